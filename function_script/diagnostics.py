@@ -1,0 +1,95 @@
+"""One problem, told once: what, where, and how to mend it; rendered for machines or for people."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from function_script.source import Excerpt, Span
+
+# Kubernetes cuts event messages at 1,024 bytes; we cut first, on a character boundary.
+MAX_LINE_BYTES = 1024
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One problem.
+
+    ``message`` follows "cannot VERB THING: cause": lower case, no full stop. ``notes`` are
+    further lines for the framed rendering, for example the user's own call stack.
+    """
+
+    message: str
+    span: Span | None = None
+    excerpt: Excerpt | None = None
+    hint: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def at(diagnostic: Diagnostic, span: Span, excerpt: Excerpt | None) -> Diagnostic:
+    """The same problem at another place: for positions moved into an enclosing file."""
+    return replace(diagnostic, span=span, excerpt=excerpt)
+
+
+def cut(text: str, max_bytes: int = MAX_LINE_BYTES) -> str:
+    """Shorten to at most ``max_bytes`` of UTF-8, ending in "…" when something was cut off."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= max_bytes:
+        return data.decode()
+    mark = "…".encode()
+    return data[: max_bytes - len(mark)].decode("utf-8", "ignore") + "…"
+
+
+def to_line(diagnostics: tuple[Diagnostic, ...]) -> str:
+    """All problems on one line of at most 1,024 bytes: for results, conditions and events."""
+    return cut("; ".join(_line(diagnostic) for diagnostic in diagnostics))
+
+
+def _line(diagnostic: Diagnostic) -> str:
+    text = diagnostic.message
+    if diagnostic.span is not None:
+        text = f"{diagnostic.span}: {text}"
+    if diagnostic.hint is not None:
+        text = f"{text} ({diagnostic.hint})"
+    return _CONTROL.sub("", " ".join(text.split()))
+
+
+def to_frame(diagnostic: Diagnostic) -> str:
+    """The problem over several lines with the source around it: for terminals and logs."""
+    message = _CONTROL.sub("", diagnostic.message)
+    parts = [f"error: {message}"]
+    if diagnostic.span is not None:
+        parts.append(f"  --> {diagnostic.span}")
+        parts.extend(_draw(diagnostic.span, diagnostic.excerpt))
+    parts.extend(f"  = {_CONTROL.sub('', note)}" for note in diagnostic.notes)
+    if diagnostic.hint is not None:
+        parts.append(f"  = hint: {_CONTROL.sub('', diagnostic.hint)}")
+    return "\n".join(parts)
+
+
+def _draw(span: Span, excerpt: Excerpt | None) -> list[str]:
+    if excerpt is None:
+        return []
+    margin = len(str(excerpt.first_line + len(excerpt.lines) - 1))
+    drawn = [f"{'':{margin}} |"]
+    for number, line in enumerate(excerpt.lines, excerpt.first_line):
+        drawn.append(f"{number:{margin}} | {_CONTROL.sub('', line.expandtabs(4))}".rstrip())
+        if number == span.line and span.column is not None:
+            drawn.append(f"{'':{margin}} | {_underline(line, span.column, span.width)}")
+    return drawn
+
+
+def _underline(line: str, column: int, width: int) -> str:
+    before = line[: column - 1].expandtabs(4)
+    under = line[column - 1 : column - 1 + max(1, width)]
+    return " " * _cells(before) + "^" * max(1, _cells(under))
+
+
+def _cells(text: str) -> int:
+    """Terminal cells ``text`` takes: wide East Asian characters take two, combining ones none."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)

@@ -1,0 +1,19 @@
+"""What the main path asks of a language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from function_script.limits import Limits
+    from function_script.program import Program, Rendered, Returned, Scope
+
+
+class Engine(Protocol):
+    """A language: a module with these functions is enough."""
+
+    def evaluate(self, program: Program, scope: Scope, limits: Limits) -> Rendered | Returned:
+        """Compile (or take from the cache) and run; raises nothing but FatalError."""
+
+    def check(self, program: Program, limits: Limits) -> None:
+        """Compile only; raises FatalError with every problem that shows without running."""

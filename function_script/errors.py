@@ -1,0 +1,60 @@
+"""The user's problems, as exceptions. Anything else that is raised is a bug of ours.
+
+FatalError              the step cannot go on; becomes one FATAL result
+├── InputError          the step's input is not what its kind allows
+├── ProgramError        the program does not compile, or failed while it ran
+├── DocumentError       what the program produced is not acceptable
+├── LimitError          a limit was reached: time, memory, steps, sizes
+└── SandboxError        the worker died and no limit explains it
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from function_script import diagnostics
+from function_script.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from function_script.source import Excerpt, Span
+
+
+class FatalError(Exception):
+    """One or more diagnostics that stop the step."""
+
+    def __init__(self, *problems: Diagnostic) -> None:
+        super().__init__(diagnostics.to_line(problems))
+        self.diagnostics = problems
+
+    @classmethod
+    def of(
+        cls,
+        message: str,
+        *,
+        span: Span | None = None,
+        excerpt: Excerpt | None = None,
+        hint: str | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Self:
+        """An error with a single diagnostic."""
+        return cls(Diagnostic(message=message, span=span, excerpt=excerpt, hint=hint, notes=notes))
+
+
+class InputError(FatalError):
+    """The step's input is not what its kind allows."""
+
+
+class ProgramError(FatalError):
+    """The program does not compile, or failed while it ran."""
+
+
+class DocumentError(FatalError):
+    """What the program produced is not acceptable."""
+
+
+class LimitError(FatalError):
+    """A limit was reached: time, memory, steps, sizes."""
+
+
+class SandboxError(FatalError):
+    """The worker died and no limit explains it."""

@@ -1,0 +1,111 @@
+"""What passes between the main path and an engine: program and scope in, a result out.
+
+Engines know these shapes and nothing of the protocol; the main path knows them and nothing of
+the languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from function_script.values import Object, Readable, Value
+
+if TYPE_CHECKING:
+    from function_script.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Sources to run. ``modules`` maps the name a program imports to its source."""
+
+    main: Source
+    modules: Mapping[str, Source] = field(default_factory=dict)
+    options: Mapping[str, Value] = field(default_factory=dict)
+
+
+class Lazy(Mapping[str, Readable]):
+    """A read-only mapping whose values are built when first read, and then kept.
+
+    ``builders`` gives each key's value. Iteration order is the order of ``builders``.
+    """
+
+    __slots__ = ("_builders", "_built")
+
+    def __init__(self, builders: Mapping[str, Callable[[], Readable]]) -> None:
+        self._builders = builders
+        self._built: dict[str, Readable] = {}
+
+    def __getitem__(self, key: str) -> Readable:
+        if key in self._built:
+            return self._built[key]
+        value = self._built[key] = self._builders[key]()
+        return value
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._builders
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._builders)
+
+    def __len__(self) -> int:
+        return len(self._builders)
+
+    def __repr__(self) -> str:
+        return f"Lazy({', '.join(self._builders)})"
+
+
+def plain(value: Readable) -> Value:
+    """Build everything: the same data as dicts and lists only."""
+    if isinstance(value, Lazy):
+        return {key: plain(item) for key, item in value.items()}
+    return value  # type: ignore[return-value] # below a Lazy stand dicts, lists and scalars only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What a program may see of one request.
+
+    ``request`` has the protocol's field names: meta, observed, desired, input, context,
+    required_resources, extra_resources, credentials, required_schemas; absent fields are empty.
+    Resources stand below as ``{"resource": {...}, "connection_details": {...}, "ready": ...}``.
+    ``seed`` is the XR's uid (empty when there is none): the root of every stable choice.
+    """
+
+    request: Lazy
+    params: Object = field(default_factory=dict)
+    seed: str = ""
+
+    @property
+    def xr(self) -> Object:
+        """The observed composite resource, or an empty object (Operations have none)."""
+        return _object_at(self.request, "observed", "composite", "resource")
+
+
+def _object_at(value: Readable, *path: str) -> Object:
+    for key in path:
+        if not isinstance(value, Mapping) or key not in value:
+            return {}
+        value = value[key]
+    return value if isinstance(value, dict) else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A template's result: text to be read as a YAML stream.
+
+    ``locate`` maps a 1-based line of ``text`` to the template's place that produced it. It is
+    called only for errors and may be slow.
+    """
+
+    text: str
+    locate: Callable[[int], Span | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned:
+    """A script's result: a RunFunctionResponse-shaped object, and where it was returned."""
+
+    value: Object
+    span: Span | None = None

@@ -1,0 +1,55 @@
+"""Text a user wrote, and places in it. Lines and columns are 1-based; columns count characters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One text with the name its author knows it by.
+
+    ``name`` is the input's field path (``script``, ``modules["lib.star"]``) or a file's path
+    below its directory (``main.star``); positions are reported as ``name:line:column``.
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A place in a source. ``column`` None: only the line is known; ``width`` in characters."""
+
+    name: str
+    line: int
+    column: int | None = None
+    width: int = 1
+
+    def __str__(self) -> str:
+        position = f"{self.name}:{self.line}"
+        return position if self.column is None else f"{position}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """Lines around a span; ``first_line`` is the number of ``lines[0]``."""
+
+    first_line: int
+    lines: tuple[str, ...]
+
+
+# A longer line is shown cut: it would drown the message it is meant to explain.
+_MAX_EXCERPT_COLUMNS = 200
+_LINES_AROUND = 2
+
+
+def excerpt(source: Source, span: Span) -> Excerpt | None:
+    """The lines around ``span`` in ``source``; None when the span lies outside of it."""
+    lines = source.text.splitlines()
+    if not 1 <= span.line <= len(lines):
+        return None
+    first = max(1, span.line - _LINES_AROUND)
+    last = min(len(lines), span.line + _LINES_AROUND)
+    shown = tuple(line[:_MAX_EXCERPT_COLUMNS] for line in lines[first - 1 : last])
+    return Excerpt(first_line=first, lines=shown)

@@ -1,0 +1,34 @@
+"""The shapes of plain data: what JSON, a protobuf Struct and every engine agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+Scalar: TypeAlias = str | int | float | bool | None
+Value: TypeAlias = Scalar | list["Value"] | dict[str, "Value"]
+Object: TypeAlias = dict[str, Value]
+# What a program may read: containers that need not be built yet (see program.Lazy).
+Readable: TypeAlias = Scalar | Sequence["Readable"] | Mapping[str, "Readable"]
+
+# Doubles hold every integer up to here exactly; a Struct carries nothing but doubles.
+MAX_SAFE_INTEGER = 2**53
+
+
+def type_name(value: object) -> str:
+    """Name a value's type as YAML and JSON authors say it: ``type_name([]) == "list"``."""
+    for types, name in _TYPE_NAMES:
+        if isinstance(value, types):
+            return name
+    return type(value).__name__
+
+
+_TYPE_NAMES: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (type(None), "null"),
+    (bool, "boolean"),
+    (int, "integer"),
+    (float, "number"),
+    (str, "string"),
+    (Mapping, "object"),
+    ((list, tuple), "list"),
+)
