@@ -1,0 +1,142 @@
+"""Plain Kubernetes objects: copy, merge, prune, look into. Called by every floor above.
+
+Pure functions on dicts, lists and scalars; knows nothing of the protocol, of YAML or of engines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Readable, Value
+
+EXTERNAL_NAME = "crossplane.io/external-name"
+
+# Keys of maps and indices of lists, from the outside in.
+Path: TypeAlias = tuple[str | int, ...]
+
+_STEP = re.compile(
+    r"""(?: (?:^|\.) (?P<key> [^.\[\]"]+ )
+          | \[ (?P<index> -?[0-9]{1,9} ) \]
+          | \[ "(?P<quoted> [^"]* )" \]
+        )""",
+    re.VERBOSE,
+)
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+
+
+def copied(value: Readable) -> Value:
+    """The same data in new dicts and lists; any mapping becomes a dict, any sequence a list."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value]
+
+
+def merge(target: Object, source: Object) -> None:
+    """Merge ``source`` into ``target`` field by field: maps merge, lists and scalars replace.
+
+    ``target`` never shares a container with ``source`` afterwards.
+    """
+    for key, value in source.items():
+        if isinstance(value, dict):
+            below = target.get(key)
+            if isinstance(below, dict):
+                merge(below, value)
+                continue
+        target[key] = copied(value)
+
+
+def pruned(value: Value) -> Value:
+    """A copy without null fields, at any depth; nulls in lists stay, as positions matter there."""
+    if isinstance(value, dict):
+        return {key: pruned(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [pruned(item) for item in value]
+    return value
+
+
+def api_version_and_kind(value: Readable) -> tuple[str, str]:
+    """``("v1", "ConfigMap")``; an empty text where a part is missing or no text."""
+    api_version = find_path(value, ("apiVersion",))
+    kind = find_path(value, ("kind",))
+    return (
+        api_version if isinstance(api_version, str) else "",
+        kind if isinstance(kind, str) else "",
+    )
+
+
+def find_path(value: Readable, path: str | Sequence[str | int]) -> Readable:
+    """What stands at ``path`` below ``value``; None when a part is missing or null.
+
+    ``path`` is ``spec.rules[0].host``, ``metadata.annotations["a.b/c"]``, or the parts as a list.
+    Raises ValueError for a text that is no path.
+    """
+    for part in parse_path(path) if isinstance(path, str) else path:
+        value = _find_part(value, part)
+        if value is None:
+            return None
+    return value
+
+
+def _find_part(value: Readable, part: str | int) -> Readable:
+    if isinstance(value, (dict, Mapping)):
+        return value.get(part) if isinstance(part, str) else None
+    if isinstance(part, int) and isinstance(value, (list, tuple)):
+        return value[part] if -len(value) <= part < len(value) else None
+    return None
+
+
+@lru_cache(maxsize=512)
+def parse_path(text: str) -> Path:
+    """``a.b[0]["c.d"]`` as ``("a", "b", 0, "c.d")``; raises ValueError."""
+    parts: list[str | int] = []
+    end = 0
+    while end < len(text):
+        step = _STEP.match(text, end)
+        if step is None:
+            message = f"cannot read the path {text!r} at character {end + 1}"
+            raise ValueError(message)
+        index = step["index"]
+        parts.append(int(index) if index else step["key"] or step["quoted"])
+        end = step.end()
+    return tuple(parts)
+
+
+def to_path(parts: Sequence[str | int]) -> str:
+    """The text ``parse_path`` reads: ``to_path(("a", 0, "b.c")) == 'a[0]["b.c"]'``."""
+    text = ""
+    for part in parts:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif _PLAIN_KEY.match(part):
+            text += f".{part}" if text else part
+        else:
+            text += f'["{part}"]'
+    return text
+
+
+def body(value: Readable) -> Readable:
+    """The object itself, also when it stands in its protocol wrapper ``{"resource": {...}}``."""
+    if isinstance(value, (dict, Mapping)) and "resource" in value and "apiVersion" not in value:
+        return value["resource"]
+    return value
+
+
+def find_condition(resource: Readable, kind: str) -> Mapping[str, Readable] | None:
+    """The first entry of ``status.conditions`` with this ``type``."""
+    conditions = find_path(body(resource), ("status", "conditions"))
+    if not isinstance(conditions, (list, tuple)):
+        return None
+    for condition in conditions:
+        if isinstance(condition, (dict, Mapping)) and condition.get("type") == kind:
+            return condition
+    return None
