@@ -1,0 +1,1 @@
+"""The GoTemplate language: Go's text/template with sprig, compiled to Python functions."""

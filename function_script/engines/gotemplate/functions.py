@@ -1,0 +1,86 @@
+"""What a function that templates may call looks like; builtins, peer and sprig make tables of it.
+
+A module of functions exports ``FUNCTIONS: tuple[Function, ...]``; table.py joins them. Values are
+described in values.py. Functions are pure but for what Needs grants them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+
+class Budget(Protocol):
+    """What a run allows a function to make; every method raises LimitError naming the limit."""
+
+    def check_string(self, characters: int) -> None:
+        """Refuse a string of this many characters before it is built."""
+
+    def check_list(self, items: int) -> None:
+        """Refuse a list of this many items before it is built."""
+
+    def check_width(self, characters: int) -> None:
+        """Refuse this much padding: printf's width and precision, an indent."""
+
+
+Draw = Callable[[int], int]
+
+
+class Needs(Enum):
+    """What the engine hands a function as its first argument, before the template's own."""
+
+    NOTHING = "nothing"
+    BUDGET = "budget"
+    # A Draw: draw(bound) gives a whole number in [0, bound), the same for every run with the same
+    # XR and call site. Draws are refused unless the step's options allow them; tests pin them to 0.
+    DRAW = "draw"
+    # The engine's own functions only: the run itself (include).
+    RUN = "run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A function by the name templates call it.
+
+    ``takes`` lists Go's parameter types separated by blanks; a last one that ends in "..." takes
+    any number: ``"string int any..."``. Arguments are checked before ``call`` sees them:
+
+    ``any``     interface {}: any value, None for nil
+    ``value``   reflect.Value: any value, nil told apart (None in a container, MISSING elsewhere)
+    ``string``  str; ``bool`` bool; ``float64`` float
+    ``int``     Int (literals too); ``int64`` int
+    ``map``     map[string]interface {}: dict, or NilMap() for a missing value or literal nil
+    ``list``    []interface {}: list, or NilList() likewise
+    other       exactly that go_type, for example ``time.Time`` or ``uint32``
+
+    ``call`` gets what ``needs`` says, then the arguments, by position. It raises CallError with
+    Go's text. ``grows`` says that the result may be longer than all arguments together (the
+    engine then measures it); ``mutates`` that it changes an argument.
+    """
+
+    name: str
+    takes: str
+    call: Callable[..., object]
+    needs: Needs = Needs.NOTHING
+    grows: bool = False
+    mutates: bool = False
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The types of ``takes`` without the dots."""
+        return tuple(word.removesuffix("...") for word in self.takes.split())
+
+    @property
+    def variadic(self) -> bool:
+        """Whether the last parameter takes any number of arguments."""
+        return self.takes.endswith("...")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A function Go's users know and we do not offer, with the reason and what to use instead."""
+
+    name: str
+    reason: str

@@ -1,0 +1,304 @@
+"""Go's values as Python objects: the model the whole engine, its built-ins and sprig share.
+
+A value's Python type *is* its Go type (table below), so data from the request needs no
+conversion. Everything that makes values for templates uses the classes here; nothing here
+knows templates, printing or the request.
+"""
+
+# Go                           Python                    made by
+# string                       str                       (invalid UTF-8: surrogateescape, to_bytes)
+# int64, float64, bool         int, float, bool          the request, integer functions
+# int                          Int                       literals, len, atoi, until, fromYaml
+# uint8, uint64, ...           Sized subclasses          index of a string, semver
+# []interface {}               list                      the request, list, append, ...
+# []string, []int, ...         Strings, Ints, ...        splitList, until, ...
+# []uint8                      bytes                     getCredentialData
+# map[string]interface {}      dict                      the request, dict, ...
+# map[string]string, ...       StringMap, ...            split
+# nil map, nil slice           NilMap(), NilList(), ...  getters that find nothing, rest of []
+# struct or pointer            Struct subclasses         getResourceCondition, toDate, semver
+# named string type            NamedString subclasses    a condition's Status
+# nil inside a container       None
+# no value at all              MISSING                   absent key; nil at the end of a pipeline
+#
+# Truth is Python's own: zero, empty, nil and MISSING are false, a struct is always true.
+# Functions never see MISSING unless a parameter's type is `value`: it arrives as None. They may
+# return None for a nil interface, and NilMap()/NilList() for a typed nil. Check `type(x) is int`
+# where Go wants exactly int64; `isinstance(x, int)` is true for int, bool and every sized kind.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_INT64_BITS: Final = 64
+_SIGN_BIT: Final = 1 << (_INT64_BITS - 1)
+
+
+class Missing:
+    """The type of MISSING; false like Go's invalid reflect.Value."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing()
+
+
+class Sized(int):
+    """An integer of a kind other than int64; ``go_type`` names it. Arithmetic gives int64."""
+
+    __slots__ = ()
+    go_type: ClassVar[str]
+
+
+class Int(Sized):
+    """Go's int."""
+
+    __slots__ = ()
+    go_type = "int"
+
+
+class Int32(Sized):
+    """Go's int32 (a rune)."""
+
+    __slots__ = ()
+    go_type = "int32"
+
+
+class Uint8(Sized):
+    """Go's uint8 (a byte)."""
+
+    __slots__ = ()
+    go_type = "uint8"
+
+
+class Uint32(Sized):
+    """Go's uint32."""
+
+    __slots__ = ()
+    go_type = "uint32"
+
+
+class Uint64(Sized):
+    """Go's uint64."""
+
+    __slots__ = ()
+    go_type = "uint64"
+
+
+class NamedString(str):
+    """A string of a named type: prints like a string, is not accepted as a ``string``."""
+
+    __slots__ = ()
+    go_type: ClassVar[str]
+
+
+class TypedList(list[object]):
+    """A slice other than []interface {}; ``element`` is the type of its items."""
+
+    __slots__ = ()
+    element: ClassVar[str]
+
+
+class Strings(TypedList):
+    """[]string."""
+
+    __slots__ = ()
+    element = "string"
+
+
+class Ints(TypedList):
+    """[]int; the items are Int."""
+
+    __slots__ = ()
+    element = "int"
+
+
+class Lists(TypedList):
+    """[][]interface {}."""
+
+    __slots__ = ()
+    element = "[]interface {}"
+
+
+class NilList(list[object]):
+    """A nil []interface {}: an empty list that JSON writes as null. Never append to it."""
+
+    __slots__ = ()
+
+
+class TypedMap(dict[object, object]):
+    """A map other than map[string]interface {}; ``key`` and ``element`` are its types."""
+
+    __slots__ = ()
+    key: ClassVar[str] = "string"
+    element: ClassVar[str]
+
+
+class StringMap(TypedMap):
+    """map[string]string."""
+
+    __slots__ = ()
+    element = "string"
+
+
+class BytesMap(TypedMap):
+    """map[string][]uint8; the values are bytes."""
+
+    __slots__ = ()
+    element = "[]uint8"
+
+
+class AnyMap(TypedMap):
+    """map[interface {}]interface {}: what YAML with keys that are not text becomes."""
+
+    __slots__ = ()
+    key = "interface {}"
+    element = "interface {}"
+
+
+class NilMap(dict[str, object]):
+    """A nil map[string]interface {}: an empty map that JSON writes as null. Never set on it."""
+
+    __slots__ = ()
+
+
+class NilBytesMap(BytesMap):
+    """A nil map[string][]uint8."""
+
+    __slots__ = ()
+
+
+class Struct:
+    """A Go struct or pointer to one. Subclasses set ``go_type``, ``pointer`` and ``members``.
+
+    ``fields`` are the exported fields in Go's order; ``members`` gives a method's value from
+    the instance: ``{"Major": lambda version: ...}``. A method that takes arguments is told by
+    a Python function of more than one parameter.
+    """
+
+    __slots__ = ("fields",)
+    go_type: ClassVar[str]
+    pointer: ClassVar[bool] = False
+    members: ClassVar[Mapping[str, Callable[..., object]]] = {}
+
+    def __init__(self, fields: Mapping[str, object]) -> None:
+        self.fields = fields
+
+    def text(self) -> str | None:
+        """What Go's String or Error method says; None when the type has neither."""
+        return None
+
+    def json(self) -> object:
+        """What toJson writes: plain data with lower-case keys in Go's order."""
+        return dict(self.fields)
+
+    def yaml(self) -> object:
+        """What toYaml writes: as yaml.v3, which lower-cases the field names."""
+        return {name.lower(): value for name, value in self.fields.items()}
+
+
+def go_type(value: object) -> str:
+    """Go's name of a value's type, as ``%T`` and ``typeOf`` print it; ``<nil>`` for nil."""
+    name = _TYPE_NAMES.get(type(value))
+    if name is not None:
+        return name
+    if isinstance(value, (Sized, NamedString)):
+        return value.go_type
+    if isinstance(value, TypedList):
+        return f"[]{value.element}"
+    if isinstance(value, TypedMap):
+        return f"map[{value.key}]{value.element}"
+    if isinstance(value, Struct):
+        return f"*{value.go_type}" if value.pointer else value.go_type
+    return _TYPE_NAMES[dict] if isinstance(value, dict) else _TYPE_NAMES[list]
+
+
+_TYPE_NAMES: Final[Mapping[type, str]] = {
+    str: "string",
+    int: "int64",
+    float: "float64",
+    bool: "bool",
+    Int: "int",
+    dict: "map[string]interface {}",
+    NilMap: "map[string]interface {}",
+    list: "[]interface {}",
+    NilList: "[]interface {}",
+    bytes: "[]uint8",
+    type(None): "<nil>",
+    Missing: "<nil>",
+}
+
+
+def go_kind(value: object) -> str:
+    """Go's reflect.Kind of a value, as ``kindOf`` prints it; ``invalid`` for nil."""
+    if value is None or value is MISSING:
+        return "invalid"
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, dict):
+        return "map"
+    if isinstance(value, (list, bytes)):
+        return "slice"
+    if isinstance(value, Struct):
+        return "ptr" if value.pointer else "struct"
+    return go_type(value)
+
+
+def is_nil(value: object) -> bool:
+    """Whether Go would call it nil: nil itself, a nil map or a nil slice."""
+    return value is None or value is MISSING or isinstance(value, _NIL_TYPES)
+
+
+_NIL_TYPES: Final = (NilMap, NilList, NilBytesMap)
+
+
+def deep_equal(left: object, right: object) -> bool:
+    """reflect.DeepEqual: the same Go type and the same content; an int64 3 is not an int 3."""
+    if go_type(left) != go_type(right):
+        return False
+    if isinstance(left, dict) and isinstance(right, dict):
+        return is_nil(left) == is_nil(right) and _equal_maps(left, right)
+    if isinstance(left, list) and isinstance(right, list):
+        return is_nil(left) == is_nil(right) and _equal_lists(left, right)
+    if isinstance(left, Struct) and isinstance(right, Struct):
+        return deep_equal(dict(left.fields), dict(right.fields))
+    return bool(left == right)
+
+
+def _equal_maps(left: dict[object, object], right: dict[object, object]) -> bool:
+    return len(left) == len(right) and all(
+        key in right and deep_equal(value, right[key]) for key, value in left.items()
+    )
+
+
+def _equal_lists(left: list[object], right: list[object]) -> bool:
+    return len(left) == len(right) and all(map(deep_equal, left, right))
+
+
+def to_bytes(text: str) -> bytes:
+    """The bytes of a Go string."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def to_string(data: bytes) -> str:
+    """A Go string of these bytes; what is not UTF-8 survives as lone surrogates."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def byte_length(text: str) -> int:
+    """``len`` of a Go string: bytes, not characters."""
+    return len(text) if text.isascii() else len(to_bytes(text))
+
+
+def wrap_int64(number: int) -> int:
+    """A number as int64 arithmetic leaves it: wrapped around at 64 bits."""
+    return (number + _SIGN_BIT) % (_SIGN_BIT << 1) - _SIGN_BIT
