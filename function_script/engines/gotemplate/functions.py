@@ -55,14 +55,14 @@ class Function:
     ``list``    []interface {}: list, or NilList() likewise
     other       exactly that go_type, for example ``time.Time`` or ``uint32``
 
-    ``call`` gets what ``needs`` says, then the arguments, by position. It raises CallError with
+    ``call`` is a Python function: it gets what ``needs`` says, then the arguments, by position. It raises CallError with
     Go's text. ``grows`` says that the result may be longer than all arguments together (the
     engine then measures it); ``mutates`` that it changes an argument.
     """
 
     name: str
     takes: str
-    call: Callable[..., object]
+    call: object
     needs: Needs = Needs.NOTHING
     grows: bool = False
     mutates: bool = False

@@ -31,7 +31,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
+
+    from function_script.engines.gotemplate.functions import Function
 
 _INT64_BITS: Final = 64
 _SIGN_BIT: Final = 1 << (_INT64_BITS - 1)
@@ -178,20 +180,19 @@ class NilBytesMap(BytesMap):
 
 
 class Struct:
-    """A Go struct or pointer to one. Subclasses set ``go_type``, ``pointer`` and ``members``.
-
-    ``fields`` are the exported fields in Go's order; ``members`` gives a method's value from
-    the instance: ``{"Major": lambda version: ...}``. A method that takes arguments is told by
-    a Python function of more than one parameter.
-    """
+    """A Go struct or a pointer to one; ``fields`` are the exported fields in Go's order."""
 
     __slots__ = ("fields",)
     go_type: ClassVar[str]
     pointer: ClassVar[bool] = False
-    members: ClassVar[Mapping[str, Callable[..., object]]] = {}
 
     def __init__(self, fields: Mapping[str, object]) -> None:
         self.fields = fields
+
+    def method(self, name: str) -> Function | None:
+        """The method of this name, bound to this value; None when there is none."""
+        del name
+        return None
 
     def text(self) -> str | None:
         """What Go's String or Error method says; None when the type has neither."""
