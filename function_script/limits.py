@@ -1,8 +1,8 @@
-"""How much a step may use. The operator sets ceilings; an input may only narrow them."""
+"""What a step may use. The operator sets ceilings; an input may only narrow them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 MIB = 1 << 20
 
@@ -20,12 +20,5 @@ class Limits:
     documents: int = 5_000
     nodes: int = 200_000
     depth: int = 100
-
-    def narrowed(self, other: Limits) -> Limits:
-        """The smaller of both, limit by limit."""
-        return Limits(
-            **{
-                field.name: min(getattr(self, field.name), getattr(other, field.name))
-                for field in fields(self)
-            }
-        )
+    # The directory FileSystem sources are read below; None: a step may not read files.
+    program_root: str | None = None

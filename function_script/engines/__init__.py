@@ -1,1 +1,21 @@
 """The table of languages. Adding one is a module, a line here, a folder of scripts, a CRD."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from function_script.engines.base import Engine
+
+# Imported when first asked for: a local render pays for one language, not for three.
+ENGINES = {
+    "starlark": "function_script.engines.starlark",
+    "jinja": "function_script.engines.jinja",
+    "gotemplate": "function_script.engines.gotemplate",
+}
+
+
+def get(language: str) -> Engine:
+    """The engine of a language; KeyError for one that is not in the table."""
+    return cast("Engine", importlib.import_module(ENGINES[language]))

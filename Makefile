@@ -1,0 +1,47 @@
+# Two commands to know: `make demo` and `make test`. The rest is listed by `make help`.
+SHELL := /bin/sh
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+
+.PHONY: help demo test lint proto lock bench goldens clean
+
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+.venv/runtime: requirements/runtime.txt pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet -r requirements/runtime.txt
+	@FUNCTION_SCRIPT_COMPILE=0 $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/dev: .venv/runtime requirements/dev.txt
+	@$(BIN)/pip install --quiet -r requirements/dev.txt
+	@touch $@
+
+demo: .venv/runtime ## Set up .venv and render an example to the terminal
+	@$(BIN)/function-script render examples/starlark-robots
+
+test: .venv/dev ## Run the whole test suite
+	@$(BIN)/python -m pytest -q -n 2 -m "not serial"
+	@$(BIN)/python -m pytest -q -m serial
+
+lint: .venv/dev ## Check style, types and floors only
+	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+goldens: .venv/dev ## Write the golden files anew; review the difference as behaviour
+	@$(BIN)/python -m pytest -q --update-goldens tests/scripts tests/test_examples.py
+
+proto: .venv/dev ## Generate the protobuf stubs anew
+	@$(BIN)/python proto/generate.py
+
+lock: .venv/dev ## Resolve the locked versions anew
+	@$(BIN)/pip install --quiet pip-tools
+	@$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --upgrade \
+		--output-file requirements/runtime.txt pyproject.toml requirements/build.in
+	@$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --upgrade \
+		--output-file requirements/dev.txt requirements/dev.in
+
+clean: ## Remove what the targets above made
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,245 @@
+"""From a RunFunctionResponse-shaped object to a Contribution.
+
+Field names are the protocol's; enums are accepted in its spelling and in the short one people
+write in YAML. Every problem is noted with its field path, none is guessed around.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING
+
+from function_script import wire
+from function_script.contribution import shapes
+from function_script.contribution.sanitize import composed_object
+from function_script.fields import Fields, Problems
+from function_script.quantities import parse_duration
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+READY = {
+    "True": 1,
+    "False": 2,
+    "Unspecified": 0,
+    "READY_TRUE": 1,
+    "READY_FALSE": 2,
+    "READY_UNSPECIFIED": 0,
+}
+SEVERITY = {
+    "Fatal": 1,
+    "Warning": 2,
+    "Normal": 3,
+    "SEVERITY_FATAL": 1,
+    "SEVERITY_WARNING": 2,
+    "SEVERITY_NORMAL": 3,
+}
+STATUS = {
+    "Unknown": 1,
+    "True": 2,
+    "False": 3,
+    "STATUS_CONDITION_UNKNOWN": 1,
+    "STATUS_CONDITION_TRUE": 2,
+    "STATUS_CONDITION_FALSE": 3,
+}
+TARGET = {
+    "Composite": 1,
+    "CompositeAndClaim": 2,
+    "TARGET_COMPOSITE": 1,
+    "TARGET_COMPOSITE_AND_CLAIM": 2,
+}
+# Crossplane drops these silently when a function sets them: Ready has a field of its own.
+RESERVED_CONDITIONS = ("Healthy", "Ready", "Responsive", "Synced", "UpToDate")
+_PASCAL_CASE = re.compile(r"[A-Z][A-Za-z0-9]*")
+_RESPONSE_FIELDS = (
+    "meta",
+    "desired",
+    "results",
+    "context",
+    "requirements",
+    "conditions",
+    "output",
+)
+
+
+def from_response(value: Object, problems: Problems) -> shapes.Contribution:
+    """Read everything ``value`` says; what is wrong goes to ``problems``."""
+    response = Fields(value, "", problems)
+    response.refuse_unknown(
+        *_RESPONSE_FIELDS, hint='composed resources go below "desired", "resources"'
+    )
+    desired = response.object("desired")
+    resources, schemas = _requirements(response)
+    return shapes.Contribution(
+        composed={} if desired is None else _composed(desired),
+        composite=shapes.Composite() if desired is None else _composite(desired),
+        context=_content(response, "context") or {},
+        results=tuple(_result(item) for item in response.objects("results")),
+        conditions=tuple(_condition(item) for item in response.objects("conditions")),
+        resources=resources,
+        schemas=schemas,
+        ttl_seconds=_ttl(response),
+        output=_content(response, "output"),
+    )
+
+
+def _content(fields: Fields, key: str) -> Object | None:
+    found = fields.object(key)
+    return None if found is None else found.value
+
+
+def _composed(desired: Fields) -> dict[str, shapes.Composed]:
+    desired.refuse_unknown("composite", "resources")
+    resources = desired.object("resources")
+    if resources is None:
+        return {}
+    composed = {}
+    for name, entry in resources.members(nullable=True):
+        if not name:
+            resources.problems.add(resources.path, "a resource name must not be empty")
+        composed[name] = shapes.Composed(resource=None) if entry is None else _entry(entry)
+    return composed
+
+
+def _entry(entry: Fields) -> shapes.Composed:
+    is_bare = "kind" in entry.value and "resource" not in entry.value
+    hint = 'wrap the object: {"resource": {...}}' if is_bare else None
+    # Connection details come with an echoed observed entry; Crossplane has no use for them.
+    entry.refuse_unknown("resource", "ready", "connection_details", hint=hint)
+    ready = entry.choice("ready", READY)
+    body = entry.object("resource", required=not is_bare)
+    resource = {} if body is None else composed_object(body)
+    return shapes.Composed(resource=resource, ready=ready)
+
+
+def _composite(desired: Fields) -> shapes.Composite:
+    composite = desired.object("composite")
+    if composite is None:
+        return shapes.Composite()
+    composite.refuse_unknown("resource", "ready", "connection_details")
+    resource = composite.object("resource")
+    status = None if resource is None else resource.object("status")
+    details = composite.object("connection_details")
+    return shapes.Composite(
+        status=None if status is None else status.value,
+        ready=composite.choice("ready", READY),
+        connection_details={} if details is None else _bytes(details),
+    )
+
+
+def _bytes(details: Fields) -> dict[str, bytes]:
+    data = {}
+    for key, item in details.value.items():
+        found = _to_bytes(item)
+        if found is None:
+            details.problems.add(
+                details.at(key), 'must be text, or {"base64": "..."} with valid base64'
+            )
+        else:
+            data[key] = found
+    return data
+
+
+def _to_bytes(item: Value) -> bytes | None:
+    if isinstance(item, str):
+        return item.encode()
+    encoded = item.get("base64") if isinstance(item, dict) and len(item) == 1 else None
+    if not isinstance(encoded, str):
+        return None
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except binascii.Error:
+        return None
+
+
+def _result(item: Fields) -> wire.Result:
+    item.refuse_unknown("severity", "message", "reason", "target")
+    return wire.Result(
+        item.choice("severity", SEVERITY, required=True) or 0,
+        item.text("message", required=True) or "",
+        _reason(item, required=False),
+        item.choice("target", TARGET),
+    )
+
+
+def _condition(item: Fields) -> wire.Condition:
+    item.refuse_unknown("type", "status", "reason", "message", "target")
+    kind = item.text("type", required=True) or ""
+    if kind in RESERVED_CONDITIONS:
+        listed = ", ".join(RESERVED_CONDITIONS)
+        item.problems.add(
+            item.at("type"),
+            f"{kind} is set by Crossplane and cannot be set by a function",
+            hint=f"choose a type other than {listed}; readiness has the field `ready`",
+        )
+    elif kind and not _PASCAL_CASE.fullmatch(kind):
+        item.problems.add(item.at("type"), f'"{kind}" must be PascalCase, such as "DatabaseReady"')
+    return wire.Condition(
+        kind,
+        item.choice("status", STATUS, required=True) or 0,
+        _reason(item, required=True) or "",
+        item.text("message"),
+        item.choice("target", TARGET),
+    )
+
+
+def _reason(item: Fields, *, required: bool) -> str | None:
+    reason = item.text("reason", required=required)
+    if reason and not _PASCAL_CASE.fullmatch(reason):
+        item.problems.add(item.at("reason"), f'"{reason}" must be PascalCase, such as "NotFound"')
+    return reason
+
+
+def _requirements(
+    response: Fields,
+) -> tuple[dict[str, wire.Selector], dict[str, tuple[str, str]]]:
+    requirements = response.object("requirements")
+    if requirements is None:
+        return {}, {}
+    requirements.refuse_unknown("resources", "schemas")
+    resources = requirements.object("resources")
+    schemas = requirements.object("schemas")
+    return (
+        {} if resources is None else {name: selector(item) for name, item in _named(resources)},
+        {} if schemas is None else {name: _schema(item) for name, item in _named(schemas)},
+    )
+
+
+def _named(entries: Fields) -> list[tuple[str, Fields]]:
+    return [(name, item) for name, item in entries.members() if item is not None]
+
+
+def selector(item: Fields) -> wire.Selector:
+    """One required resource's selector; the input declares them in the same shape."""
+    item.refuse_unknown("api_version", "kind", "match_name", "match_labels", "namespace")
+    name = item.text("match_name")
+    labels = item.texts("match_labels")
+    if (name is None) == (labels is None):
+        item.problems.add(
+            item.path,
+            "needs exactly one of match_name and match_labels",
+            hint="`match_labels: {}` asks for every object of the kind",
+        )
+    return wire.Selector(
+        item.text("api_version", required=True) or "",
+        item.text("kind", required=True) or "",
+        name,
+        labels,
+        item.text("namespace"),
+    )
+
+
+def _schema(item: Fields) -> tuple[str, str]:
+    item.refuse_unknown("api_version", "kind")
+    return item.text("api_version", required=True) or "", item.text("kind", required=True) or ""
+
+
+def _ttl(response: Fields) -> float | None:
+    meta = response.object("meta")
+    if meta is None:
+        return None
+    # The tag and capabilities of an echoed request are no mistake; the tag is copied anyway.
+    meta.refuse_unknown("ttl", "tag", "capabilities")
+    return meta.parsed("ttl", parse_duration)

@@ -1,0 +1,51 @@
+"""The shapes of a contribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script import wire
+    from function_script.values import Object
+
+READY_UNSPECIFIED = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """One composed resource the step has an opinion on.
+
+    ``resource`` None: the step removes it. ``replace``: it takes the place of an earlier step's
+    entry instead of merging into it. ``ready`` None: not said.
+    """
+
+    resource: Object | None
+    ready: int | None = None
+    replace: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composite:
+    """What the step says of the XR; ``status`` is merged, connection details by key."""
+
+    status: Object | None = None
+    ready: int | None = None
+    connection_details: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contribution:
+    """Everything one step adds. Absent parts are empty: the step has no opinion on them."""
+
+    composed: Mapping[str, Composed] = field(default_factory=dict)
+    composite: Composite = field(default_factory=Composite)
+    context: Object = field(default_factory=dict)
+    results: tuple[wire.Result, ...] = ()
+    conditions: tuple[wire.Condition, ...] = ()
+    resources: Mapping[str, wire.Selector] = field(default_factory=dict)
+    schemas: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    ttl_seconds: float | None = None
+    output: Object | None = None

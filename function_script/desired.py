@@ -1,0 +1,88 @@
+"""Merge a contribution into desired state, and nothing else.
+
+The result is the request's own bytes with the changed entries spliced in, so what the step does
+not mention comes out byte for byte, fields of a newer Crossplane included.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script import objects, wire
+from function_script.errors import DocumentError
+
+if TYPE_CHECKING:
+    from function_script.contribution import Composed, Composite, Contribution
+    from function_script.values import Object
+
+_NOTHING = wire.Resource(b"", None, {}, 0)
+
+
+def merge(request: wire.Request, wanted: Contribution) -> bytes | None:
+    """The response's desired State payload; None when there is none and none is wanted."""
+    state = request.desired
+    payload = state.payload if state is not None else None
+    earlier = state.resources if state is not None else {}
+    removed = {name for name, entry in wanted.composed.items() if entry.resource is None}
+    changed = {
+        name: _composed(name, entry, entry.resource, earlier.get(name))
+        for name, entry in wanted.composed.items()
+        if entry.resource is not None
+    }
+    composite = _composite(request, wanted.composite)
+    if not changed and composite is None and not removed & earlier.keys():
+        return payload
+    return wire.splice_state(payload or b"", composite, changed, removed)
+
+
+def _composed(name: str, entry: Composed, resource: Object, earlier: wire.Resource | None) -> bytes:
+    ready = entry.ready or 0
+    details: dict[str, bytes] = {}
+    if earlier is not None and not entry.replace:
+        ready = earlier.ready if entry.ready is None else entry.ready
+        details = earlier.connection_details
+        if earlier.struct is not None:
+            base = wire.decode_struct(earlier.struct)
+            objects.merge(base, resource)
+            resource = base
+    for field in ("apiVersion", "kind"):
+        if not isinstance(resource.get(field), str) or not resource[field]:
+            raise DocumentError.of(
+                f'cannot compose resource "{name}": {field} must be a non-empty string'
+            )
+    return wire.encode_resource(_encoded(resource, f'resource "{name}"'), details, ready)
+
+
+def _composite(request: wire.Request, wanted: Composite) -> bytes | None:
+    """The whole desired composite: an earlier step's, with status merged; None if unchanged."""
+    if wanted.status is None and wanted.ready is None and not wanted.connection_details:
+        return None
+    earlier = request.desired.composite if request.desired is not None else None
+    earlier = earlier or _NOTHING
+    resource = wire.decode_struct(earlier.struct) if earlier.struct is not None else {}
+    if wanted.status is not None:
+        _identify(resource, request)
+        objects.merge(resource, {"status": objects.pruned(wanted.status)})
+    return wire.encode_resource(
+        _encoded(resource, "the XR") if resource else earlier.struct,
+        {**earlier.connection_details, **wanted.connection_details},
+        earlier.ready if wanted.ready is None else wanted.ready,
+    )
+
+
+def _identify(resource: Object, request: wire.Request) -> None:
+    """Say of which type the status is, as every SDK does."""
+    observed = request.observed.composite if request.observed is not None else None
+    if observed is None or observed.struct is None:
+        return
+    fields = wire.decode_struct_fields(observed.struct)
+    for key in ("apiVersion", "kind"):
+        if key in fields:
+            resource.setdefault(key, wire.decode_value(fields[key]))
+
+
+def _encoded(resource: Object, subject: str) -> bytes:
+    try:
+        return wire.encode_struct(resource)
+    except ValueError as error:
+        raise DocumentError.of(f"cannot compose {subject}: {error}") from error

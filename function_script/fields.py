@@ -1,0 +1,161 @@
+"""Reading untrusted objects field by field: inputs, what a script returned, meta documents.
+
+Every problem is kept with the path to its field, so that all of them can be told at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, TypeVar
+
+from function_script.values import Object, Value, type_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+T = TypeVar("T")
+
+
+class Problems:
+    """What was found wrong so far: texts of the form ``path: cannot …``."""
+
+    def __init__(self) -> None:
+        self.texts: list[tuple[str, str | None]] = []
+
+    def add(self, path: str, text: str, *, hint: str | None = None) -> None:
+        """Note one problem at ``path``."""
+        self.texts.append((f"{path}: {text}" if path else text, hint))
+
+
+class Fields:
+    """One object at a path. A getter that finds a problem notes it and gives the absent value."""
+
+    def __init__(self, value: Object, path: str, problems: Problems) -> None:
+        self.value = value
+        self.path = path
+        self.problems = problems
+
+    def at(self, key: str) -> str:
+        """The path of the field ``key``."""
+        return child(self.path, key)
+
+    def refuse_unknown(self, *known: str, hint: str | None = None) -> None:
+        """Note every field that is not ``known``, with the nearest name that is."""
+        for key in sorted(self.value):
+            if key not in known:
+                near = nearest(key, known)
+                advice = f'did you mean "{near}"?' if near else hint
+                self.problems.add(self.at(key), "unknown field", hint=advice)
+
+    def text(self, key: str, *, required: bool = False) -> str | None:
+        """A string; when ``required`` it must be there and must not be empty."""
+        found = self._typed(key, str, "a string", required=required)
+        if required and found == "":
+            self.problems.add(self.at(key), "must not be empty")
+        return found
+
+    def flag(self, key: str) -> bool | None:
+        """A boolean."""
+        return self._typed(key, bool, "a boolean")
+
+    def object(self, key: str, *, required: bool = False) -> Fields | None:
+        """An object, as Fields of its own."""
+        found: Object | None = self._typed(key, dict, "an object", required=required)
+        return None if found is None else Fields(found, self.at(key), self.problems)
+
+    def objects(self, key: str) -> Iterator[Fields]:
+        """The objects of a list."""
+        found: list[Value] | None = self._typed(key, list, "a list")
+        for index, item in enumerate(found or ()):
+            path = f"{self.at(key)}[{index}]"
+            if isinstance(item, dict):
+                yield Fields(item, path, self.problems)
+            else:
+                self._mismatch(path, "an object", item)
+
+    def members(self, *, nullable: bool = False) -> Iterator[tuple[str, Fields | None]]:
+        """Every key with its object; with ``nullable``, None for keys whose value is null."""
+        for key, item in self.value.items():
+            if isinstance(item, dict):
+                yield key, Fields(item, self.at(key), self.problems)
+            elif item is None and nullable:
+                yield key, None
+            else:
+                self._mismatch(self.at(key), "an object", item)
+
+    def texts(self, key: str) -> dict[str, str] | None:
+        """An object whose values are all strings, such as labels."""
+        found = self.object(key)
+        if found is None:
+            return None
+        for name, item in found.value.items():
+            if not isinstance(item, str):
+                self._mismatch(found.at(name), "a string", item)
+        return {name: item for name, item in found.value.items() if isinstance(item, str)}
+
+    def choice(self, key: str, choices: Mapping[str, T], *, required: bool = False) -> T | None:
+        """What ``choices`` holds for the field's text; booleans are read as "True", "False"."""
+        found = self.value.get(key)
+        if found is None:
+            if required:
+                self.problems.add(self.at(key), "is required")
+            return None
+        word = str(found) if isinstance(found, (str, bool)) else None
+        if word is None or word not in choices:
+            shown = f'"{found}"' if isinstance(found, str) else type_name(found)
+            near = nearest(str(found), choices)
+            hint = f'did you mean "{near}"?' if near else None
+            allowed = ", ".join(sorted(short_names(choices)))
+            self.problems.add(self.at(key), f"must be one of {allowed}, not {shown}", hint=hint)
+            return None
+        return choices[word]
+
+    def parsed(self, key: str, parse: Callable[[str], T]) -> T | None:
+        """A string in a notation of its own; ``parse`` raises ValueError to refuse it."""
+        found = self.text(key)
+        if found is None:
+            return None
+        try:
+            return parse(found)
+        except ValueError as error:
+            self.problems.add(self.at(key), str(error))
+            return None
+
+    def _typed(self, key: str, kind: type[T], name: str, *, required: bool = False) -> T | None:
+        found = self.value.get(key)
+        if found is None:
+            if required:
+                self.problems.add(self.at(key), "is required")
+            return None
+        if not isinstance(found, kind):
+            self._mismatch(self.at(key), name, found)
+            return None
+        return found
+
+    def _mismatch(self, path: str, expected: str, found: Value) -> None:
+        self.problems.add(path, f"must be {expected}, not {_a(type_name(found))}")
+
+
+def child(path: str, key: str) -> str:
+    """``spec.size``, and ``spec["a b"]`` for keys that are not plain words."""
+    if key.replace("_", "").replace("-", "").isalnum():
+        return f"{path}.{key}" if path else key
+    return f'{path}["{key}"]'
+
+
+def nearest(name: str, known: Mapping[str, object] | tuple[str, ...]) -> str | None:
+    """The known name closest to ``name``, if one is close."""
+    lowered = {candidate.lower(): candidate for candidate in known}
+    found = difflib.get_close_matches(name.lower(), lowered, n=1)
+    return lowered[found[0]] if found else None
+
+
+def short_names(choices: Mapping[str, object]) -> list[str]:
+    """The spellings to show people: without the protocol's long ones (``SEVERITY_WARNING``)."""
+    return [name for name in choices if "_" not in name]
+
+
+def _a(name: str) -> str:
+    if name == "null":
+        return name
+    return f"an {name}" if name[0] in "aeio" else f"a {name}"

@@ -1,0 +1,108 @@
+"""THE MAIN PATH: what happens to one request, from its bytes to the response's bytes.
+
+Called by sandbox workers. Pure: the same request gives the same response. It knows nothing of
+gRPC, processes or signals.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from function_script import contribution, desired, engines, inputs, request, response, wire
+from function_script.errors import FatalError, InputError, SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from function_script.diagnostics import Diagnostic
+    from function_script.limits import Limits
+    from function_script.program import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A response's bytes, and what people want to know beside it.
+
+    ``diagnostics`` are the problems behind a FATAL. ``facts`` go to the log line: which XR,
+    which language.
+    """
+
+    response: bytes
+    diagnostics: tuple[Diagnostic, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:
+    """Answer a RunFunctionRequest; never raises an Exception.
+
+    ``limits`` are the operator's ceilings. ``on_limits`` is called with those in force, once
+    the input has said how far it narrows them.
+    """
+    facts: dict[str, str] = {}
+    try:
+        return Answer(response=run(index(data), limits, on_limits, facts), facts=facts)
+    except FatalError as error:
+        return _fatal(data, error, facts)
+    except RecursionError:
+        return _fatal(data, InputError.of("cannot run: something is nested too deeply"), facts)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the caller must get an answer
+        traceback.print_exc(file=sys.stderr)
+        return _fatal(data, _bug(error), facts)
+
+
+def run(
+    data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None], facts: dict[str, str]
+) -> bytes:
+    """One step: read the input, run its program, merge what it wants into desired state."""
+    step = inputs.parse(wire.decode_struct(data.input or b""), ceilings)
+    on_limits(step.limits)
+    scope = request.scope(data, step.params, keep_managed_fields=step.keep_managed_fields)
+    facts.update(_facts(step, scope))
+
+    result = engines.get(step.language).evaluate(step.program, scope, step.limits)
+    wanted = contribution.read(result, scope.xr, step.limits)
+
+    state = desired.merge(data, wanted)
+    return response.encode(response.to(data, state, wanted, step.ttl_seconds), step.limits)
+
+
+def index(data: bytes) -> wire.Request:
+    """The request's parts; raises InputError when ``data`` is no RunFunctionRequest."""
+    try:
+        return wire.index_request(data)
+    except wire.WireError as error:
+        raise InputError.of(f"cannot read the request: {error}") from error
+
+
+def pass_through(data: bytes, error: FatalError) -> bytes:
+    """Desired state as it came plus one FATAL: also the answer for a worker that died."""
+    try:
+        return response.fatal(wire.index_request(data), error)
+    except wire.WireError:
+        return response.fatal(wire.index_request(b""), error)
+
+
+def _fatal(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:
+    return Answer(response=pass_through(data, error), diagnostics=error.diagnostics, facts=facts)
+
+
+def _bug(error: Exception) -> SandboxError:
+    return SandboxError.of(
+        f"cannot run: internal error ({type(error).__name__})",
+        hint="this is a bug of function-script, please report it; its log has the details",
+    )
+
+
+def _facts(step: inputs.Step, scope: Scope) -> dict[str, str]:
+    metadata = scope.xr.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    found = {
+        "input": step.kind,
+        "xr": f"{scope.xr.get('kind', '')}.{scope.xr.get('apiVersion', '')}",
+        "name": str(named.get("name", "")),
+        "namespace": str(named.get("namespace", "")),
+    }
+    return {key: value for key, value in found.items() if value not in {"", "."}}

@@ -1,0 +1,105 @@
+"""The response around desired state: pass-through, fatal, and what the step reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script import diagnostics, objects, wire
+from function_script.errors import DocumentError, LimitError
+from function_script.limits import MIB
+
+if TYPE_CHECKING:
+    from function_script.contribution import Contribution
+    from function_script.errors import FatalError
+    from function_script.limits import Limits
+    from function_script.values import Object
+
+DEFAULT_TTL_SECONDS = 60.0
+_FATAL = 1
+_CAPABILITIES = 1
+_REQUIRED_RESOURCES = 2
+
+
+def to(
+    request: wire.Request, desired: bytes | None, wanted: Contribution, ttl_seconds: float | None
+) -> wire.Response:
+    """The whole response. A program's TTL beats its input's (``ttl_seconds``)."""
+    stated = wanted.ttl_seconds if wanted.ttl_seconds is not None else ttl_seconds
+    return wire.Response(
+        tag=request.tag,
+        ttl_seconds=DEFAULT_TTL_SECONDS if stated is None else stated,
+        desired=desired,
+        results=list(wanted.results),
+        context=_context(request.context, wanted.context),
+        requirements=_requirements(request, wanted),
+        conditions=list(wanted.conditions),
+        output=_output(wanted.output),
+    )
+
+
+def fatal(request: wire.Request, error: FatalError) -> bytes:
+    """The untouched pass-through plus one FATAL; TTL 0, so that no cache keeps an error."""
+    return wire.encode_response(
+        wire.Response(
+            tag=request.tag,
+            ttl_seconds=0.0,
+            desired=request.desired.payload if request.desired is not None else None,
+            results=[wire.Result(_FATAL, diagnostics.to_line(error.diagnostics), None, None)],
+            context=request.context,
+            requirements=None,
+            conditions=[],
+            output=None,
+        )
+    )
+
+
+def encode(response: wire.Response, limits: Limits) -> bytes:
+    """The response's bytes; LimitError when Crossplane would refuse them for their size."""
+    data = wire.encode_response(response)
+    if len(data) > limits.output_bytes:
+        raise LimitError.of(
+            f"cannot return a response of {len(data) / MIB:.1f} MiB: "
+            f"the output limit is {limits.output_bytes / MIB:.1f} MiB",
+            hint="Crossplane accepts at most 4 MiB from a function; split the composition",
+        )
+    return data
+
+
+def _context(earlier: bytes | None, wanted: Object) -> bytes | None:
+    """Earlier steps' context with ``wanted`` merged in, key by key; untouched keys stay bytes."""
+    if not wanted:
+        return earlier
+    fields = wire.decode_struct_fields(earlier) if earlier is not None else {}
+    changed: Object = {}
+    for key, value in wanted.items():
+        merged: Object = {key: wire.decode_value(fields[key])} if key in fields else {}
+        objects.merge(merged, {key: value})
+        changed.update(merged)
+    try:
+        return wire.splice_struct(earlier or b"", changed)
+    except ValueError as error:
+        raise DocumentError.of(f"cannot return context: {error}") from error
+
+
+def _requirements(request: wire.Request, wanted: Contribution) -> wire.Requirements | None:
+    if not wanted.resources and not wanted.schemas:
+        return None
+    return wire.Requirements(
+        resources=dict(wanted.resources),
+        extra_resources={} if _knows_requirements(request) else dict(wanted.resources),
+        schemas=dict(wanted.schemas),
+    )
+
+
+def _knows_requirements(request: wire.Request) -> bool:
+    """Callers that predate capabilities may only know the deprecated field: they get both."""
+    return {_CAPABILITIES, _REQUIRED_RESOURCES} <= set(request.capabilities)
+
+
+def _output(output: Object | None) -> bytes | None:
+    if output is None:
+        return None
+    try:
+        return wire.encode_struct(output)
+    except ValueError as error:
+        raise DocumentError.of(f"cannot return output: {error}") from error
