@@ -1,0 +1,140 @@
+"""The house rules that no linter knows, checked on the package's own syntax trees."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "function_script"
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 50
+MAX_MEDIAN_FUNCTION_LINES = 10
+MAX_MODULE_DOCSTRING_LINES = 6
+
+# Where each third party may be imported. Everything else goes through that room's own words.
+ROOMS = {
+    "click": ("function_script/cli",),
+    "google": ("function_script/server", "function_script/tools"),
+    "grpc": ("function_script/server", "function_script/tools/render"),
+    "grpc_health": ("function_script/server",),
+    "grpc_reflection": ("function_script/server",),
+    "jinja2": ("function_script/engines/jinja",),
+    "jsonschema": ("function_script/tools",),
+    "orjson": ("function_script/engines", "function_script/sandbox", "function_script/documents"),
+    "re2": ("function_script/engines/library",),
+    "starlark": ("function_script/engines/starlark",),
+    "yaml": ("function_script/documents",),
+}
+
+
+def _sources(folder: Path) -> list[Path]:
+    generated = PACKAGE / "proto"
+    return sorted(path for path in folder.rglob("*.py") if generated not in path.parents)
+
+
+PACKAGE_FILES = _sources(PACKAGE)
+TEST_FILES = _sources(ROOT / "tests")
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def _functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return (function.end_lineno or function.lineno) - function.lineno + 1
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", PACKAGE_FILES + TEST_FILES, ids=_name)
+def test_files_fit_a_room(path: Path) -> None:
+    """No file has more than 400 lines: a crowded room is redesigned."""
+    assert len(path.read_text().splitlines()) <= MAX_FILE_LINES
+
+
+@pytest.mark.parametrize("path", PACKAGE_FILES, ids=_name)
+def test_functions_are_short(path: Path) -> None:
+    """No function has more than 50 lines."""
+    long = {f.name: _length(f) for f in _functions(_tree(path)) if _length(f) > MAX_FUNCTION_LINES}
+    assert long == {}
+
+
+def test_the_usual_function_is_very_short() -> None:
+    """Half of all functions have at most 10 lines."""
+    lengths = [_length(f) for path in PACKAGE_FILES for f in _functions(_tree(path))]
+    assert statistics.median(lengths) <= MAX_MEDIAN_FUNCTION_LINES
+
+
+@pytest.mark.parametrize("path", PACKAGE_FILES, ids=_name)
+def test_modules_say_what_they_are(path: Path) -> None:
+    """A module docstring has 1 to 6 lines; the error tree and the wire's picture may be longer."""
+    docstring = ast.get_docstring(_tree(path)) or ""
+    assert docstring
+    if path.name != "errors.py" and "wire" not in _name(path):
+        assert len(docstring.splitlines()) <= MAX_MODULE_DOCSTRING_LINES
+
+
+@pytest.mark.parametrize("path", PACKAGE_FILES, ids=_name)
+def test_data_is_frozen(path: Path) -> None:
+    """Every dataclass is frozen, slotted and keyword-only."""
+    for node in ast.walk(_tree(path)):
+        for decorator in getattr(node, "decorator_list", []):
+            text = ast.unparse(decorator)
+            if "dataclass" in text:
+                assert text == "dataclass(frozen=True, slots=True, kw_only=True)"
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("path", PACKAGE_FILES, ids=_name)
+def test_third_parties_stay_in_their_rooms(path: Path) -> None:
+    """A third-party package is imported in its room only, and none without a room."""
+    outside = _imported(_tree(path)) - set(sys.stdlib_module_names) - {"function_script"}
+    for package in outside:
+        assert package in ROOMS, f"{package} has no room"
+        assert _name(path).startswith(ROOMS[package]), f"{package} is not for this room"
+
+
+def test_fatal_is_decided_in_one_place() -> None:
+    """Exactly one module builds a FATAL result of its own; programs' own results are read."""
+    builders = [_name(path) for path in PACKAGE_FILES if "_FATAL" in path.read_text()]
+    assert builders == ["function_script/response.py"]
+
+
+def test_the_main_path_is_short() -> None:
+    """function.py is read top to bottom in two minutes, and `run` on one screen."""
+    path = PACKAGE / "function.py"
+    run = next(f for f in _functions(_tree(path)) if f.name == "run")
+    assert _length(run) <= 20
+    assert len(path.read_text().splitlines()) <= 150
+
+
+@pytest.mark.parametrize("path", PACKAGE_FILES + TEST_FILES, ids=_name)
+def test_suppressions_have_reasons(path: Path) -> None:
+    """Every silenced check names its code and says why."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        for mark in ("# no" + "qa", "# type" + ": ignore"):
+            if mark in line:
+                said = line.split(mark, 1)[1]
+                assert " - " in said or " # " in said, f"{_name(path)}:{number} gives no reason"
