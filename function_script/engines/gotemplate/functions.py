@@ -21,6 +21,9 @@ class Budget(Protocol):
     def check_list(self, items: int) -> None:
         """Refuse a list of this many items before it is built."""
 
+    def check_tree(self, value: object) -> None:
+        """Refuse a value whose text would be too large, too deep or endless, before writing it."""
+
     def check_width(self, characters: int) -> None:
         """Refuse this much padding: printf's width and precision, an indent."""
 
@@ -55,9 +58,11 @@ class Function:
     ``list``    []interface {}: list, or NilList() likewise
     other       exactly that go_type, for example ``time.Time`` or ``uint32``
 
-    ``call`` is a Python function: it gets what ``needs`` says, then the arguments, by position. It raises CallError with
+    ``call`` is a Python function: it gets what ``needs`` says, then the arguments, by position.
+    It raises CallError with
     Go's text. ``grows`` says that the result may be longer than all arguments together (the
-    engine then measures it); ``mutates`` that it changes an argument.
+    engine then measures it); ``mutates`` that it changes an argument. ``gives`` may name the
+    result's Go type when it is always ``string``, ``bool`` or ``int``: it saves a check.
     """
 
     name: str
@@ -66,6 +71,7 @@ class Function:
     needs: Needs = Needs.NOTHING
     grows: bool = False
     mutates: bool = False
+    gives: str = "any"
 
     @property
     def parameters(self) -> tuple[str, ...]:

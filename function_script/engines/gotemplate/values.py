@@ -28,6 +28,7 @@ knows templates, printing or the request.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, ClassVar, Final
 
 if TYPE_CHECKING:
@@ -293,6 +294,14 @@ def to_bytes(text: str) -> bytes:
 def to_string(data: bytes) -> str:
     """A Go string of these bytes; what is not UTF-8 survives as lone surrogates."""
     return data.decode("utf-8", "surrogateescape")
+
+
+def is_broken(text: str) -> bool:
+    """Whether a Go string holds bytes that are not UTF-8 (or that became so by joining)."""
+    return not text.isascii() and _LONE_SURROGATE.search(text) is not None
+
+
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def byte_length(text: str) -> int:

@@ -1,0 +1,156 @@
+"""Values as Go prints them with ``%v``, and Go's quoting: what output, print and sprig share.
+
+Containers must be measured (functions.Budget.check_tree) before they are printed: nothing here
+bounds the size of the text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate.values import (
+    Struct,
+    go_kind,
+    is_broken,
+    to_bytes,
+    to_string,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NIL: Final = "<nil>"
+NO_VALUE: Final = "<no value>"
+
+# Outside of these %v writes a float with an exponent.
+_MIN_PLAIN_FLOAT: Final = 1e-4
+_MAX_PLAIN_FLOAT: Final = 1e6
+
+
+def to_text(value: object) -> str:
+    """``fmt.Sprint`` of one value: ``map[a:1 b:<nil>]``, ``[1 a]``, ``1e+06``."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        return float_text(value)
+    if isinstance(value, dict):
+        return _map_text(value)
+    if isinstance(value, (list, bytes)):
+        return f"[{' '.join(map(to_text, value))}]"
+    return struct_text(value) if isinstance(value, Struct) else NIL
+
+
+def _map_text(value: Mapping[object, object]) -> str:
+    pairs = [f"{to_text(key)}:{to_text(item)}" for key, item in sorted_items(value)]
+    return f"map[{' '.join(pairs)}]"
+
+
+def struct_text(value: Struct) -> str:
+    """A struct by its own String method, or field by field: ``{Ready True}``."""
+    text = value.text()
+    if text is not None:
+        return text
+    fields = " ".join(map(to_text, value.fields.values()))
+    return f"&{{{fields}}}" if value.pointer else f"{{{fields}}}"
+
+
+def float_text(number: float) -> str:
+    """The shortest digits that read back as the same float: ``1.5``, ``1e+06``, ``+Inf``."""
+    if _MIN_PLAIN_FLOAT <= abs(number) < _MAX_PLAIN_FLOAT:
+        return repr(number).removesuffix(".0")
+    if number == 0:
+        return "-0" if math.copysign(1, number) < 0 else "0"
+    if not math.isfinite(number):
+        return "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
+    digits, exponent = shortest_digits(abs(number))
+    return ("-" if number < 0 else "") + exponent_form(digits, exponent)
+
+
+def shortest_digits(number: float) -> tuple[str, int]:
+    """The shortest significant digits of a positive float and the exponent of the first."""
+    mantissa, _, exponent = repr(number).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    leading = len(whole) if whole != "0" else len(digits) - len(fraction)
+    return digits.rstrip("0") or "0", int(exponent or 0) + leading - 1
+
+
+def exponent_form(digits: str, exponent: int, letter: str = "e") -> str:
+    """``1.25e+06`` from ``125`` and 6: a sign and at least two digits of exponent."""
+    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{digits[0]}{fraction}{letter}{exponent:+03d}"
+
+
+def sorted_items(value: Mapping[object, object]) -> list[tuple[object, object]]:
+    """A map's entries in the order Go prints and ranges over them: by the bytes of the keys."""
+    try:
+        return sorted(value.items(), key=_key)
+    except TypeError:
+        return sorted(value.items(), key=_mixed_key)
+
+
+def _key(item: tuple[object, object]) -> str:
+    return item[0]  # type: ignore[return-value] # keys of other types do not compare: TypeError
+
+
+def _mixed_key(item: tuple[object, object]) -> tuple[str, float, str]:
+    key = item[0]
+    return (go_kind(key), key if isinstance(key, (int, float)) else 0, to_text(key))
+
+
+def quote(text: str, *, ascii_only: bool = False) -> str:
+    r"""``strconv.Quote``: ``"a\tb\x01é"``; with ``ascii_only`` as ``%+q`` writes it."""
+    if text.isprintable() and (text.isascii() or not ascii_only) and not _QUOTED.search(text):
+        return f'"{text}"'
+    whole = to_string(to_bytes(text)) if is_broken(text) else text
+    escaped = "".join(_escape(character, '"', ascii_only=ascii_only) for character in whole)
+    return f'"{escaped}"'
+
+
+def quote_character(code: int, *, ascii_only: bool = False) -> str:
+    """``strconv.QuoteRune``: ``'x'``; what is no character becomes U+FFFD."""
+    valid = 0 <= code <= _MAX_CODE and not _is_surrogate(code)
+    character = chr(code) if valid else "\ufffd"
+    escaped = _escape(character, "'", ascii_only=ascii_only)
+    return f"'{escaped}'"
+
+
+_MAX_CODE: Final = 0x10FFFF
+_MAX_BMP: Final = 0xFFFF
+_DELETE: Final = 0x7F
+_QUOTED: Final = re.compile(r'["\\]')
+_SHORT_ESCAPES: Final = {
+    "\a": r"\a",
+    "\b": r"\b",
+    "\f": r"\f",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\t": r"\t",
+    "\v": r"\v",
+    "\\": r"\\",
+}
+
+
+def _escape(character: str, quotes: str, *, ascii_only: bool) -> str:
+    if character == quotes:
+        return f"\\{quotes}"
+    if character in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[character]
+    if character.isprintable() and (character.isascii() or not ascii_only):
+        return character
+    code = ord(character)
+    if _is_surrogate(code):
+        return f"\\x{code & 0xFF:02x}"
+    if code < ord(" ") or code == _DELETE:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= _MAX_BMP else f"\\U{code:08x}"
+
+
+def _is_surrogate(code: int) -> bool:
+    return 0xD800 <= code <= 0xDFFF  # noqa: PLR2004 # Unicode's own bounds
