@@ -5,12 +5,12 @@ Layouts, zones and arithmetic are sprig's; here is only what printing needs.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from typing import Final, Self
 
 from function_script.engines.gotemplate.values import Struct
 
-_EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MINUTE: Final = 60
 _HOUR: Final = 60
 
@@ -24,7 +24,7 @@ class Time(Struct):
     def __init__(
         self, seconds: int, nanoseconds: int = 0, *, offset: int = 0, zone: str = "UTC"
     ) -> None:
-        super().__init__({})
+        super().__init__({"wall": seconds, "ext": nanoseconds})
         self.seconds = seconds
         self.nanoseconds = nanoseconds
         self.offset = offset
@@ -35,9 +35,9 @@ class Time(Struct):
         """Go's zero time: the first second of year 1."""
         return cls(-62_135_596_800)
 
-    def local(self) -> datetime.datetime:
+    def local(self) -> dt.datetime:
         """The wall clock of its zone, without nanoseconds."""
-        return _EPOCH + datetime.timedelta(seconds=self.seconds + self.offset)
+        return _EPOCH + dt.timedelta(seconds=self.seconds + self.offset)
 
     def fraction(self) -> str:
         """The nanoseconds as Go prints them: ``.5``, or nothing."""
@@ -49,6 +49,7 @@ class Time(Struct):
         return f"{'-' if self.offset < 0 else '+'}{hours:02}{separator}{minutes:02}"
 
     def text(self) -> str:
+        """As Go's String: ``2024-05-06 07:08:09 +0000 UTC``."""
         clock = self.local().strftime("-%m-%d %H:%M:%S")
         year = self.local().year
         return f"{year:04}{clock}{self.fraction()} {self.offset_text()} {self.zone}"
@@ -60,7 +61,9 @@ class Time(Struct):
         return f"{self.local().year:04}{clock}{self.fraction()}{zone}"
 
     def json(self) -> object:
+        """The text of rfc3339."""
         return self.rfc3339()
 
     def yaml(self) -> object:
+        """Itself: YAML has timestamps."""
         return self
