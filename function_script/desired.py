@@ -36,15 +36,28 @@ def merge(request: wire.Request, wanted: Contribution) -> bytes | None:
 
 
 def _composed(name: str, entry: Composed, resource: Object, earlier: wire.Resource | None) -> bytes:
-    ready = entry.ready or 0
-    details: dict[str, bytes] = {}
-    if earlier is not None and not entry.replace:
+    if earlier is None or earlier.struct is None:
+        return _entry(name, resource, entry.ready or 0, {})
+    before = wire.decode_struct(earlier.struct)
+    ready, details = entry.ready or 0, {}
+    if not entry.replace:
+        resource = _merged(before, resource)
         ready = earlier.ready if entry.ready is None else entry.ready
         details = earlier.connection_details
-        if earlier.struct is not None:
-            base = wire.decode_struct(earlier.struct)
-            objects.merge(base, resource)
-            resource = base
+    if resource == before and ready == earlier.ready:
+        # Echoed as it was: keep the very bytes, with whatever they hold that we do not know.
+        return earlier.payload
+    return _entry(name, resource, ready, details)
+
+
+def _merged(before: Object, resource: Object) -> Object:
+    merged: Object = {}
+    objects.merge(merged, before)
+    objects.merge(merged, resource)
+    return merged
+
+
+def _entry(name: str, resource: Object, ready: int, details: dict[str, bytes]) -> bytes:
     for field in ("apiVersion", "kind"):
         if not isinstance(resource.get(field), str) or not resource[field]:
             raise DocumentError.of(

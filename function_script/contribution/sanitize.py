@@ -28,21 +28,22 @@ _FOREIGN_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configurat
 
 
 def composed_object(body: Fields) -> Object:
-    """``body`` without status, server-owned metadata and nulls; checks names and metadata."""
-    resource = objects.pruned({k: v for k, v in body.value.items() if k != "status"})
+    """``body`` without status, server-owned metadata and nulls; checks labels and annotations."""
+    resource = _kept(body.value, frozenset({"status"}))
     metadata = body.object("metadata")
     if metadata is None:
         return resource
     metadata.texts("labels")
-    metadata.texts("annotations")
-    kept = resource["metadata"] = {
-        key: value
-        for key, value in objects.pruned(metadata.value).items()
-        if key not in SERVER_METADATA
-    }
-    annotations = kept.get("annotations")
-    if isinstance(annotations, dict) and not _FOREIGN_ANNOTATIONS.isdisjoint(annotations):
-        kept["annotations"] = {
-            key: value for key, value in annotations.items() if key not in _FOREIGN_ANNOTATIONS
-        }
+    annotations = metadata.texts("annotations")
+    kept = resource["metadata"] = _kept(metadata.value, SERVER_METADATA)
+    if annotations is not None:
+        kept["annotations"] = _kept(dict(annotations), _FOREIGN_ANNOTATIONS)
     return resource
+
+
+def _kept(value: Object, dropped: frozenset[str]) -> Object:
+    return {
+        key: objects.pruned(item)
+        for key, item in value.items()
+        if item is not None and key not in dropped
+    }

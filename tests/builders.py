@@ -1,0 +1,70 @@
+"""Make requests for tests from short plain data, with protobuf itself, and read responses back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script.proto.v1 import run_function_pb2 as pb
+from google.protobuf import json_format
+
+from function_script import function
+from function_script.limits import Limits
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+API_VERSION = "script.fn.crossplane.io/v1beta1"
+XR: Object = {
+    "apiVersion": "example.org/v1",
+    "kind": "XThing",
+    "metadata": {"name": "demo", "namespace": "here", "uid": "8a4c2f0e"},
+    "spec": {"count": 2, "size": "small"},
+}
+
+
+def composed(name: str, **spec: object) -> Object:
+    """A small composed resource."""
+    return {
+        "apiVersion": "example.org/v1",
+        "kind": "Thing",
+        "metadata": {"labels": {"name": name}},
+        "spec": dict(spec),  # type: ignore[dict-item] # tests pass plain values only
+    }
+
+
+def starlark(script: str, **fields: object) -> Object:
+    """A StarlarkScript input."""
+    base = {"apiVersion": API_VERSION, "kind": "StarlarkScript", "script": script}
+    return {**base, **fields}  # type: ignore[dict-item] # tests pass plain values only
+
+
+def jinja(inline: str, **fields: object) -> Object:
+    """A JinjaTemplate input."""
+    base = {"apiVersion": API_VERSION, "kind": "JinjaTemplate", "inline": inline}
+    return {**base, **fields}  # type: ignore[dict-item] # tests pass plain values only
+
+
+def request(step_input: Object | None = None, **parts: object) -> pb.RunFunctionRequest:
+    """A RunFunctionRequest; ``parts`` in protobuf JSON, by default an observed XR and a tag."""
+    whole: dict[str, object] = {
+        "meta": {"tag": "a-tag"},
+        "observed": {"composite": {"resource": XR}},
+        "desired": {},
+        "context": {},
+        **parts,
+    }
+    if step_input is not None:
+        whole["input"] = step_input
+    return json_format.ParseDict(whole, pb.RunFunctionRequest())
+
+
+def call(message: pb.RunFunctionRequest, limits: Limits | None = None) -> pb.RunFunctionResponse:
+    """The response, in this process and without a sandbox."""
+    answer = function.handle(message.SerializeToString(), limits or Limits(), lambda _: None)
+    return pb.RunFunctionResponse.FromString(answer.response)
+
+
+def to_dict(message: pb.RunFunctionResponse) -> Object:
+    """Protobuf JSON with the protocol's field names."""
+    found: Object = json_format.MessageToDict(message, preserving_proto_field_name=True)
+    return found

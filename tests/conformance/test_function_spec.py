@@ -1,0 +1,192 @@
+"""The composition functions specification: one test for each MUST and SHOULD, named after it.
+
+The rules about flags, ports and TLS are tested on a real server, in tests/e2e.
+"""
+
+from __future__ import annotations
+
+import pytest
+from builders import XR, call, composed, jinja, request, starlark, to_dict
+from function_script.proto.v1 import run_function_pb2 as v1
+from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
+
+NOTHING = starlark("def main(req):\n    return {}\n")
+ONE_THING = jinja(
+    "apiVersion: example.org/v1\n"
+    "kind: Thing\n"
+    "metadata:\n"
+    "  annotations:\n"
+    "    script.fn.crossplane.io/composition-resource-name: thing\n"
+    "spec: {size: small}\n"
+)
+EARLIER = {
+    "composite": {
+        "resource": {"status": {"phase": "early"}},
+        "ready": "READY_TRUE",
+        "connection_details": {"user": "YWRtaW4="},
+    },
+    "resources": {
+        "mine": {"resource": composed("mine", size=1), "ready": "READY_TRUE"},
+        "yours": {"resource": composed("yours", size=1), "ready": "READY_FALSE"},
+    },
+}
+
+
+def test_must_implement_function_runner_service() -> None:
+    """The same bytes mean the same in v1 and v1beta1: one handler serves both."""
+    data = request(ONE_THING).SerializeToString()
+    assert v1beta1.RunFunctionRequest.FromString(data).SerializeToString(
+        deterministic=True
+    ) == v1.RunFunctionRequest.FromString(data).SerializeToString(deterministic=True)
+    for module in (v1, v1beta1):
+        service = module.DESCRIPTOR.services_by_name["FunctionRunnerService"]
+        assert [method.name for method in service.methods] == ["RunFunction"]
+
+
+@pytest.mark.parametrize("tag", ["", "a-tag", "тег ☃", "x" * 5000])
+def test_must_copy_tag_and_never_interpret_it(tag: str) -> None:
+    """The tag comes back as it was; nothing else depends on it."""
+    response = call(request(ONE_THING, meta={"tag": tag}))
+    assert response.meta.tag == tag
+    response.meta.tag = "a-tag"
+    assert response == call(request(ONE_THING))
+
+
+def test_should_set_ttl() -> None:
+    """A TTL is always set: the default, the input's, or the program's own."""
+    said = starlark('def main(req):\n    return {"meta": {"ttl": "5m"}}\n', ttl="10s")
+    assert call(request(NOTHING)).meta.ttl.seconds == 60
+    assert call(request({**NOTHING, "ttl": "10s"})).meta.ttl.seconds == 10
+    assert call(request(said)).meta.ttl.seconds == 300
+
+
+def test_must_reflect_cacheability_in_ttl() -> None:
+    """The same request gives the same bytes, so its TTL may be trusted; errors are not cached."""
+    assert call(request(ONE_THING)).SerializeToString(deterministic=True) == call(
+        request(ONE_THING)
+    ).SerializeToString(deterministic=True)
+    assert not call(request(starlark("def main(req):\n    fail('no')\n"))).meta.ttl.seconds
+
+
+def test_must_pass_through_desired_state_it_has_no_opinion_on() -> None:
+    """What a step does not mention comes out equal: resources, readiness, details, context."""
+    sent = request(ONE_THING, desired=EARLIER, context={"key": {"deep": [1, None]}})
+    response = call(sent)
+    del response.desired.resources["thing"]
+    assert response.desired == sent.desired
+    assert response.context == sent.context
+
+
+def test_must_pass_through_fields_of_a_newer_crossplane() -> None:
+    """Unknown fields of desired state survive."""
+    sent = request(ONE_THING, desired=EARLIER).SerializeToString()
+    unknown = b"\xfa\x3e\x03new"
+    entry = v1.State(resources={"newer": v1.Resource()}).SerializeToString() + unknown
+    sent += b"\x1a" + bytes([len(entry)]) + entry
+    message = v1.RunFunctionRequest.FromString(sent)
+    answered = call(message)
+    assert unknown in answered.desired.SerializeToString()
+
+
+def test_must_be_intentional_when_mutating_desired_state() -> None:
+    """A template's document changes the fields it states and leaves the others."""
+    change = jinja(ONE_THING["inline"].replace(": thing", ": yours").replace("size", "color"))  # type: ignore[union-attr] # it is text
+    yours = call(request(change, desired=EARLIER)).desired.resources["yours"]
+    assert to_dict(yours) == {  # type: ignore[arg-type] # any message will do
+        "resource": {
+            **composed("yours", size=1, color="small"),
+        },
+        "ready": "READY_FALSE",
+    }
+
+
+def test_must_not_set_xr_spec_or_metadata() -> None:
+    """Of a desired XR only status, readiness and connection details are taken."""
+    script = starlark(
+        'def main(req):\n    xr = req["observed"]["composite"]\n'
+        '    xr["resource"]["status"] = {"phase": "late"}\n'
+        '    return {"desired": {"composite": xr}}\n'
+    )
+    response = call(request(script))
+    assert to_dict(response)["desired"] == {
+        "composite": {
+            "resource": {
+                "apiVersion": XR["apiVersion"],
+                "kind": XR["kind"],
+                "status": {"phase": "late"},
+            }
+        }
+    }
+
+
+def test_must_not_set_status_of_composed_resources() -> None:
+    """An observed resource may be echoed: its status and server-owned metadata are left out."""
+    observed = composed("robot", size=1)
+    seen = {
+        **observed,
+        "metadata": {**observed["metadata"], "uid": "1", "resourceVersion": "7"},  # type: ignore[dict-item] # it is an object
+        "status": {"phase": "Ready"},
+    }
+    script = starlark(
+        "def main(req):\n"
+        '    return {"desired": {"resources": {"robot": req["observed"]["resources"]["robot"]}}}\n'
+    )
+    parts = {"composite": {"resource": XR}, "resources": {"robot": {"resource": seen}}}
+    desired = call(request(script, observed=parts)).desired
+    assert to_dict(desired) == {"resources": {"robot": {"resource": observed}}}  # type: ignore[arg-type] # any message will do
+
+
+def test_should_not_set_metadata_name() -> None:
+    """No name is invented for a composed resource, and the external name has an annotation."""
+    thing = call(request(ONE_THING)).desired.resources["thing"].resource
+    assert "metadata" not in thing or "name" not in thing["metadata"]
+
+
+def test_should_avoid_conflicting_resource_names() -> None:
+    """Two documents of one name are refused, naming both places; nothing is lost silently."""
+    text = ONE_THING["inline"]
+    result = call(request(jinja(f"{text}---\n{text}"))).results[0]
+    assert result.severity == v1.SEVERITY_FATAL
+    assert '"thing" is used twice' in result.message
+    assert "inline:8" in result.message
+    assert "inline:1" in result.message
+
+
+MISTAKES = {
+    "input": {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "JinjaTemplte"},
+    "syntax": starlark("def main(req)\n    return {}\n"),
+    "run time": starlark('def main(req):\n    return req["nothing"]\n'),
+    "template": jinja("a: {{ nothing }}\n"),
+    "yaml": jinja("a: b: c\n"),
+    "result": starlark("def main(req):\n    return 7\n"),
+    "document": jinja("a: 1\n"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_must_only_be_fatal_to_stop_the_pipeline(mistake: str) -> None:
+    """Every kind of user error is exactly one FATAL beside the untouched desired state."""
+    sent = request(MISTAKES[mistake], desired=EARLIER, context={"key": 1})
+    response = call(sent)
+    assert [result.severity for result in response.results] == [v1.SEVERITY_FATAL]
+    assert response.desired == sent.desired
+    assert response.context == sent.context
+    assert response.meta.tag == sent.meta.tag
+    assert not response.meta.ttl.seconds
+
+
+@pytest.mark.parametrize("step_input", [NOTHING, ONE_THING], ids=["starlark", "jinja"])
+def test_must_not_report_on_every_call(step_input: dict[str, str]) -> None:
+    """A steady state yields no results, no conditions and no requirements."""
+    response = call(request(step_input))
+    assert not response.results
+    assert not response.conditions
+    assert not response.HasField("requirements")
+
+
+def test_must_not_return_an_empty_response() -> None:
+    """A request without input is answered FATAL with its desired state, not with nothing."""
+    sent = request(None, desired=EARLIER)
+    response = call(sent)
+    assert response.desired == sent.desired
+    assert "input" in response.results[0].message
