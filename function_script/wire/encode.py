@@ -1,0 +1,188 @@
+"""Plain values to Struct bytes. See the picture in `wire`; called for every changed resource.
+
+The bytes are deterministic: keys are sorted, every field is written in the order of its number.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import Final
+
+from function_script.values import MAX_SAFE_INTEGER, Object, Value, type_name
+from function_script.wire.fields import varint
+
+MAX_DEPTH: Final = 100
+# Aliases of YAML make small documents that explode when written out; these stop the writing.
+MAX_NODES: Final = 200_000
+MAX_BYTES: Final = 64 << 20
+
+_NULL: Final = b"\x08\x00"
+_TRUE: Final = b"\x20\x01"
+_FALSE: Final = b"\x20\x00"
+_DOUBLE: Final = struct.Struct("<cd")  # the tag and the number
+_SMALL: Final = 1024
+_NUMBERS: Final = [_DOUBLE.pack(b"\x11", number) for number in range(_SMALL)]
+
+# Manifests use the same few hundred keys over and over. Cleared when full, so that user
+# data cannot grow it; what it holds does not change what is written.
+_MAX_KEYS: Final = 4096
+_MAX_KEY_LENGTH: Final = 64
+_keys: dict[str, bytes] = {}
+
+
+class EncodeError(ValueError):
+    """A value that a Struct cannot hold: ``path`` says where, ``cause`` why."""
+
+    def __init__(self, path: str, cause: str) -> None:
+        super().__init__(path, cause)
+        self.path: str = path
+        self.cause: str = cause
+
+    def __str__(self) -> str:
+        return f"{self.path.removeprefix('.')} {self.cause}" if self.path else self.cause
+
+
+class _Budget:
+    """What one value has used up so far: nodes, and bytes of keys and texts."""
+
+    def __init__(self) -> None:
+        self.nodes: int = 0
+        self.size: int = 0
+
+    def take(self, nodes: int, size: int) -> None:
+        """Count; raises EncodeError when it is too much."""
+        self.nodes += nodes
+        self.size += size
+        if self.nodes > MAX_NODES:
+            raise EncodeError("", f"has more than {MAX_NODES} values in all")
+        if self.size > MAX_BYTES:
+            raise EncodeError("", f"has more than {MAX_BYTES >> 20} MiB of text in all")
+
+
+def encode_struct(value: Object) -> bytes:
+    """A dict as a Struct. Raises EncodeError, a ValueError, that names the path.
+
+    Refused: NaN and infinities, integers beyond 2**53, keys and values of other types, more
+    than 100 containers inside one another, 200,000 nodes, 64 MiB.
+    """
+    return _object(value, _Budget(), 1)
+
+
+def encode_value(value: Value) -> bytes:
+    """Any value as a Value message; refuses what `encode_struct` refuses."""
+    return _value(value, _Budget(), 1)
+
+
+def encode_entry(key: str, value: Value) -> bytes:
+    """One field of a Struct: a key with its value, ready to be appended to a Struct."""
+    return encode_struct({key: value})
+
+
+def _object(value: Object, budget: _Budget, depth: int) -> bytes:
+    _enter(budget, len(value), depth)
+    pieces: list[bytes] = []
+    key = ""
+    try:
+        for key in _sorted_keys(value):
+            prefix = _keys.get(key)
+            if prefix is None:
+                prefix = _key(key, budget)
+            encoded = _value(value[key], budget, depth + 1)
+            size = varint(len(encoded))
+            pieces.append(b"\x0a")
+            pieces.append(varint(len(prefix) + len(size) + len(encoded)))
+            pieces.append(prefix)
+            pieces.append(size)
+            pieces.append(encoded)
+    except EncodeError as error:
+        raise EncodeError(_step(key) + error.path, error.cause) from None
+    return b"".join(pieces)
+
+
+def _list(value: list[Value], budget: _Budget, depth: int) -> bytes:
+    _enter(budget, len(value), depth)
+    pieces: list[bytes] = []
+    index = -1
+    try:
+        for index, item in enumerate(value):
+            encoded = _value(item, budget, depth + 1)
+            pieces.append(b"\x0a")
+            pieces.append(varint(len(encoded)))
+            pieces.append(encoded)
+    except EncodeError as error:
+        raise EncodeError(f"[{index}]{error.path}", error.cause) from None
+    return b"".join(pieces)
+
+
+def _value(value: Value, budget: _Budget, depth: int) -> bytes:
+    if isinstance(value, str):
+        text = _text(value, budget)
+        return b"\x1a" + varint(len(text)) + text
+    if value is None:
+        return _NULL
+    if isinstance(value, bool):
+        return _TRUE if value else _FALSE
+    if isinstance(value, int):
+        return _integer(value)
+    if isinstance(value, dict):
+        payload = _object(value, budget, depth)
+        return b"\x2a" + varint(len(payload)) + payload
+    if isinstance(value, list):
+        payload = _list(value, budget, depth)
+        return b"\x32" + varint(len(payload)) + payload
+    if isinstance(value, float):
+        return _float(value)
+    raise EncodeError("", f"has a type JSON does not know: {type_name(value)}")
+
+
+def _enter(budget: _Budget, nodes: int, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise EncodeError("", f"is nested more than {MAX_DEPTH} levels deep")
+    budget.take(nodes, 0)
+
+
+def _sorted_keys(value: Object) -> list[str]:
+    for key in value:
+        if not isinstance(key, str):
+            raise EncodeError("", f"has the key {key!r}, which is no string")
+    return sorted(value)
+
+
+def _key(key: str, budget: _Budget) -> bytes:
+    """A map entry up to its value's length: the key's field and the value's tag."""
+    text = _text(key, budget)
+    prefix = b"\x0a" + varint(len(text)) + text + b"\x12"
+    if len(text) <= _MAX_KEY_LENGTH:
+        if len(_keys) >= _MAX_KEYS:
+            _keys.clear()
+        _keys[key] = prefix
+    return prefix
+
+
+def _text(value: str, budget: _Budget) -> bytes:
+    try:
+        text = value.encode()
+    except UnicodeEncodeError:
+        raise EncodeError("", "has half of a surrogate pair, which UTF-8 cannot hold") from None
+    budget.take(0, len(text))
+    return text
+
+
+def _integer(value: int) -> bytes:
+    if 0 <= value < _SMALL:
+        return _NUMBERS[value]
+    if not -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
+        raise EncodeError("", "is an integer beyond 2**53, which a double cannot hold exactly")
+    return _DOUBLE.pack(b"\x11", value)
+
+
+def _float(value: float) -> bytes:
+    if not math.isfinite(value):
+        raise EncodeError("", f"is {value}, which JSON cannot hold")
+    return _DOUBLE.pack(b"\x11", value)
+
+
+def _step(key: str) -> str:
+    """A key as part of a path: ``.spec``, or ``["a.b/c"]`` where dots would mislead."""
+    return f".{key}" if key.replace("_", "").replace("-", "").isalnum() else f'["{key}"]'

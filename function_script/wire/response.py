@@ -1,0 +1,122 @@
+"""A Response to RunFunctionResponse bytes, deterministically: fields by number, maps by key.
+
+Called once per request. Fields that hold their default are left out, as proto3 asks; a message
+is written when it is not None, however empty.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script.wire.fields import (
+    entry_field,
+    length_field,
+    optional_text_field,
+    text_field,
+    varint_field,
+)
+
+if TYPE_CHECKING:
+    from function_script.wire.messages import (
+        Condition,
+        Requirements,
+        Response,
+        Result,
+        Selector,
+    )
+
+
+def encode_response(response: Response) -> bytes:
+    """The response's bytes. Requirements that ask for nothing are left out: Crossplane calls
+    again whenever they differ from the call before, and present-but-empty does."""
+    pieces = [length_field(1, _meta(response.tag, response.ttl_seconds))]
+    if response.desired is not None:
+        pieces.append(length_field(2, response.desired))
+    pieces.extend(length_field(3, _result(result)) for result in response.results)
+    if response.context is not None:
+        pieces.append(length_field(4, response.context))
+    requirements = _requirements(response.requirements)
+    if requirements:
+        pieces.append(length_field(5, requirements))
+    pieces.extend(length_field(6, _condition(condition)) for condition in response.conditions)
+    if response.output is not None:
+        pieces.append(length_field(7, response.output))
+    return b"".join(pieces)
+
+
+def encode_resource(
+    struct: bytes | None, connection_details: dict[str, bytes], ready: int
+) -> bytes:
+    """A Resource message; ``struct`` is its object as a Struct."""
+    resource = length_field(1, struct) if struct is not None else b""
+    details = [entry_field(2, key, connection_details[key]) for key in sorted(connection_details)]
+    return resource + b"".join(details) + varint_field(3, ready)
+
+
+def _meta(tag: str, ttl_seconds: float | None) -> bytes:
+    ttl = length_field(2, _duration(ttl_seconds)) if ttl_seconds is not None else b""
+    return text_field(1, tag) + ttl
+
+
+def _duration(seconds: float) -> bytes:
+    """A google.protobuf.Duration: whole seconds and nanoseconds, both of the same sign."""
+    nanoseconds = round(seconds * 1_000_000_000)
+    whole, rest = divmod(abs(nanoseconds), 1_000_000_000)
+    sign = -1 if nanoseconds < 0 else 1
+    return varint_field(1, sign * whole) + varint_field(2, sign * rest)
+
+
+def _result(result: Result) -> bytes:
+    return (
+        varint_field(1, result.severity)
+        + text_field(2, result.message)
+        + optional_text_field(3, result.reason)
+        + _target(4, result.target)
+    )
+
+
+def _condition(condition: Condition) -> bytes:
+    return (
+        text_field(1, condition.type)
+        + varint_field(2, condition.status)
+        + text_field(3, condition.reason)
+        + optional_text_field(4, condition.message)
+        + _target(5, condition.target)
+    )
+
+
+def _target(number: int, target: int | None) -> bytes:
+    """An optional enum is written even when it is 0, unspecified."""
+    if target == 0:
+        return bytes((number << 3, 0))
+    return varint_field(number, target or 0)
+
+
+def _requirements(requirements: Requirements | None) -> bytes:
+    if requirements is None:
+        return b""
+    extra = requirements.extra_resources
+    resources = requirements.resources
+    schemas = requirements.schemas
+    return b"".join(
+        [entry_field(1, name, _selector(extra[name])) for name in sorted(extra)]
+        + [entry_field(2, name, _selector(resources[name])) for name in sorted(resources)]
+        + [entry_field(3, name, _type(*schemas[name])) for name in sorted(schemas)]
+    )
+
+
+def _type(api_version: str, kind: str) -> bytes:
+    return text_field(1, api_version) + text_field(2, kind)
+
+
+def _selector(selector: Selector) -> bytes:
+    match = optional_text_field(3, selector.match_name)
+    if selector.match_name is None and selector.match_labels is not None:
+        labels = selector.match_labels
+        entries = [entry_field(1, key, labels[key].encode()) for key in sorted(labels)]
+        match = length_field(4, b"".join(entries))
+    return (
+        _type(selector.api_version, selector.kind)
+        + match
+        + optional_text_field(5, selector.namespace)
+    )
