@@ -1,0 +1,165 @@
+"""Arguments of library functions: their types and sizes, checked before any work is done.
+
+Called by `function` for every call. What passes here is small enough for any function of the
+library to be done with it in a fraction of a step's time and memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from function_script.values import Object, Readable, Value, type_name
+
+MAX_CHARACTERS = 1 << 20
+MAX_ITEMS = 100_000
+MAX_DEPTH = 100
+MAX_INTEGER = 2**64
+
+# Gives the argument as the implementation wants it, or raises ValueError.
+Read: TypeAlias = Callable[[Readable], Readable]
+
+
+def check_length(characters: int) -> None:
+    """Raise ValueError when a text of this many characters is more than the library handles."""
+    if characters > MAX_CHARACTERS:
+        raise ValueError(f"{characters:,} characters are more than {MAX_CHARACTERS:,}")
+
+
+def check_count(items: int) -> None:
+    """Raise ValueError when this many items are more than the library handles."""
+    if items > MAX_ITEMS:
+        raise ValueError(f"more than {MAX_ITEMS:,} items")
+
+
+def _text(value: Readable) -> str:
+    if not isinstance(value, str):
+        raise _mistyped("a string", value)
+    check_length(len(value))
+    return value
+
+
+def _integer(value: Readable) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _mistyped("an integer", value)
+    if abs(value) >= MAX_INTEGER:
+        raise ValueError("an integer beyond 64 bits")
+    return value
+
+
+def _boolean(value: Readable) -> bool:
+    if not isinstance(value, bool):
+        raise _mistyped("a boolean", value)
+    return value
+
+
+def _texts(value: Readable) -> list[str]:
+    if not isinstance(value, (list, tuple)):
+        raise _mistyped("a list of strings", value)
+    check_count(len(value))
+    return [_text(item) for item in value]
+
+
+def _integers(value: Readable) -> list[int]:
+    if not isinstance(value, (list, tuple)):
+        raise _mistyped("a list of integers", value)
+    check_count(len(value))
+    return [_integer(item) for item in value]
+
+
+def _items(value: Readable) -> list[Value]:
+    whole = _whole(value)
+    if not isinstance(whole, list):
+        raise _mistyped("a list", value)
+    return whole
+
+
+def _object(value: Readable) -> Object:
+    whole = _whole(value)
+    if not isinstance(whole, dict):
+        raise _mistyped("an object", value)
+    return whole
+
+
+def _path(value: Readable) -> str | list[str | int]:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, (list, tuple)) and all(isinstance(part, (str, int)) for part in value):
+        return [part for part in value if isinstance(part, (str, int))]
+    raise _mistyped("a path or a list of keys", value)
+
+
+def _whole(value: Readable) -> Value:
+    """A copy of all of ``value``, which may share parts with itself, in bounded time."""
+    return _Copy().of(value, MAX_DEPTH)
+
+
+class _Copy:
+    """Counts what it copies: a value that holds itself many times over is as big as it prints."""
+
+    def __init__(self) -> None:
+        self.items = 0
+        self.characters = 0
+
+    def of(self, value: Readable, depth: int) -> Value:
+        if value is None or isinstance(value, (str, bool, int, float)):
+            return self._scalar(value)
+        if depth == 0:
+            raise ValueError(f"nested more than {MAX_DEPTH} levels deep")
+        if isinstance(value, (dict, Mapping)):
+            self._count(len(value))
+            return {self._key(key): self.of(item, depth - 1) for key, item in value.items()}
+        if isinstance(value, (list, tuple, Sequence)):
+            self._count(len(value))
+            return [self.of(item, depth - 1) for item in value]
+        raise ValueError(f"a value of type {type_name(value)} is no data")
+
+    def _count(self, items: int) -> None:
+        self.items += items
+        check_count(self.items)
+
+    def _key(self, key: object) -> str:
+        if not isinstance(key, str):
+            raise _mistyped("a string", key, what=f"the key {key!r} ")
+        self.characters += len(key)
+        return key
+
+    def _scalar(self, value: str | float | None) -> str | int | float | None:
+        if isinstance(value, str):
+            self.characters += len(value)
+            check_length(self.characters)
+        elif isinstance(value, float):
+            if not math.isfinite(value):
+                raise ValueError(f"the number {value} has no place in JSON")
+        elif isinstance(value, int) and abs(value) >= MAX_INTEGER:
+            raise ValueError("an integer beyond 64 bits")
+        return value
+
+
+def _mistyped(wanted: str, value: object, *, what: str = "") -> ValueError:
+    return ValueError(f"{what}must be {wanted}, not {_with_article(type_name(value))}")
+
+
+def _with_article(name: str) -> str:
+    if name == "null":
+        return name
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
+# What an annotation of an implementation asks for, and how the reference calls it. A `Readable`
+# is only looked into and may be of any size; a `Value` is handed over whole, as a copy.
+READERS: Mapping[str, tuple[str, Read]] = {
+    "str": ("string", _text),
+    "int": ("integer", _integer),
+    "bool": ("boolean", _boolean),
+    "list[str]": ("list of strings", _texts),
+    "list[int]": ("list of integers", _integers),
+    "list[Value]": ("list", _items),
+    "Object": ("object", _object),
+    "Value": ("any", _whole),
+    "Readable": ("any", lambda value: value),
+    "str | Sequence[str | int]": ("path", _path),
+}

@@ -1,0 +1,58 @@
+"""Objects as data: look into, merge, pick and prune. Arguments are never changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script import objects
+from function_script.engines.library.function import Group
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from function_script.values import Object, Readable, Value
+
+
+def get(value: Readable, path: str | Sequence[str | int], default: Readable = None) -> Readable:
+    """What stands at a path, or the default where a part is missing or null."""
+    found = objects.find_path(value, path)
+    return default if found is None else found
+
+
+def merge(target: Object, source: Object) -> Object:
+    """Both objects in one: maps merge at any depth, lists and scalars of ``source`` replace."""
+    objects.merge(target, source)
+    return target
+
+
+def pick(value: Object, keys: list[str]) -> Object:
+    """The object with only these keys."""
+    kept = set(keys)
+    return {key: item for key, item in value.items() if key in kept}
+
+
+def omit(value: Object, keys: list[str]) -> Object:
+    """The object without these keys."""
+    left_out = set(keys)
+    return {key: item for key, item in value.items() if key not in left_out}
+
+
+def compact(value: Value) -> Value:
+    """The value without null fields at any depth; empty objects and lists stay."""
+    return objects.pruned(value)
+
+
+_GROUP = Group(name="objects")
+FUNCTIONS = (
+    _GROUP.filter(get, example='get({"a": {"b": [7]}}, "a.b[0]", 1)', result=7),
+    _GROUP.filter(
+        merge,
+        example='merge({"a": {"b": 1}}, {"a": {"c": 2}})',
+        result={"a": {"b": 1, "c": 2}},
+    ),
+    _GROUP.filter(pick, example='pick({"a": 1, "b": 2}, ["a"])', result={"a": 1}),
+    _GROUP.filter(omit, example='omit({"a": 1, "b": 2}, ["a"])', result={"b": 2}),
+    _GROUP.filter(
+        compact, example='compact(from_json("{\\"a\\": {\\"b\\": null}}"))', result={"a": {}}
+    ),
+)

@@ -1,0 +1,180 @@
+"""What a library function is: a Python function with its documentation and checked arguments.
+
+Called by the modules that define functions, and by the languages that expose them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ParamSpec, Protocol, cast
+
+from function_script.engines.library.bounds import READERS, Read, check_length
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from function_script.values import Readable, Value
+
+P = ParamSpec("P")
+
+
+class Call(Protocol):
+    """Values in, value out; raises ValueError, and nothing else, with a message for the user."""
+
+    def __call__(self, *arguments: Readable, **named: Readable) -> Readable:
+        """Check the arguments, then do the work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter. ``type`` is a JSON type's name, "list of strings", "path" or "any"."""
+
+    name: str
+    type: str
+    read: Read
+    is_required: bool
+    is_named_only: bool = False
+    default: Value = None
+
+    def __str__(self) -> str:
+        return self.name if self.is_required else f"{self.name}={self.default!r}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """One function of the library, the same in every language.
+
+    ``example`` is an expression that is valid in every language, ``result`` what it gives.
+    ``is_filter``: the first argument is naturally piped. ``is_seeded``: ``call`` takes the
+    scope's seed before the parameters, and the language must bind it.
+    """
+
+    name: str
+    group: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+    returns: str
+    example: str
+    result: Value
+    call: Call
+    is_filter: bool = False
+    is_seeded: bool = False
+
+    @property
+    def signature(self) -> str:
+        """``indent(text, spaces, *, first=False)``, as scripts write it."""
+        shown = [str(parameter) for parameter in self.parameters if not parameter.is_named_only]
+        named = [str(parameter) for parameter in self.parameters if parameter.is_named_only]
+        return f"{self.name}({', '.join([*shown, *(['*'] if named else []), *named])})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Defines the functions of one module of the library."""
+
+    name: str
+
+    def function(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
+        """A function that is not piped, and is the same for every composite resource."""
+        signature = inspect.signature(call)
+        parameters = tuple(map(_parameter, signature.parameters.values()))
+        return Function(
+            name=call.__name__,
+            group=self.name,
+            summary=(call.__doc__ or "").partition("\n")[0],
+            parameters=parameters,
+            returns=_RETURNS[signature.return_annotation],
+            example=example,
+            result=result,
+            call=_checked(call.__name__, cast("Call", call), parameters),
+        )
+
+    def filter(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
+        """A function whose first argument is naturally piped into it."""
+        return replace(self.function(call, example=example, result=result), is_filter=True)
+
+    def seeded(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
+        """A function of the composite resource's identity: its first parameter is the seed."""
+        function = self.function(call, example=example, result=result)
+        return replace(function, is_seeded=True, parameters=function.parameters[1:])
+
+
+# How the reference calls what a function returns, by the annotation of the implementation.
+_RETURNS = {
+    "str": "string",
+    "str | None": "string or null",
+    "bool": "boolean",
+    "int": "integer",
+    "int | float": "number",
+    "list[str]": "list of strings",
+    "list[Value] | None": "list or null",
+    "list[Value]": "list",
+    "Object": "object",
+    "Value": "any",
+    "Readable": "any",
+}
+
+
+def _parameter(parameter: inspect.Parameter) -> Parameter:
+    type_, read = READERS[parameter.annotation]
+    is_required = parameter.default is inspect.Parameter.empty
+    return Parameter(
+        name=parameter.name,
+        type=type_,
+        read=read,
+        is_required=is_required,
+        is_named_only=parameter.kind is inspect.Parameter.KEYWORD_ONLY,
+        default=None if is_required else parameter.default,
+    )
+
+
+def _checked(name: str, call: Call, parameters: Sequence[Parameter]) -> Call:
+    """``call`` behind checks of its arguments and its result, with its name in every error."""
+    by_name = {parameter.name: parameter for parameter in parameters}
+    positional = [parameter for parameter in parameters if not parameter.is_named_only]
+
+    def checked(*arguments: Readable, **named: Readable) -> Readable:
+        if len(arguments) > len(positional):
+            count = f"{len(arguments)} arguments for {len(positional)} parameters"
+            raise ValueError(f"cannot call {name}: {count}")
+        try:
+            read = [_read(p, value) for p, value in zip(positional, arguments, strict=False)]
+            if not named and len(read) == len(positional):
+                return _bounded(call(*read))
+            _check_names(by_name, positional[: len(read)], named)
+            return _bounded(call(*read, **{key: _read(by_name[key], named[key]) for key in named}))
+        except UnicodeError:
+            raise ValueError(f"cannot call {name}: half of a surrogate pair in a text") from None
+        except ValueError as error:
+            raise ValueError(f"cannot call {name}: {error}") from error
+
+    return checked
+
+
+def _read(parameter: Parameter, value: Readable) -> Readable:
+    if value is None and not parameter.is_required and parameter.default is None:
+        return None
+    try:
+        return parameter.read(value)
+    except ValueError as error:
+        raise ValueError(f"{parameter.name}: {error}") from error
+
+
+def _check_names(
+    by_name: dict[str, Parameter], given: Sequence[Parameter], named: dict[str, Readable]
+) -> None:
+    for key in named:
+        if key not in by_name:
+            raise ValueError(f"no parameter {key!r}; there are {', '.join(by_name)}")
+        if by_name[key] in given:
+            raise ValueError(f"{key} is given twice")
+    for parameter in by_name.values():
+        if parameter.is_required and parameter not in given and parameter.name not in named:
+            raise ValueError(f"{parameter.name} is missing")
+
+
+def _bounded(result: Readable) -> Readable:
+    if isinstance(result, str):
+        check_length(len(result))
+    return result

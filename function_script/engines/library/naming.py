@@ -1,0 +1,119 @@
+"""Names that Kubernetes accepts, and choices that stay the same.
+
+FROZEN: a changed result would rename resources that live in clusters, so tests hold vectors.
+A new rule needs a new function.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+import orjson
+
+from function_script.engines.library.function import Group
+
+if TYPE_CHECKING:
+    from function_script.values import Value
+
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?\Z")
+_HASH_DIGITS = 8
+_MIN_LENGTH = 2 * (_HASH_DIGITS + 1)
+_MAX_LENGTH = 253
+_MAX_LABEL_VALUE_LENGTH = 63
+_MAX_ID_LENGTH = 64
+
+
+def dns1123(text: str, max_length: int = 63) -> str:
+    """A DNS-1123 label: the text itself if it is one, else its letters and digits and a hash."""
+    _check(max_length, text=text)
+    if _LABEL.match(text) and len(text) <= max_length:
+        return text
+    return _with_hash(_letters_and_digits(text), text, max_length)
+
+
+def child_name(parent: str, name: str, max_length: int = 63) -> str:
+    """``parent-name`` as a DNS-1123 label; when too long, both are cut and a hash is added."""
+    _check(max_length, parent=parent, name=name)
+    whole = f"{parent}-{name}"
+    if _LABEL.match(whole) and len(whole) <= max_length:
+        return whole
+    head, tail = _letters_and_digits(parent), _letters_and_digits(name)
+    room = max_length - _HASH_DIGITS - 2
+    tail = tail[: max(room - len(head), room // 2)]
+    head = head[: room - len(tail)]
+    return _with_hash(f"{head}-{tail}".strip("-"), whole, max_length)
+
+
+def slugify(text: str, max_length: int = 63) -> str:
+    """Lower-case ASCII letters, digits and dashes of a text, without a hash: may collide."""
+    _check(max_length)
+    return _letters_and_digits(text)[:max_length].rstrip("-")
+
+
+def _letters_and_digits(text: str) -> str:
+    # Normal forms never change for characters that are assigned, so this is stable too.
+    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_text.lower()).strip("-")
+
+
+def label_value(text: str) -> str:
+    """A label's value: the text itself if it may be one, else what may stay of it and a hash."""
+    if _LABEL_VALUE.match(text) and len(text) <= _MAX_LABEL_VALUE_LENGTH:
+        return text
+    kept = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-_.")
+    return _with_hash(kept, text, _MAX_LABEL_VALUE_LENGTH)
+
+
+def stable_id(seed: str, key: str, length: int = 8) -> str:
+    """Hexadecimal digits (1 to 64) that stay for one composite resource and key; not secret."""
+    if not 1 <= length <= _MAX_ID_LENGTH:
+        raise ValueError(f"length: must be between 1 and {_MAX_ID_LENGTH}, not {length}")
+    return hmac.digest(seed.encode(), key.encode(), "sha256").hex()[:length]
+
+
+def stable_choice(seed: str, choices: list[Value], key: str = "") -> Value:
+    """One of the choices, that stays for one composite resource and key while it is offered."""
+    if not choices:
+        raise ValueError("choices: there is nothing to choose from")
+    return max(choices, key=lambda choice: _score(seed, key, choice))
+
+
+def _score(seed: str, key: str, choice: Value) -> bytes:
+    # Each choice is scored by itself (rendezvous hashing): neither the order of the choices nor
+    # what else is offered moves a composite resource to another one.
+    encoded = orjson.dumps(choice, option=orjson.OPT_SORT_KEYS)
+    return hmac.digest(seed.encode(), key.encode() + b"\0" + encoded, "sha256")
+
+
+def _with_hash(readable: str, hashed: str, max_length: int) -> str:
+    digest = hashlib.sha256(hashed.encode()).hexdigest()[:_HASH_DIGITS]
+    kept = readable[: max_length - _HASH_DIGITS - 1].rstrip("-_.")
+    return f"{kept}-{digest}" if kept else digest
+
+
+def _check(max_length: int, **texts: str) -> None:
+    for parameter, text in texts.items():
+        if not text:
+            raise ValueError(f"{parameter}: must not be empty")
+    if not _MIN_LENGTH <= max_length <= _MAX_LENGTH:
+        raise ValueError(
+            f"max_length: must be between {_MIN_LENGTH} and {_MAX_LENGTH}, not {max_length}"
+        )
+
+
+_GROUP = Group(name="naming")
+FUNCTIONS = (
+    _GROUP.filter(dns1123, example='dns1123("My App")', result="my-app-96c6f417"),
+    _GROUP.function(child_name, example='child_name("my-xr", "bucket")', result="my-xr-bucket"),
+    _GROUP.filter(slugify, example='slugify("Café au lait")', result="cafe-au-lait"),
+    _GROUP.filter(
+        label_value, example='label_value("team/platform")', result="team-platform-57b7c7f6"
+    ),
+    _GROUP.seeded(stable_id, example='stable_id("password")', result="881f6df6"),
+    _GROUP.seeded(stable_choice, example='stable_choice(["a", "b", "c"])', result="b"),
+)

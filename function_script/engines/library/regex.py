@@ -1,0 +1,158 @@
+"""Regular expressions in RE2's syntax: linear time, no back references, no look-around.
+
+The functions take the text first, so that they pipe. `compiled` also serves the languages whose
+own functions need regular expressions.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol, cast
+
+import re2  # type: ignore[import-untyped] # ships no types; `Pattern` says what we use of it
+
+from function_script.engines.library.bounds import check_count, check_length
+from function_script.engines.library.function import Group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.values import Value
+
+_MAX_PATTERN_CHARACTERS = 1_000
+_MAX_PATTERN_BYTES = 1 << 20
+_CACHED_PATTERNS = 128
+_REFERENCE = re.compile(r"\$(?:(?P<escape>\$)|(?P<number>\d{1,2})|\{(?P<group>\w{1,64})\})")
+
+
+class Match(Protocol):
+    """What we use of RE2's match."""
+
+    def group(self, group: int | str = 0, /) -> str | None:
+        """The text of a group; None when it took no part."""
+
+    def groups(self) -> tuple[str | None, ...]:
+        """The texts of all groups but the whole."""
+
+    def start(self) -> int:
+        """Where the match begins, in characters."""
+
+    def end(self) -> int:
+        """Where the match ends, in characters."""
+
+
+class Pattern(Protocol):
+    """What we use of RE2's compiled pattern."""
+
+    groups: int
+    groupindex: dict[str, int]
+
+    def search(self, text: str) -> Match | None:
+        """The first match anywhere in the text."""
+
+    def finditer(self, text: str) -> Iterator[Match]:
+        """All matches that do not overlap, from left to right."""
+
+
+@lru_cache(maxsize=_CACHED_PATTERNS)
+def compiled(pattern: str) -> Pattern:
+    """The pattern, ready to search with; raises ValueError."""
+    if len(pattern) > _MAX_PATTERN_CHARACTERS:
+        raise ValueError(f"pattern: more than {_MAX_PATTERN_CHARACTERS:,} characters")
+    options = re2.Options()
+    options.max_mem = _MAX_PATTERN_BYTES
+    options.log_errors = False
+    try:
+        return cast("Pattern", re2.compile(pattern, options))
+    except re2.error as error:
+        cause = error.args[0] if error.args else b""
+        text = cause.decode("utf-8", "replace") if isinstance(cause, bytes) else str(cause)
+        raise ValueError(f"pattern: {text}") from error
+
+
+def regex_match(text: str, pattern: str) -> bool:
+    """Whether the pattern matches anywhere in the text; ^ and $ anchor it."""
+    return compiled(pattern).search(text) is not None
+
+
+def regex_find(text: str, pattern: str) -> str | None:
+    """The first match, or null."""
+    match = compiled(pattern).search(text)
+    return None if match is None else match.group()
+
+
+def regex_find_all(text: str, pattern: str) -> list[str]:
+    """All matches that do not overlap, from left to right."""
+    return [match.group() or "" for match in _matches(text, pattern)]
+
+
+def regex_groups(text: str, pattern: str) -> list[Value] | None:
+    """The groups of the first match, null for one that took no part; null without a match."""
+    match = compiled(pattern).search(text)
+    return None if match is None else list(match.groups())
+
+
+def regex_replace(text: str, pattern: str, replacement: str) -> str:
+    """Replace every match; $1, ${1} and ${name} stand for groups, $$ for a dollar sign."""
+    parts: list[str] = []
+    length = end = 0
+    for match in _matches(text, pattern):
+        parts += (text[end : match.start()], _expanded(replacement, match, compiled(pattern)))
+        length += len(parts[-1]) + len(parts[-2])
+        check_length(length)
+        end = match.end()
+    return "".join([*parts, text[end:]])
+
+
+def regex_split(text: str, pattern: str) -> list[str]:
+    """The texts between the matches."""
+    parts: list[str] = []
+    end = 0
+    for match in _matches(text, pattern):
+        parts.append(text[end : match.start()])
+        end = match.end()
+    return [*parts, text[end:]]
+
+
+def regex_escape(text: str) -> str:
+    """A pattern that matches exactly this text."""
+    return re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text)
+
+
+def _matches(text: str, pattern: str) -> Iterator[Match]:
+    for number, match in enumerate(compiled(pattern).finditer(text)):
+        check_count(number)
+        yield match
+
+
+def _expanded(replacement: str, match: Match, pattern: Pattern) -> str:
+    def group(reference: re.Match[str]) -> str:
+        if reference["escape"]:
+            return "$"
+        name = reference["number"] or reference["group"]
+        if name.isdigit() and int(name) <= pattern.groups:
+            return match.group(int(name)) or ""
+        if name in pattern.groupindex:
+            return match.group(name) or ""
+        raise ValueError(f"replacement: the pattern has no group {name!r}")
+
+    return _REFERENCE.sub(group, replacement) if "$" in replacement else replacement
+
+
+_GROUP = Group(name="regular expressions")
+FUNCTIONS = (
+    _GROUP.filter(regex_match, example='regex_match("eu-west-1", "^eu-")', result=True),
+    _GROUP.filter(regex_find, example='regex_find("eu-west-1", "[0-9]+")', result="1"),
+    _GROUP.filter(
+        regex_find_all, example='regex_find_all("10.0.0.1", "[0-9]+")', result=["10", "0", "0", "1"]
+    ),
+    _GROUP.filter(
+        regex_groups, example='regex_groups("eu-west-1", "^(.*)-(.*)$")', result=["eu-west", "1"]
+    ),
+    _GROUP.filter(
+        regex_replace, example='regex_replace("a.b.c", "([a-z])[.]", "$1/")', result="a/b/c"
+    ),
+    _GROUP.filter(regex_split, example='regex_split("a, b;c", "[,;] *")', result=["a", "b", "c"]),
+    _GROUP.filter(regex_escape, example='regex_escape("a.b")', result="a\\.b"),
+)

@@ -1,0 +1,108 @@
+"""Kubernetes and Crossplane objects: conditions, readiness, names, labels.
+
+Every function takes an object or its wrapper ``{"resource": {...}}``, and treats null and missing
+ones alike: in the first reconcile nothing is observed yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script import objects
+from function_script.engines.library.function import Group
+from function_script.objects import EXTERNAL_NAME
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Readable
+
+_CONDITION_FIELDS = ("type", "status", "reason", "message", "lastTransitionTime")
+
+
+def get_condition(resource: Readable, type: str) -> Object:  # noqa: A002 - the field's own name
+    """The condition of this type; its status is "Unknown" and the rest empty if there is none."""
+    condition = objects.find_condition(resource, type) or {"type": type, "status": "Unknown"}
+    return {field: objects.copied(condition.get(field, "")) for field in _CONDITION_FIELDS}
+
+
+def is_ready(resource: Readable, type: str = "Ready") -> bool:  # noqa: A002 - the field's own name
+    """Whether the resource has the condition Ready (or another one) with status "True"."""
+    condition = objects.find_condition(resource, type)
+    return condition is not None and condition.get("status") == "True"
+
+
+def is_deleting(resource: Readable) -> bool:
+    """Whether the resource is being deleted."""
+    return _metadata(resource, "deletionTimestamp") is not None
+
+
+def get_external_name(resource: Readable, default: Readable = None) -> Readable:
+    """The name of the external resource, from the annotation crossplane.io/external-name."""
+    return get_annotation(resource, EXTERNAL_NAME, default)
+
+
+def with_external_name(resource: Object, name: str) -> Object:
+    """The resource with the annotation crossplane.io/external-name set."""
+    objects.merge(resource, {"metadata": {"annotations": {EXTERNAL_NAME: name}}})
+    return resource
+
+
+def get_annotation(resource: Readable, key: str, default: Readable = None) -> Readable:
+    """The value of an annotation, or the default."""
+    found = _metadata(resource, "annotations", key)
+    return default if found is None else found
+
+
+def get_label(resource: Readable, key: str, default: Readable = None) -> Readable:
+    """The value of a label, or the default."""
+    found = _metadata(resource, "labels", key)
+    return default if found is None else found
+
+
+def _metadata(resource: Readable, *path: str) -> Readable:
+    return objects.find_path(objects.body(resource), ("metadata", *path))
+
+
+_GROUP = Group(name="resources")
+FUNCTIONS = (
+    _GROUP.filter(
+        get_condition,
+        example='get_condition({}, "Synced")',
+        result={
+            "type": "Synced",
+            "status": "Unknown",
+            "reason": "",
+            "message": "",
+            "lastTransitionTime": "",
+        },
+    ),
+    _GROUP.filter(
+        is_ready,
+        example='is_ready({"status": {"conditions": [{"type": "Ready", "status": "True"}]}})',
+        result=True,
+    ),
+    _GROUP.filter(
+        is_deleting,
+        example='is_deleting({"metadata": {"deletionTimestamp": "2024-01-01T00:00:00Z"}})',
+        result=True,
+    ),
+    _GROUP.filter(
+        get_external_name,
+        example='get_external_name({"metadata": {}}, "not yet")',
+        result="not yet",
+    ),
+    _GROUP.filter(
+        with_external_name,
+        example='with_external_name({"kind": "Bucket"}, "b-1")',
+        result={"kind": "Bucket", "metadata": {"annotations": {EXTERNAL_NAME: "b-1"}}},
+    ),
+    _GROUP.filter(
+        get_annotation,
+        example='get_annotation({"metadata": {"annotations": {"a.b/c": "x"}}}, "a.b/c")',
+        result="x",
+    ),
+    _GROUP.filter(
+        get_label,
+        example='get_label({"metadata": {"labels": {"app": "web"}}}, "tier", "none")',
+        result="none",
+    ),
+)

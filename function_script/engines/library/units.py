@@ -1,0 +1,74 @@
+"""Durations and quantities, as Go and Kubernetes write them, as numbers."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from function_script.engines.library.function import Group
+
+_DURATION = re.compile(
+    r"[-+]?(?:(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:ns|us|µs|μs|ms|s|m|h))+\Z"
+)
+_DURATION_PART = re.compile(r"([\d.]+)([a-zµμ]+)")
+_QUANTITY = re.compile(
+    r"([-+]?(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18}))"
+    r"(?:([numkMGTPE]|[KMGTPE]i)|[eE]([-+]?\d{1,2}))?\Z",
+    re.ASCII,
+)
+_NANO, _MICRO, _MILLI = Fraction(1, 10**9), Fraction(1, 10**6), Fraction(1, 1000)
+_SECONDS = {
+    "ns": _NANO,
+    "us": _MICRO,
+    "µs": _MICRO,
+    "μs": _MICRO,
+    "ms": _MILLI,
+    "s": Fraction(1),
+    "m": Fraction(60),
+    "h": Fraction(3600),
+}
+_FACTORS = {
+    "n": _NANO,
+    "u": _MICRO,
+    "m": _MILLI,
+    "": Fraction(1),
+    **{prefix: Fraction(1000**power) for power, prefix in enumerate("kMGTPE", 1)},
+    **{f"{prefix}i": Fraction(1024**power) for power, prefix in enumerate("KMGTPE", 1)},
+}
+
+
+def duration_seconds(text: str) -> int | float:
+    """The seconds of a duration such as 1h30m or 1.5s; whole ones are integers."""
+    if text in {"0", "+0", "-0"}:
+        return 0
+    if not _DURATION.match(text):
+        raise ValueError(f"{text!r} is no duration such as 1h30m")
+    sign = -1 if text.startswith("-") else 1
+    parts = _DURATION_PART.findall(text)
+    seconds = sum((_fraction(number) * _SECONDS[unit] for number, unit in parts), Fraction())
+    return _number(sign * seconds)
+
+
+def quantity(text: str) -> int | float:
+    """The number a Kubernetes quantity such as 500m or 1Gi stands for."""
+    match = _QUANTITY.match(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no quantity such as 500m or 1Gi")
+    number, suffix, exponent = match.groups()
+    factor = Fraction(10) ** int(exponent) if exponent else _FACTORS[suffix or ""]
+    return _number(_fraction(number) * factor)
+
+
+def _fraction(number: str) -> Fraction:
+    return Fraction(number + "0" if number.endswith(".") else number)
+
+
+def _number(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+_GROUP = Group(name="units")
+FUNCTIONS = (
+    _GROUP.filter(duration_seconds, example='duration_seconds("1h30m")', result=5400),
+    _GROUP.filter(quantity, example='quantity("1.5Gi")', result=1610612736),
+)
