@@ -1,0 +1,13 @@
+"""A step's input: from the object in the Composition to a frozen Step, or every problem in it.
+
+Called by the main path once per request, and by `validate`. Nothing in a cluster checks or
+defaults a function's input, so this does; it agrees with the CRDs in input_crds/.
+It knows no language: it only says which one runs what.
+"""
+
+from __future__ import annotations
+
+from function_script.inputs.parsing import KINDS, parse, parse_without_sources
+from function_script.inputs.step import Dialect, Language, Step
+
+__all__ = ["KINDS", "Dialect", "Language", "Step", "parse", "parse_without_sources"]

@@ -1,0 +1,82 @@
+"""Our own input kinds: which fields each has and what they become."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from function_script.fields import Fields
+from function_script.inputs import origin, settings
+from function_script.inputs.step import Step
+
+if TYPE_CHECKING:
+    from function_script.inputs.step import Language, Sources
+    from function_script.limits import Limits
+    from function_script.program import Program
+    from function_script.values import Object
+
+API_VERSION = "script.fn.crossplane.io/v1beta1"
+
+_SHARED = (
+    *("apiVersion", "kind", "metadata"),
+    *("source", "fileSystem", "modules", "params", "ttl", "limits", "options"),
+)
+_UNDEFINED = {"Lenient": "Lenient", "Strict": "Strict"}
+_MISSING_KEY = {"Default": "default", "Zero": "zero", "Error": "error"}
+
+
+def parse_starlark_script(fields: Fields, ceilings: Limits, sources: Sources) -> Step:
+    """A StarlarkScript: ``script`` and what all kinds share."""
+    fields.refuse_unknown(*_SHARED, "script")
+    program = origin.program(fields, origin.Form(text="script", main="main.star"), sources)
+    options = _options(fields)
+    return _step(fields, options, "starlark", program, ceilings)
+
+
+def parse_jinja_template(fields: Fields, ceilings: Limits, sources: Sources) -> Step:
+    """A JinjaTemplate: ``inline``, ``options.undefined`` and what all kinds share."""
+    fields.refuse_unknown(*_SHARED, "inline")
+    program = origin.program(fields, origin.Form(text="inline", main="main.j2"), sources)
+    options = _options(fields, "undefined")
+    of_language: Object = {"undefined": options.choice("undefined", _UNDEFINED) or "Lenient"}
+    return _step(fields, options, "jinja", replace(program, options=of_language), ceilings)
+
+
+def parse_go_template(fields: Fields, ceilings: Limits, sources: Sources) -> Step:
+    """A GoTemplate: ``inline``, ``delims``, its options and what all kinds share."""
+    fields.refuse_unknown(*_SHARED, "inline", "delims")
+    program = origin.program(fields, origin.Form(text="inline", main="main.gotmpl"), sources)
+    options = _options(fields, "missingKey", "stableValues", "crypto")
+    of_language: Object = {
+        "dialect": "script",
+        "delims": settings.delims(fields),
+        "missingkey": options.choice("missingKey", _MISSING_KEY) or "default",
+        "stable_values": bool(options.flag("stableValues")),
+        "crypto": bool(options.flag("crypto")),
+    }
+    return _step(fields, options, "gotemplate", replace(program, options=of_language), ceilings)
+
+
+def _options(fields: Fields, *of_language: str) -> Fields:
+    """The options, as if written empty where the input has none."""
+    found = fields.object("options") or Fields({}, fields.at("options"), fields.problems)
+    found.refuse_unknown("keepManagedFields", *of_language)
+    return found
+
+
+def _step(
+    fields: Fields, options: Fields, language: Language, program: Program, ceilings: Limits
+) -> Step:
+    """The step of a kind of ours, after its own fields: everything the kinds share."""
+    fields.object("metadata")
+    params = fields.object("params")
+    return Step(
+        api_version=API_VERSION,
+        kind=str(fields.value["kind"]),
+        language=language,
+        program=program,
+        limits=settings.limits(fields, ceilings),
+        params=params.value if params is not None else {},
+        ttl_seconds=settings.ttl_seconds(fields),
+        keep_managed_fields=bool(options.flag("keepManagedFields")),
+    )

@@ -1,0 +1,80 @@
+"""Which kinds of input there are, and the way from an object to a Step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script.diagnostics import Diagnostic
+from function_script.errors import InputError
+from function_script.fields import Fields, Problems
+from function_script.inputs import kinds, peer
+from function_script.inputs.files import files_below
+from function_script.inputs.step import Sources, Step
+from function_script.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.values import Object, Readable
+
+Kind = tuple[str, str]
+
+KINDS: dict[Kind, Callable[[Fields, Limits, Sources], Step]] = {
+    (kinds.API_VERSION, "StarlarkScript"): kinds.parse_starlark_script,
+    (kinds.API_VERSION, "JinjaTemplate"): kinds.parse_jinja_template,
+    (kinds.API_VERSION, "GoTemplate"): kinds.parse_go_template,
+    (peer.API_VERSION, "GoTemplate"): peer.parse_go_template,
+}
+
+
+def parse(
+    value: Object, ceilings: Limits, environment: Callable[[], Readable] | None = None
+) -> Step:
+    """Parse a step's input; an empty ``value`` stands for a step without one.
+
+    ``ceilings`` are the operator's limits: the input can only narrow them. ``environment`` gives
+    the context's environment object, from which function-go-templating can read a template.
+    Raises one InputError with every problem, each beginning with the path of its field, as in
+    ``input.limits.timeout: cannot …``.
+    """
+    files = files_below(ceilings.program_root)
+    return _parse(value, ceilings, Sources(files=files, environment=environment or dict))
+
+
+def parse_without_sources(value: Object) -> Step:
+    """Parse an input far from where it runs: programs that are not in it stay empty."""
+    return _parse(value, Limits(), Sources(files=None, environment=None))
+
+
+def _parse(value: Object, ceilings: Limits, sources: Sources) -> Step:
+    problems = Problems()
+    fields = Fields(value, "input", problems)
+    kind = _kind(fields)
+    if kind in KINDS:
+        step = KINDS[kind](fields, ceilings, sources)
+        if not problems.texts:
+            return step
+    raise InputError(*(Diagnostic(message=text, hint=hint) for text, hint in problems.texts))
+
+
+def _kind(fields: Fields) -> Kind:
+    """The input's apiVersion and kind; notes a problem unless they are one of KINDS."""
+    if not fields.value:
+        fields.problems.add(fields.path, "is required", hint=f"accepted: {_accepted()}")
+        return "", ""
+    api_version = fields.text("apiVersion", required=True) or ""
+    kind = fields.text("kind", required=True) or ""
+    if api_version and kind and (api_version, kind) not in KINDS:
+        known = api_version in {api_version for api_version, _ in KINDS}
+        key, found = ("kind", kind) if known else ("apiVersion", api_version)
+        fields.problems.add(
+            fields.at(key), f'cannot run {key} "{found}"', hint=f"accepted: {_accepted()}"
+        )
+    return api_version, kind
+
+
+def _accepted() -> str:
+    kinds: dict[str, list[str]] = {}
+    for api_version, kind in KINDS:
+        kinds.setdefault(api_version, []).append(kind)
+    return "; ".join(f"{', '.join(names)} of {known}" for known, names in kinds.items())

@@ -1,0 +1,152 @@
+"""The input of function-go-templating, in its own apiVersion and schema.
+
+What that function lets pass silently though nobody can want it is refused here: one delimiter
+without the other, `template` beside `templates`, a source beside the one chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from function_script.inputs import origin, settings
+from function_script.inputs.step import Step
+from function_script.program import Program
+from function_script.source import Source
+from function_script.values import type_name
+
+if TYPE_CHECKING:
+    from function_script.fields import Fields
+    from function_script.inputs.step import Sources
+    from function_script.limits import Limits
+    from function_script.values import Object, Value
+
+API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
+
+_SECTIONS = {"Inline": "inline", "FileSystem": "fileSystem", "Environment": "environment"}
+_SOURCES = {source: source for source in _SECTIONS}
+_MISSING_KEY = {
+    "missingkey=default": "default",
+    "missingkey=invalid": "default",
+    "missingkey=zero": "zero",
+    "missingkey=error": "error",
+}
+_SEPARATOR = "\n---\n"
+
+# A template and the name its author knows it by.
+Part = tuple[str, str]
+
+
+def parse_go_template(fields: Fields, ceilings: Limits, sources: Sources) -> Step:
+    """A GoTemplate of function-go-templating."""
+    fields.refuse_unknown(
+        "apiVersion", "kind", "metadata", "source", *_SECTIONS.values(), "delims", "options", "ttl"
+    )
+    fields.object("metadata")
+    program = _program(fields, sources)
+    # Draws and the clock exist there without asking, so templates written for it need them here.
+    options: Object = {"dialect": "gotemplating", "stable_values": True, "crypto": True}
+    options |= {"delims": settings.delims(fields), "missingkey": _missing_key(fields)}
+    return Step(
+        api_version=API_VERSION,
+        kind="GoTemplate",
+        language="gotemplate",
+        dialect="gotemplating",
+        program=Program(main=program.main, options={**program.options, **options}),
+        limits=ceilings,
+        ttl_seconds=settings.ttl_seconds(fields),
+    )
+
+
+def _program(fields: Fields, sources: Sources) -> Program:
+    source = fields.choice("source", _SOURCES, required=True)
+    if source is None:
+        return _join([])
+    others = (key for name, key in _SECTIONS.items() if name != source)
+    origin.refuse(fields, *others, beside=source)
+    section = origin.section(fields, _SECTIONS[source], beside=source)
+    if section is None:
+        return _join([])
+    if source == "Inline":
+        return _join(_inline(section))
+    if source == "FileSystem":
+        return _join(_files(section, sources))
+    return _join(_environment(section, sources))
+
+
+def _inline(section: Fields) -> list[Part]:
+    section.refuse_unknown("template", "templates")
+    template = section.text("template")
+    templates = section.value.get("templates")
+    if template and templates:
+        section.problems.add(section.at("templates"), "must not be set beside template")
+    if template:
+        return [("inline.template", template)]
+    if templates is None:
+        section.problems.add(section.path, "template or templates is required")
+        return []
+    return _list(section, "templates")
+
+
+def _list(section: Fields, key: str) -> list[Part]:
+    """The texts of a list that must have some."""
+    found = section.value.get(key)
+    if not isinstance(found, list) or not found:
+        expected = "must be a list of strings" if found != [] else "must not be empty"
+        section.problems.add(section.at(key), expected)
+        return []
+    for index, item in enumerate(found):
+        if not isinstance(item, str):
+            path = f"{section.at(key)}[{index}]"
+            section.problems.add(path, f"must be a string, not {type_name(item)}")
+    return [(f"inline.{key}[{index}]", str(item)) for index, item in enumerate(found)]
+
+
+def _files(section: Fields, sources: Sources) -> list[Part]:
+    """Every file is a template, as there: whatever its name ends in, in the order of the walk."""
+    section.refuse_unknown("dirPath")
+    files = origin.read_directory(section, sources)
+    if files is not None and not files:
+        section.problems.add(section.at("dirPath"), "holds no template")
+    return list((files or {}).items())
+
+
+def _environment(section: Fields, sources: Sources) -> list[Part]:
+    section.refuse_unknown("key")
+    key = section.text("key", required=True)
+    if not key or sources.environment is None:
+        return []
+    environment = sources.environment()
+    found = environment.get(key) if isinstance(environment, Mapping) else None
+    if isinstance(found, str):
+        return [(f"environment[{key}]", found)]
+    cause = "is not in the environment" if found is None else f"is not text but {type_name(found)}"
+    section.problems.add(section.at("key"), f'cannot read a template: "{key}" {cause}')
+    return []
+
+
+def _join(parts: list[Part]) -> Program:
+    """One text of all parts, for they share their named templates; ``parts`` tell them apart."""
+    line = 1
+    places: list[Value] = []
+    for name, text in parts:
+        places.append([name, line])
+        line += (text + _SEPARATOR).count("\n")
+    joined = _SEPARATOR.join(text for _, text in parts)
+    name = parts[0][0] if len(parts) == 1 else "templates"
+    return Program(main=Source(name=name, text=joined), options={"parts": places})
+
+
+def _missing_key(fields: Fields) -> str:
+    """What the last of Go's template options says."""
+    found = fields.value.get("options")
+    chosen = "default"
+    if found is not None and not isinstance(found, list):
+        fields.problems.add(fields.at("options"), f"must be a list, not {type_name(found)}")
+    for index, item in enumerate(found if isinstance(found, list) else ()):
+        if isinstance(item, str) and item in _MISSING_KEY:
+            chosen = _MISSING_KEY[item]
+        else:
+            path = f"{fields.at('options')}[{index}]"
+            fields.problems.add(path, f"must be one of {', '.join(_MISSING_KEY)}")
+    return chosen
