@@ -1,0 +1,1 @@
+"""Protobuf stubs made by `make proto`: oracle of tests, reflection, protobuf JSON."""
