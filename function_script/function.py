@@ -57,13 +57,15 @@ def run(
     data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None], facts: dict[str, str]
 ) -> bytes:
     """One step: read the input, run its program, merge what it wants into desired state."""
-    step = inputs.parse(wire.decode_struct(data.input or b""), ceilings)
+    step = inputs.parse(
+        wire.decode_struct(data.input or b""), ceilings, lambda: request.environment(data)
+    )
     on_limits(step.limits)
     scope = request.scope(data, step.params, keep_managed_fields=step.keep_managed_fields)
     facts.update(_facts(step, scope))
 
     result = engines.get(step.language).evaluate(step.program, scope, step.limits)
-    wanted = contribution.read(result, scope.xr, step.limits)
+    wanted = contribution.read(result, scope, step.limits, step.dialect)
 
     state = desired.merge(data, wanted)
     return response.encode(response.to(data, state, wanted, step.ttl_seconds), step.limits)

@@ -25,6 +25,7 @@ CAPABILITIES = {
     4: "CAPABILITY_CONDITIONS",
     5: "CAPABILITY_REQUIRED_SCHEMAS",
 }
+ENVIRONMENT = "apiextensions.crossplane.io/environment"
 READY = {1: "READY_TRUE", 2: "READY_FALSE"}
 
 
@@ -44,6 +45,13 @@ def scope(request: wire.Request, params: Object, *, keep_managed_fields: bool = 
         "required_schemas": lambda: _schemas(request),
     }
     return Scope(request=Lazy(parts), params=params, seed=_uid(request))
+
+
+def environment(request: wire.Request) -> Object:
+    """The environment object that function-environment-configs leaves in the context."""
+    fields = {} if request.context is None else wire.decode_struct_fields(request.context)
+    found = wire.decode_value(fields[ENVIRONMENT]) if ENVIRONMENT in fields else None
+    return found if isinstance(found, dict) else {}
 
 
 def _meta(request: wire.Request) -> Object:

@@ -84,10 +84,14 @@ def _context(earlier: bytes | None, wanted: Object) -> bytes | None:
 def _requirements(request: wire.Request, wanted: Contribution) -> wire.Requirements | None:
     if not wanted.resources and not wanted.schemas:
         return None
+    older = {
+        # The deprecated field has no namespaces.
+        name: selector
+        for name, selector in wanted.resources.items()
+        if selector.namespace is None and not _knows_requirements(request)
+    }
     return wire.Requirements(
-        resources=dict(wanted.resources),
-        extra_resources={} if _knows_requirements(request) else dict(wanted.resources),
-        schemas=dict(wanted.schemas),
+        resources=dict(wanted.resources), extra_resources=older, schemas=dict(wanted.schemas)
     )
 
 

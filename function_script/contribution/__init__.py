@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script import documents
-from function_script.contribution.documents import from_documents
+from function_script.contribution import peer
+from function_script.contribution.dialects import OURS
+from function_script.contribution.documents import combined, from_documents
 from function_script.contribution.response import from_response
 from function_script.contribution.shapes import Composed, Composite, Contribution
 from function_script.diagnostics import Diagnostic
@@ -19,23 +21,36 @@ from function_script.program import Rendered, Returned
 
 if TYPE_CHECKING:
     from function_script.limits import Limits
-    from function_script.values import Object
+    from function_script.program import Scope
+    from function_script.source import Span
 
 __all__ = ["Composed", "Composite", "Contribution", "read"]
 
+DIALECTS = {"script": OURS, "gotemplating": peer.PEER}
 
-def read(result: Rendered | Returned, xr: Object, limits: Limits) -> Contribution:
-    """What ``result`` adds; ``xr`` is the observed composite. Raises DocumentError."""
-    if isinstance(result, Rendered):
-        stream = documents.read_stream(result.text, locate=result.locate, limits=limits)
-        return from_documents(stream, xr, result.locate)
+
+def read(
+    result: Rendered | Returned, scope: Scope, limits: Limits, dialect: str = "script"
+) -> Contribution:
+    """What ``result`` adds; raises DocumentError with every problem in it."""
     problems = Problems()
-    contribution = from_response(result.value, problems)
+    if isinstance(result, Returned):
+        wanted = from_response(result.value, problems)
+        _refuse(problems, "main returned ", result.span)
+        return wanted
+    stream = documents.read_stream(result.text, locate=result.locate, limits=limits)
+    wanted = from_documents(stream, scope.xr, DIALECTS[dialect], result.locate)
+    if dialect == "gotemplating":
+        wanted = combined([peer.around(scope, problems), wanted])
+        _refuse(problems, "cannot read ", None)
+    return wanted
+
+
+def _refuse(problems: Problems, prefix: str, span: Span | None) -> None:
     if problems.texts:
         raise DocumentError(
             *(
-                Diagnostic(message=f"main returned {text}", span=result.span, hint=hint)
+                Diagnostic(message=f"{prefix}{text}", span=span, hint=hint)
                 for text, hint in problems.texts
             )
         )
-    return contribution

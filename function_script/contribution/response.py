@@ -167,15 +167,7 @@ def _result(item: Fields) -> wire.Result:
 def _condition(item: Fields) -> wire.Condition:
     item.refuse_unknown("type", "status", "reason", "message", "target")
     kind = item.text("type", required=True) or ""
-    if kind in RESERVED_CONDITIONS:
-        listed = ", ".join(RESERVED_CONDITIONS)
-        item.problems.add(
-            item.at("type"),
-            f"{kind} is set by Crossplane and cannot be set by a function",
-            hint=f"choose a type other than {listed}; readiness has the field `ready`",
-        )
-    elif kind and not _PASCAL_CASE.fullmatch(kind):
-        item.problems.add(item.at("type"), f'"{kind}" must be PascalCase, such as "DatabaseReady"')
+    check_condition_type(item, kind)
     return wire.Condition(
         kind,
         item.choice("status", STATUS, required=True) or 0,
@@ -183,6 +175,19 @@ def _condition(item: Fields) -> wire.Condition:
         item.text("message"),
         item.choice("target", TARGET),
     )
+
+
+def check_condition_type(item: Fields, kind: str) -> None:
+    """Note a type that Crossplane reserves or that is no condition type at all."""
+    if kind in RESERVED_CONDITIONS:
+        listed = ", ".join(RESERVED_CONDITIONS)
+        item.problems.add(
+            item.at("type"),
+            f"{kind} is set by Crossplane and cannot be set by a function",
+            hint=f"choose a type other than {listed}; readiness has a field of its own",
+        )
+    elif kind and not _PASCAL_CASE.fullmatch(kind):
+        item.problems.add(item.at("type"), f'"{kind}" must be PascalCase, such as "DatabaseReady"')
 
 
 def _reason(item: Fields, *, required: bool) -> str | None:

@@ -10,25 +10,26 @@ from builders import XR, call, composed, jinja, request, starlark, to_dict
 from function_script import contribution
 from function_script.errors import DocumentError
 from function_script.limits import Limits
-from function_script.program import Rendered, Returned
+from function_script.program import Lazy, Rendered, Returned, Scope
 from function_script.source import Span
 
 if TYPE_CHECKING:
     from function_script.values import Object
 
 NAME = "script.fn.crossplane.io/composition-resource-name"
+SCOPE = Scope(request=Lazy({"observed": lambda: {"composite": {"resource": XR}}}))
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: "
 
 
 def read_dict(value: Object) -> contribution.Contribution:
     """Read what a script returned."""
-    return contribution.read(Returned(value=value), XR, Limits())
+    return contribution.read(Returned(value=value), SCOPE, Limits())
 
 
 def read_text(text: str) -> contribution.Contribution:
     """Read what a template rendered; line N of the text came from line N of the template."""
     rendered = Rendered(text=text, locate=lambda line: Span(name="inline", line=line))
-    return contribution.read(rendered, XR, Limits())
+    return contribution.read(rendered, SCOPE, Limits())
 
 
 REFUSED_DICTS = [

@@ -1,0 +1,86 @@
+"""Whose annotations and meta kinds a template's documents use: ours, or those of a peer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from function_script.contribution.response import from_response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from function_script.contribution.shapes import Contribution
+    from function_script.fields import Fields
+    from function_script.values import Object, Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """A set of annotations and meta kinds.
+
+    ``kinds`` reads a meta document of each kind. ``replaces``: a document takes the place of an
+    earlier step's resource unless it says otherwise; else it merges into it. ``keeps_empty``: the
+    annotations stay as an empty map when ours were all there was.
+    """
+
+    prefix: str
+    meta_api_version: str
+    kinds: Mapping[str, Callable[[Fields], Contribution]]
+    replaces: bool
+    keeps_empty: bool
+
+    def annotation(self, name: str) -> str:
+        """The annotation key of that name, such as ``ready``."""
+        return f"{self.prefix}/{name}"
+
+
+def _reader(
+    fields: tuple[str, ...], to_response: Callable[[Object], Object]
+) -> Callable[[Fields], Contribution]:
+    """A meta kind that says what a script's response would: read by the same readers."""
+
+    def read(document: Fields) -> Contribution:
+        document.refuse_unknown("apiVersion", "kind", "metadata", *fields)
+        return from_response(to_response(document.value), document.problems)
+
+    return read
+
+
+def _removals(names: Value) -> Value:
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return {str(name): None for name in names}
+    return names
+
+
+def _composite(field: str, value: Value) -> Object:
+    return {"desired": {"composite": {field: value}}}
+
+
+OURS = Dialect(
+    prefix="script.fn.crossplane.io",
+    meta_api_version="meta.script.fn.crossplane.io/v1beta1",
+    replaces=False,
+    keeps_empty=False,
+    kinds={
+        "Conditions": _reader(("conditions",), lambda doc: {"conditions": doc.get("conditions")}),
+        "ConnectionDetails": _reader(
+            ("data",), lambda doc: _composite("connection_details", doc.get("data"))
+        ),
+        "Context": _reader(("data",), lambda doc: {"context": doc.get("data")}),
+        "Output": _reader(("data",), lambda doc: {"output": doc.get("data")}),
+        "Readiness": _reader(("ready",), lambda doc: _composite("ready", doc.get("ready"))),
+        "Removal": _reader(
+            ("resources",),
+            lambda doc: {"desired": {"resources": _removals(doc.get("resources"))}},
+        ),
+        "Requirements": _reader(
+            ("resources", "schemas"),
+            lambda doc: {
+                "requirements": {key: doc[key] for key in ("resources", "schemas") if key in doc}
+            },
+        ),
+        "Response": _reader(("ttl",), lambda doc: {"meta": {"ttl": doc.get("ttl")}}),
+        "Results": _reader(("results",), lambda doc: {"results": doc.get("results")}),
+    },
+)
