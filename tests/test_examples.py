@@ -1,0 +1,57 @@
+"""Every example renders to its expected.yaml, or fails with its expected-error.txt.
+
+Write them anew with `make goldens`, and review the difference as behaviour.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/*/composition.yaml"))
+
+
+def render(example: Path) -> subprocess.CompletedProcess[str]:
+    """What `function-script render examples/NAME` does, in a process of its own."""
+    command = [sys.executable, "-m", "function_script.cli", "render", f"examples/{example.name}"]
+    environment = {**os.environ, "NO_COLOR": "1"}
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_example(example: Path, update_goldens: bool) -> None:
+    """The example gives exactly what stands beside it."""
+    done = render(example)
+    failed = done.returncode != 0
+    expected = example / ("expected-error.txt" if failed else "expected.yaml")
+    shown = done.stderr if failed else done.stdout
+    if update_goldens:
+        expected.write_text(shown)
+    assert expected.is_file(), shown
+    assert shown == expected.read_text()
+    assert done.returncode in {0, 1}
+    assert (done.stdout == "") == failed
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_example_is_complete(example: Path) -> None:
+    """An example is explained, and expects either a result or an error."""
+    expected = [
+        name for name in ("expected.yaml", "expected-error.txt") if (example / name).exists()
+    ]
+    assert len(expected) == 1
+    readme = (example / "README.md").read_text()
+    assert readme.startswith("# ")
+    assert f"function-script render examples/{example.name}" in readme
+
+
+def test_there_are_enough_examples() -> None:
+    """At least ten, or the folder was not found."""
+    assert len(EXAMPLES) >= 10
