@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 INLINE = "Inline"
 FILE_SYSTEM = "FileSystem"
 MODULE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
+MAX_MODULES = 100
 
 _SOURCES = {INLINE: INLINE, FILE_SYSTEM: FILE_SYSTEM}
 _BLANKS = " \t\r\n"
@@ -94,6 +95,8 @@ def read_directory(found: Fields, sources: Sources) -> Mapping[str, str] | None:
 def _inline(fields: Fields, form: Form) -> Program:
     main = Source(name=form.text, text=text(fields, form.text, beside=INLINE))
     modules = fields.texts("modules") or {}
+    if len(modules) > MAX_MODULES:
+        fields.problems.add(fields.at("modules"), f"must be at most {MAX_MODULES}")
     for name in modules:
         if not MODULE_NAME.fullmatch(name):
             path = f'{fields.at("modules")}["{name}"]'

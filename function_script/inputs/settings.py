@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", int, float)
 
-# The longest duration Go can hold, and with it Crossplane: about 292 years.
+# The longest duration Go can hold, and with it Crossplane. No rule of a CRD can say so.
 _MAX_SECONDS = (2**63 - 1) / 1e9
 _MAX_DELIMITER = 16
 
