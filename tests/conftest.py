@@ -1,4 +1,4 @@
-"""What every test may use."""
+"""Options of the whole test suite."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Golden files are rewritten on request only; their difference is reviewed as behaviour."""
-    parser.addoption("--update-goldens", action="store_true", help="write golden files anew")
+    """Golden files are written anew by a flag, and reviewed as behaviour."""
+    parser.addoption(
+        "--update-goldens", action="store_true", help="write golden files from the actual results"
+    )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def update_goldens(request: pytest.FixtureRequest) -> bool:
-    """Whether golden files are to be written instead of compared."""
+    """Whether golden files are to be written."""
     return bool(request.config.getoption("--update-goldens"))

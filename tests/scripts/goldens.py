@@ -1,0 +1,134 @@
+"""Golden scripts: text files with a scope, a program, and what the program gives.
+
+A file is one behaviour, and its name says which. Sections begin with ``=== name``:
+``scope`` (YAML: parts of a request, ``params``, ``seed``), ``program``, ``module NAME``,
+``options`` and ``limits`` (YAML), and at the end ``expected`` or ``error``. What stands before
+the first section is a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from function_script import diagnostics
+from function_script.errors import FatalError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Rendered, Scope
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from function_script.engines.base import Engine
+    from function_script.values import Readable, Value
+
+HERE = Path(__file__).parent
+_SECTION = re.compile(r"^=== (\w+)(?: (.+))?\n", re.MULTILINE)
+_PARTS = (
+    "meta",
+    "input",
+    "context",
+    "required_resources",
+    "extra_resources",
+    "credentials",
+    "required_schemas",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Golden:
+    """One file: ``head`` is its text up to the outcome, ``outcome`` "expected" or "error"."""
+
+    path: Path
+    head: str
+    scope: Scope
+    program: Program
+    limits: Limits
+    outcome: str
+    text: str
+
+    @property
+    def id(self) -> str:
+        return self.path.stem
+
+
+def load(language: str, main: str) -> list[Golden]:
+    """The files of a language, whose program is named ``main`` in positions."""
+    paths = sorted((HERE / language).glob("*.txt"))
+    return [_read(path, main) for path in paths]
+
+
+def check(golden: Golden, engine: Engine, *, update: bool) -> None:
+    """Run a golden's program and compare; ``update`` writes what came out instead."""
+    outcome, text = _run(golden, engine)
+    if update:
+        golden.path.write_text(f"{golden.head}=== {outcome}\n{text}")
+        return
+    assert (outcome, text) == (golden.outcome, golden.text)
+
+
+def scope(given: dict[str, Value]) -> Scope:
+    """A scope as the main path makes it: absent parts are empty, names are sorted."""
+    request: dict[str, Readable] = {part: _sorted(given.get(part) or {}) for part in _PARTS}
+    for part in ("observed", "desired"):
+        state = given.get(part) or {}
+        assert isinstance(state, dict)
+        request[part] = {
+            "composite": state.get("composite") or {"resource": {}},
+            "resources": _sorted(state.get("resources") or {}),
+        }
+    params, seed = given.get("params") or {}, given.get("seed") or ""
+    assert isinstance(params, dict)
+    return Scope(request=_lazy(request), params=params, seed=str(seed))
+
+
+def _lazy(parts: dict[str, Readable]) -> Lazy:
+    return Lazy({name: lambda value=value: value for name, value in parts.items()})
+
+
+def _sorted(value: Value) -> Lazy:
+    assert isinstance(value, dict)
+    return _lazy({name: value[name] for name in sorted(value)})
+
+
+def _read(path: Path, main: str) -> Golden:
+    text = path.read_text()
+    found = list(_SECTION.finditer(text))
+    ends = [mark.start() for mark in found[1:]] + [len(text)]
+    sections = [
+        (mark[1], mark[2], text[mark.end() : end]) for mark, end in zip(found, ends, strict=True)
+    ]
+    given = {name: body for name, argument, body in sections if argument is None}
+    modules = {
+        argument: Source(name=f"modules[{argument}]", text=body)
+        for name, argument, body in sections
+        if name == "module"
+    }
+    outcome, _, expected = sections[-1]
+    assert outcome in {"expected", "error"}, f"{path.name} must end with its outcome"
+    return Golden(
+        path=path,
+        head=text[: found[-1].start()],
+        scope=scope(yaml.safe_load(given.get("scope", "")) or {}),
+        program=Program(
+            main=Source(name=main, text=given["program"]),
+            modules=modules,
+            options=yaml.safe_load(given.get("options", "")) or {},
+        ),
+        limits=Limits(**(yaml.safe_load(given.get("limits", "")) or {})),
+        outcome=outcome,
+        text=expected,
+    )
+
+
+def _run(golden: Golden, engine: Engine) -> tuple[str, str]:
+    try:
+        result = engine.evaluate(golden.program, golden.scope, golden.limits)
+    except FatalError as error:
+        return "error", "\n".join(diagnostics.to_frame(d) for d in error.diagnostics) + "\n"
+    if isinstance(result, Rendered):
+        return "expected", result.text
+    return "expected", yaml.safe_dump(result.value, allow_unicode=True)
