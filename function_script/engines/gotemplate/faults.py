@@ -21,3 +21,11 @@ class CallError(GoError):
 
 class EvalError(GoError):
     """An expression cannot be evaluated: a wrong type, a field of nil, a missing key."""
+
+
+class ParseError(GoError):
+    """The template's text is not Go template syntax; ``position`` is set by the parser."""
+
+    def __init__(self, text: str, position: int | None = None) -> None:
+        super().__init__(text)
+        self.position = position

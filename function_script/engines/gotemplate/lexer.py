@@ -1,0 +1,229 @@
+"""Template text to tokens, with Go's rules for delimiters, trim markers and comments.
+
+The tokens are made at once; what Go's lexer refuses becomes an ``error`` token, for the parser
+may find an earlier mistake. Blanks inside of actions are not tokens but the next one's ``gap``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from function_script.engines.gotemplate.printing import quote
+
+KEYWORDS: Final = frozenset(
+    {
+        "block",
+        "break",
+        "continue",
+        "define",
+        "else",
+        "end",
+        "if",
+        "nil",
+        "range",
+        "template",
+        "with",
+    }
+)
+_BLANKS: Final = " \t\r\n"
+_END: Final = -1
+
+
+class Token(NamedTuple):
+    """A token; ``position`` counts characters from the start of the text."""
+
+    kind: str
+    text: str
+    position: int
+    gap: bool = False
+
+    def shown(self) -> str:
+        """As Go's messages show it: ``"{"``, ``<if>``, ``EOF``."""
+        if self.kind == "eof":
+            return "EOF"
+        if self.kind == "error":
+            return self.text
+        if self.kind in KEYWORDS or self.kind == "dot":
+            return f"<{self.text}>"
+        if len(self.text) > _SHOWN:
+            return f"{quote(self.text[:_SHOWN])}..."
+        return quote(self.text)
+
+
+_SHOWN: Final = 10
+
+
+def tokenize(text: str, left: str, right: str) -> list[Token]:
+    """All tokens of ``text``; the last is ``eof`` or ``error``."""
+    lexer = _Lexer(text, left, right)
+    lexer.run()
+    return lexer.tokens
+
+
+class _Lexer:
+    def __init__(self, text: str, left: str, right: str) -> None:
+        self.text = text
+        self.left = left
+        self.right = right
+        self.tokens: list[Token] = []
+
+    def run(self) -> None:
+        position = 0
+        while position != _END:
+            position = self._text(position)
+
+    def _error(self, message: str, position: int) -> int:
+        self.tokens.append(Token("error", message, position))
+        return _END
+
+    def _text(self, start: int) -> int:
+        """Text up to the next action, and the action."""
+        found = self.text.find(self.left, start)
+        if found < 0:
+            if start < len(self.text):
+                self.tokens.append(Token("text", self.text[start:], start))
+            self.tokens.append(Token("eof", "", len(self.text)))
+            return _END
+        inside = found + len(self.left)
+        trimmed = self.text[inside : inside + 1] == "-" and _is_blank(self.text, inside + 1)
+        text = self.text[start:found].rstrip(_BLANKS) if trimmed else self.text[start:found]
+        if text:
+            self.tokens.append(Token("text", text, start))
+        inside += 2 if trimmed else 0
+        if self.text.startswith("/*", inside):
+            return self._comment(inside)
+        self.tokens.append(Token("left", self.left, found))
+        return self._action(inside)
+
+    def _comment(self, start: int) -> int:
+        end = self.text.find("*/", start + 2)
+        if end < 0:
+            return self._error("unclosed comment", start)
+        close = _patterns(self.right).close.match(self.text, end + 2)
+        if close is None:
+            return self._error("comment ends before closing delimiter", start)
+        return self._after(close)
+
+    def _after(self, close: re.Match[str]) -> int:
+        """Where text goes on after a right delimiter."""
+        if len(close[0]) == len(self.right):
+            return close.end()
+        blanks = _BLANK_RUN.match(self.text, close.end())
+        return blanks.end() if blanks is not None else close.end()
+
+    def _action(self, position: int) -> int:
+        match = _patterns(self.right).token.match
+        text, tokens = self.text, self.tokens
+        gap, depth = False, 0
+        while True:
+            found = match(text, position)
+            if found is None:
+                return self._error(self._complaint(position), position)
+            kind, start, position = found.lastgroup or "", position, found.end()
+            if kind == "space":
+                gap = True
+                continue
+            if kind == "close":
+                if depth:
+                    return self._error("unclosed left paren", start)
+                tokens.append(Token("right", self.right, start, gap))
+                return self._after(found)
+            if kind in _NAMES and not self._ends(position):
+                character = text[position]
+                return self._error(f"bad character {_unicode(character)}", start)
+            if kind == "number" and not self._number_ends(position):
+                return self._error(f"bad number syntax: {quote(text[start : position + 1])}", start)
+            depth += (kind == "lparen") - (kind == "rparen")
+            if depth < 0:
+                return self._error("unexpected right paren", start)
+            tokens.append(Token(_kind(kind, found[0]), found[0], start, gap))
+            gap = False
+
+    def _ends(self, position: int) -> bool:
+        """Whether a name may end here."""
+        following = self.text[position : position + 1]
+        return (
+            not following or following in _TERMINATORS or self.text.startswith(self.right, position)
+        )
+
+    def _number_ends(self, position: int) -> bool:
+        following = self.text[position : position + 1]
+        return not (following.isalnum() or following == "_")
+
+    def _complaint(self, position: int) -> str:
+        character = self.text[position : position + 1]
+        if not character:
+            return "unclosed action"
+        if character in _UNTERMINATED:
+            return f"unterminated {_UNTERMINATED[character]}"
+        if character == ":":
+            return "expected :="
+        return f"unrecognized character in action: {_unicode(character)}"
+
+
+_NAMES: Final = frozenset({"field", "variable", "word"})
+_TERMINATORS: Final = frozenset(" \t\r\n.,|:)(")
+_UNTERMINATED: Final = {
+    '"': "quoted string",
+    "`": "raw quoted string",
+    "'": "character constant",
+}
+_BLANK_RUN: Final = re.compile(r"[ \t\r\n]+")
+
+
+def _is_blank(text: str, position: int) -> bool:
+    return text[position : position + 1] in _BLANKS and position < len(text)
+
+
+def _kind(kind: str, text: str) -> str:
+    if kind == "word":
+        if text in KEYWORDS:
+            return text
+        return "bool" if text in {"true", "false"} else "identifier"
+    return "dot" if text == "." else kind
+
+
+def _unicode(character: str) -> str:
+    shown = f" '{character}'" if character.isprintable() else ""
+    return f"U+{ord(character):04X}{shown}"
+
+
+class _Patterns(NamedTuple):
+    close: re.Pattern[str]
+    token: re.Pattern[str]
+
+
+_DIGITS: Final = r"[0-9_]*"
+_NUMBER: Final = (
+    r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?"
+    r"|0[oO][0-7_]*(?:\.[0-7_]*)?|0[bB][01_]*(?:\.[01_]*)?"
+    rf"|{_DIGITS}(?:\.{_DIGITS})?(?:[eE][+-]?{_DIGITS})?)i?"
+)
+
+
+@lru_cache(maxsize=16)
+def _patterns(right: str) -> _Patterns:
+    """What closes an action, and any token inside of one."""
+    end = re.escape(right)
+    close = rf"[ \t\r\n]-{end}|{end}"
+    alternatives = (
+        rf"(?P<close>{close})",
+        # The last blank before "-}}" belongs to the delimiter.
+        rf"(?P<space>[ \t\r\n]+(?=[ \t\r\n]-{end})|[ \t\r\n]+)",
+        r"(?P<field>\.(?![0-9])\w*)",
+        r"(?P<variable>\$\w*)",
+        rf"(?P<number>(?=[+\-.0-9]){_NUMBER}(?:[+-]{_NUMBER}(?<=i))?)",
+        r"(?P<word>\w+)",
+        r'(?P<string>"(?:[^"\\\n]|\\[^\n])*")',
+        r"(?P<raw>`[^`]*`)",
+        r"(?P<character>'(?:[^'\\\n]|\\[^\n])*')",
+        r"(?P<declare>:=)",
+        r"(?P<assign>=)",
+        r"(?P<pipe>\|)",
+        r"(?P<lparen>\()",
+        r"(?P<rparen>\))",
+        r"(?P<punctuation>[!#-&*,/;<>?@\[-^{}~])",
+    )
+    return _Patterns(re.compile(close), re.compile("|".join(alternatives)))

@@ -1,0 +1,237 @@
+"""Tokens to nodes, with Go's grammar and the texts of Go's errors.
+
+Unknown functions and undeclared variables are reported together; anything else stops the parser.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from function_script.engines.gotemplate import literals
+from function_script.engines.gotemplate.faults import ParseError
+from function_script.engines.gotemplate.lexer import Token, tokenize
+from function_script.engines.gotemplate.nodes import (
+    Action,
+    Break,
+    Continue,
+    If,
+    Node,
+    Range,
+    Template,
+    Text,
+    With,
+)
+from function_script.engines.gotemplate.pipelines import MAX_NESTING, PipelineParser
+from function_script.engines.gotemplate.printing import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+
+class End(NamedTuple):
+    """What closed a list of nodes: ``{{end}}`` or ``{{else}}``."""
+
+    keyword: str
+    # The if or with that stands right after an else.
+    then: str = ""
+
+
+Closed: TypeAlias = tuple[list[Node], End]
+Trees: TypeAlias = dict[str, list[Node]]
+
+
+class Grammar(NamedTuple):
+    """What a parser must know of its surroundings."""
+
+    delims: tuple[str, str]
+    functions: Container[str]
+
+
+class ParseFailure(Exception):  # noqa: N818 # several errors, not one
+    """A template that does not parse: all errors found, the one Go would report first."""
+
+    def __init__(self, errors: list[ParseError]) -> None:
+        super().__init__(str(errors[0]))
+        self.errors = errors
+
+
+def parse(name: str, text: str, grammar: Grammar) -> Trees:
+    """The templates in ``text`` by name, its own under ``name``; raises ParseFailure."""
+    parser = _Parser(tokenize(text, *grammar.delims), grammar.functions)
+    try:
+        parser.parse_all(name)
+    except ParseError as error:
+        if error.position is None:
+            error.position = parser.here
+        parser.errors.append(error)
+    except RecursionError:
+        parser.errors.append(ParseError("the template is nested too deeply", parser.here))
+    if parser.errors:
+        raise ParseFailure(parser.errors)
+    return parser.trees
+
+
+class _Parser(PipelineParser):
+    def __init__(self, tokens: list[Token], functions: Container[str]) -> None:
+        super().__init__(tokens, functions)
+        self.trees: Trees = {}
+        self.ranges = 0
+
+    def parse_all(self, name: str) -> None:
+        """The whole text: nodes and definitions."""
+        root: list[Node] = []
+        while self.peek().kind != "eof":
+            if self.peek().kind == "left" and self.tokens[self.index + 1].kind == "define":
+                self.next()
+                self.next()
+                self.define()
+                continue
+            node = self.text_or_action()
+            if isinstance(node, End):
+                raise ParseError(f"unexpected {{{{{node.keyword}}}}}")
+            root.append(node)
+        self.add(name, root)
+
+    def define(self) -> None:
+        """A named template, from behind ``define``."""
+        context = "define clause"
+        name = literals.read_string(self.expect(("string", "raw"), context).text)
+        self.expect(("right",), context)
+        self.add(name, self.named_body(context))
+
+    def named_body(self, context: str) -> list[Node]:
+        """The nodes of a template of its own: it sees no variables, no loop of the outside."""
+        outside = self.variables, self.ranges
+        self.variables, self.ranges = ["$"], 0
+        body, end = self.items()
+        if end.keyword != "end":
+            raise ParseError(f"unexpected {{{{{end.keyword}}}}} in {context}")
+        self.variables, self.ranges = outside
+        return body
+
+    def add(self, name: str, root: list[Node]) -> None:
+        """Keep a definition, unless there is one already: an empty one gives way."""
+        if name not in self.trees or _is_empty(self.trees[name]):
+            self.trees[name] = root
+        elif not _is_empty(root):
+            raise ParseError(f"template: multiple definition of template {quote(name)}")
+
+    def items(self) -> Closed:
+        """Nodes up to the end or else that closes them."""
+        self.nesting += 1
+        if self.nesting > MAX_NESTING:
+            raise ParseError(f"blocks are nested more than {MAX_NESTING} deep")
+        nodes: list[Node] = []
+        while self.peek().kind != "eof":
+            node = self.text_or_action()
+            if isinstance(node, End):
+                self.nesting -= 1
+                return nodes, node
+            nodes.append(node)
+        raise ParseError("unexpected EOF")
+
+    def text_or_action(self) -> Node | End:
+        """One node."""
+        token = self.next()
+        if token.kind == "text":
+            return Text(token.position, token.text)
+        if token.kind == "left":
+            return self.action()
+        raise self.unexpected(token, "input")
+
+    def action(self) -> Node | End:
+        """What stands between delimiters, from behind the left one."""
+        token = self.peek()
+        control = _CONTROLS.get(token.kind)
+        if control is None:
+            return Action(token.position, self.pipeline("command", "right"))
+        self.next()
+        return control(self, token)
+
+    def loop_control(self, token: Token) -> Node:
+        """``break`` or ``continue``."""
+        shown = f"{{{{{token.kind}}}}}"
+        self.expect(("right",), shown)
+        if self.ranges == 0:
+            raise ParseError(f"{shown} outside {{{{range}}}}")
+        make = Break if token.kind == "break" else Continue
+        return make(token.position)
+
+    def end(self, _: Token) -> End:
+        """``end``."""
+        self.expect(("right",), "end")
+        return End("end")
+
+    def otherwise(self, _: Token) -> End:
+        """``else``, with or without an if or with behind it."""
+        if self.peek().kind in {"if", "with"}:
+            return End("else", self.peek().kind)
+        self.expect(("right",), "else")
+        return End("else")
+
+    def branch(self, token: Token) -> Node:
+        """``if``, ``with`` or ``range`` with all its parts."""
+        kind = token.kind
+        known = len(self.variables)
+        pipe = self.pipeline(kind, "right")
+        self.ranges += kind == "range"
+        body, end = self.items()
+        self.ranges -= kind == "range"
+        rest = self.rest_of_branch(kind, end) if end.keyword == "else" else None
+        del self.variables[known:]
+        make = _BRANCHES[kind]
+        return make(pipe.position, pipe, body, rest)
+
+    def rest_of_branch(self, kind: str, end: End) -> list[Node]:
+        """What stands behind an else: another branch that shares the end, or nodes."""
+        if kind == end.then:
+            return [self.branch(self.next())]
+        body, end = self.items()
+        if end.keyword != "end":
+            raise ParseError(f"expected end; found {{{{{end.keyword}}}}}")
+        return body
+
+    def template(self, _: Token) -> Node:
+        """``template "name" pipeline``."""
+        context = "template clause"
+        token = self.next()
+        name = self.template_name(token, context)
+        pipe = None
+        if self.peek().kind == "right":
+            self.next()
+        else:
+            pipe = self.pipeline(context, "right")
+        return Template(token.position, name, pipe)
+
+    def block(self, _: Token) -> Node:
+        """``block "name" pipeline``: a definition and its use."""
+        context = "block clause"
+        token = self.next()
+        name = self.template_name(token, context)
+        pipe = self.pipeline(context, "right")
+        self.add(name, self.named_body(context))
+        return Template(token.position, name, pipe)
+
+    def template_name(self, token: Token, context: str) -> str:
+        """A template's name: a string constant."""
+        if token.kind not in {"string", "raw"}:
+            raise self.unexpected(token, context)
+        return literals.read_string(token.text)
+
+
+_CONTROLS: Final = {
+    "block": _Parser.block,
+    "break": _Parser.loop_control,
+    "continue": _Parser.loop_control,
+    "else": _Parser.otherwise,
+    "end": _Parser.end,
+    "if": _Parser.branch,
+    "range": _Parser.branch,
+    "template": _Parser.template,
+    "with": _Parser.branch,
+}
+_BRANCHES: Final[Mapping[str, type[If | Range | With]]] = {"if": If, "range": Range, "with": With}
+
+
+def _is_empty(root: list[Node]) -> bool:
+    return all(isinstance(node, Text) and not node.text.strip() for node in root)

@@ -1,0 +1,192 @@
+"""``printf``: Go's format strings, read left to right; what each verb writes is in verbs.py.
+
+Every mistake in a format is text in the result, in Go's words: ``%!d(string=x)``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from function_script.engines.gotemplate.printing import NIL
+from function_script.engines.gotemplate.values import go_type
+from function_script.engines.gotemplate.verbs import Flags, format_argument
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.functions import Budget
+
+# Go treats a width or precision beyond this as if it were not there.
+_MAX_NUMBER: Final = 1_000_000
+_PLAIN: Final = Flags()
+_FLAG_NAMES: Final = {"#": "sharp", "0": "zero", "+": "plus", "-": "minus", " ": "space"}
+_FLAGS: Final = re.compile(r"[#0+\- ]*")
+_NUMBER: Final = re.compile(r"[0-9]*")
+_INDEX: Final = re.compile(r"\[([0-9]+)\]")
+_BRACKETS: Final = re.compile(r"\[[^\]]*\]")
+
+
+class _Number(NamedTuple):
+    """A width or precision: None when there is none."""
+
+    value: int | None
+    complaint: str = ""
+
+
+def sprintf(budget: Budget, template: str, *arguments: object) -> str:
+    """``fmt.Sprintf``; raises LimitError for padding beyond what a run may ask for."""
+    if "%" in template or arguments:
+        return _Formatter(budget, template, arguments).run()
+    return template
+
+
+class _Formatter:
+    def __init__(self, budget: Budget, template: str, arguments: tuple[object, ...]) -> None:
+        self.budget = budget
+        self.template = template
+        self.arguments = arguments
+        self.position = 0
+        self.next = 0
+        self.reordered = False
+        # Whether every index like [2] of the current verb names an argument, and whether one
+        # stands directly before the current place.
+        self.good_index = True
+        self.after_index = False
+
+    def run(self) -> str:
+        parts: list[str] = []
+        while True:
+            percent = self.template.find("%", self.position)
+            if percent < 0:
+                parts.append(self.template[self.position :])
+                break
+            parts.append(self.template[self.position : percent])
+            self.position = percent + 1
+            parts.append(self.verb())
+        if not self.reordered and self.next < len(self.arguments):
+            parts.append(self.extra())
+        return "".join(parts)
+
+    def verb(self) -> str:
+        """One verb, from behind its percent sign."""
+        self.good_index = True
+        names = self.match(_FLAGS)
+        letter = self.letter()
+        if "a" <= letter <= "z" and self.next < len(self.arguments):
+            return self.argument(letter, names, _Number(None), _Number(None))
+        self.index()
+        width = self.width()
+        precision = self.precision()
+        if not self.after_index:
+            self.index()
+        complaints = width.complaint + precision.complaint
+        letter = self.letter()
+        if not letter:
+            return f"{complaints}%!(NOVERB)"
+        if letter == "%":
+            self.position += 1
+            return f"{complaints}%"
+        if not self.good_index or self.next >= len(self.arguments):
+            self.position += 1
+            reason = "MISSING" if self.good_index else "BADINDEX"
+            return f"{complaints}%!{letter}({reason})"
+        return complaints + self.argument(letter, names, width, precision)
+
+    def argument(self, letter: str, names: str, width: _Number, precision: _Number) -> str:
+        """The next argument as the verb ``letter`` writes it."""
+        self.position += 1
+        value = self.arguments[self.next]
+        self.next += 1
+        minus = "-" in names or (width.value is not None and width.value < 0)
+        flags = Flags(
+            sharp="#" in names,
+            zero="0" in names and not (width.value is not None and width.value < 0),
+            plus="+" in names,
+            minus=minus,
+            space=" " in names,
+            width=abs(width.value) if width.value is not None else None,
+            precision=precision.value,
+        )
+        self.budget.check_width(max(flags.width or 0, flags.precision or 0))
+        return format_argument(value, letter, flags.for_value() if letter == "v" else flags)
+
+    def index(self) -> None:
+        """An explicit argument index, ``[2]``."""
+        self.after_index = False
+        if not self.template.startswith("[", self.position):
+            return
+        self.reordered = True
+        found = _INDEX.match(self.template, self.position)
+        number = int(found[1]) if found is not None and len(found[1]) <= len("1000000") else 0
+        if 0 < number <= len(self.arguments):
+            self.next = number - 1
+            self.after_index = True
+        else:
+            self.good_index = False
+            self.after_index = found is not None
+        skipped = _BRACKETS.match(self.template, self.position)
+        self.position = skipped.end() if skipped is not None else self.position + 1
+
+    def width(self) -> _Number:
+        """The width: digits, or a star that takes it from an argument."""
+        if self.letter() == "*":
+            return self.star("BADWIDTH")
+        digits = self.match(_NUMBER)
+        if not digits:
+            return _Number(None)
+        if self.after_index:
+            self.good_index = False
+        return self.number(digits)
+
+    def precision(self) -> _Number:
+        """The precision, from its point; a point at the very end is no precision."""
+        if self.letter() != "." or self.position + 1 >= len(self.template):
+            return _Number(None)
+        self.position += 1
+        if self.after_index:
+            self.good_index = False
+        self.index()
+        if self.letter() == "*":
+            number = self.star("BADPREC")
+            negative = number.value is not None and number.value < 0
+            return _Number(None, "%!(BADPREC)") if negative else number
+        digits = self.match(_NUMBER)
+        return self.number(digits) if digits else _Number(0)
+
+    def number(self, digits: str) -> _Number:
+        """A number written in the format; Go gives up reading at one that is too large."""
+        if int(digits[: len("10000000")]) > _MAX_NUMBER * 10:
+            self.position = len(self.template)
+            return _Number(None)
+        return _Number(int(digits))
+
+    def star(self, complaint: str) -> _Number:
+        """A number taken from the arguments."""
+        self.position += 1
+        self.after_index = False
+        if self.next >= len(self.arguments):
+            return _Number(None, f"%!({complaint})")
+        value = self.arguments[self.next]
+        self.next += 1
+        if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _MAX_NUMBER:
+            return _Number(None, f"%!({complaint})")
+        return _Number(int(value))
+
+    def extra(self) -> str:
+        """The complaint about arguments no verb asked for."""
+        shown = (
+            NIL if value is None else f"{go_type(value)}={format_argument(value, 'v', _PLAIN)}"
+            for value in self.arguments[self.next :]
+        )
+        return f"%!(EXTRA {', '.join(shown)})"
+
+    def match(self, pattern: re.Pattern[str]) -> str:
+        """What ``pattern`` finds here, consumed."""
+        found = pattern.match(self.template, self.position)
+        if found is None:
+            return ""
+        self.position = found.end()
+        return found[0]
+
+    def letter(self) -> str:
+        """The character here; empty at the end."""
+        return self.template[self.position : self.position + 1]
