@@ -133,7 +133,7 @@ class Fields:
         return found
 
     def _mismatch(self, path: str, expected: str, found: Value) -> None:
-        self.problems.add(path, f"must be {expected}, not {_a(type_name(found))}")
+        self.problems.add(path, f"must be {expected}, not {a_type(found)}")
 
 
 def child(path: str, key: str) -> str:
@@ -155,7 +155,9 @@ def short_names(choices: Mapping[str, object]) -> list[str]:
     return [name for name in choices if "_" not in name]
 
 
-def _a(name: str) -> str:
+def a_type(value: object) -> str:
+    """A value's type with its article, as messages need it: ``a_type([]) == "a list"``."""
+    name = type_name(value)
     if name == "null":
         return name
     return f"an {name}" if name[0] in "aeio" else f"a {name}"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from function_script.fields import a_type
 from function_script.inputs import origin, settings
 from function_script.inputs.step import Step
 from function_script.program import Program
 from function_script.source import Source
-from function_script.values import type_name
 
 if TYPE_CHECKING:
     from function_script.fields import Fields
@@ -98,7 +98,7 @@ def _list(section: Fields, key: str) -> list[Part]:
     for index, item in enumerate(found):
         if not isinstance(item, str):
             path = f"{section.at(key)}[{index}]"
-            section.problems.add(path, f"must be a string, not {type_name(item)}")
+            section.problems.add(path, f"must be a string, not {a_type(item)}")
     return [(f"inline.{key}[{index}]", str(item)) for index, item in enumerate(found)]
 
 
@@ -120,7 +120,7 @@ def _environment(section: Fields, sources: Sources) -> list[Part]:
     found = environment.get(key) if isinstance(environment, Mapping) else None
     if isinstance(found, str):
         return [(f"environment[{key}]", found)]
-    cause = "is not in the environment" if found is None else f"is not text but {type_name(found)}"
+    cause = "is not in the environment" if found is None else f"is not text but {a_type(found)}"
     section.problems.add(section.at("key"), f'cannot read a template: "{key}" {cause}')
     return []
 
@@ -142,7 +142,7 @@ def _missing_key(fields: Fields) -> str:
     found = fields.value.get("options")
     chosen = "default"
     if found is not None and not isinstance(found, list):
-        fields.problems.add(fields.at("options"), f"must be a list, not {type_name(found)}")
+        fields.problems.add(fields.at("options"), f"must be a list, not {a_type(found)}")
     for index, item in enumerate(found if isinstance(found, list) else ()):
         if isinstance(item, str) and item in _MISSING_KEY:
             chosen = _MISSING_KEY[item]

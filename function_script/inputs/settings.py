@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from function_script import quantities
-from function_script.values import MAX_SAFE_INTEGER, Value, type_name
+from function_script.fields import a_type
+from function_script.values import MAX_SAFE_INTEGER, Value
 
 if TYPE_CHECKING:
     from function_script.fields import Fields
@@ -88,7 +89,7 @@ def _whole(fields: Fields, key: str, expected: str = "a whole number") -> int | 
         return int(found)
     if found is None or (isinstance(found, int) and not isinstance(found, bool)):
         return found
-    shown = str(found) if isinstance(found, float) else type_name(found)
+    shown = str(found) if isinstance(found, float) else a_type(found)
     fields.problems.add(fields.at(key), f"must be {expected}, not {shown}")
     return None
 

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script import inputs
+from function_script.errors import InputError
+from function_script.limits import MIB, Limits
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+OURS = "script.fn.crossplane.io/v1beta1"
+CEILINGS = Limits(timeout_seconds=2.0, memory_bytes=256 * MIB, output_bytes=4 * MIB, steps=1000)
+
+
+def script(**fields: Value) -> Object:
+    """A StarlarkScript with these fields beside a script."""
+    return {"apiVersion": OURS, "kind": "StarlarkScript", "script": "pass", **fields}
+
+
+def jinja(**fields: Value) -> Object:
+    """A JinjaTemplate with these fields beside its text."""
+    return {"apiVersion": OURS, "kind": "JinjaTemplate", "inline": "a: 1", **fields}
+
+
+def go(**fields: Value) -> Object:
+    """A GoTemplate of ours with these fields beside its text."""
+    return {"apiVersion": OURS, "kind": "GoTemplate", "inline": "a: 1", **fields}
+
+
+def problems(value: Object) -> list[str]:
+    """The messages of all problems of an input."""
+    with pytest.raises(InputError) as caught:
+        inputs.parse(value, CEILINGS)
+    return [diagnostic.message for diagnostic in caught.value.diagnostics]
+
+
+def hints(value: Object) -> list[str | None]:
+    """The hints of all problems of an input."""
+    with pytest.raises(InputError) as caught:
+        inputs.parse(value, CEILINGS)
+    return [diagnostic.hint for diagnostic in caught.value.diagnostics]
+
+
+def test_a_script_alone_gets_every_default() -> None:
+    """What an input leaves out has the operator's limits, no ttl and empty params."""
+    step = inputs.parse(script(), CEILINGS)
+    assert step.language == "starlark"
+    assert step.dialect == "script"
+    assert step.program.main == Source(name="script", text="pass")
+    assert (step.program.modules, step.params, step.ttl_seconds) == ({}, {}, None)
+    assert step.limits == CEILINGS
+    assert step.keep_managed_fields is False
+
+
+def test_every_field_of_a_script_arrives() -> None:
+    """Text, modules, params, ttl, limits and options come out typed."""
+    step = inputs.parse(
+        script(
+            source="Inline",
+            modules={"lib/b.star": "b = 1", "a.star": "a = 1"},
+            params={"size": 3},
+            ttl="1m30s",
+            limits={"timeout": "250ms", "memory": "128Mi", "output": 1024.0, "steps": 10},
+            options={"keepManagedFields": True},
+            metadata={"name": "x"},
+        ),
+        CEILINGS,
+    )
+    assert list(step.program.modules) == ["a.star", "lib/b.star"]
+    assert step.program.modules["a.star"] == Source(name="modules[a.star]", text="a = 1")
+    assert step.params == {"size": 3}
+    assert step.ttl_seconds == 90.0
+    assert step.limits == Limits(
+        timeout_seconds=0.25, memory_bytes=128 * MIB, output_bytes=1024, steps=10
+    )
+    assert step.keep_managed_fields is True
+
+
+def test_limits_only_narrow() -> None:
+    """A value above the operator's ceiling changes nothing."""
+    wide: Value = {"timeout": "1h", "memory": "64Gi", "output": "1G", "steps": 10**9}
+    assert inputs.parse(script(limits=wide), CEILINGS).limits == CEILINGS
+
+
+@pytest.mark.parametrize("field", ["params", "ttl", "limits", "options", "modules", "source"])
+def test_null_is_absent(field: str) -> None:
+    """A field that is null counts as left out, as it does for the Kubernetes API."""
+    assert inputs.parse(script(**{field: None}), CEILINGS) == inputs.parse(script(), CEILINGS)
+
+
+def test_options_of_jinja_are_checked() -> None:
+    """The language's options have their defaults and their spelling."""
+    strict = inputs.parse(jinja(options={"undefined": "Strict"}), CEILINGS)
+    assert strict.language == "jinja"
+    assert strict.program.options == {"undefined": "Strict"}
+    assert inputs.parse(jinja(), CEILINGS).program.options == {"undefined": "Lenient"}
+
+
+def test_options_of_go_templates_are_checked() -> None:
+    """Delimiters and options are handed to the engine in its own words."""
+    step = inputs.parse(
+        go(
+            delims={"left": "[[", "right": "]]"},
+            options={"missingKey": "Error", "stableValues": True},
+        ),
+        CEILINGS,
+    )
+    assert step.program.options == {
+        "dialect": "script",
+        "delims": ["[[", "]]"],
+        "missingkey": "error",
+        "stable_values": True,
+        "crypto": False,
+    }
+
+
+def test_every_problem_is_told_at_once() -> None:
+    """One error holds all problems, each with the path of its field."""
+    found = problems(
+        script(
+            script=" \n",
+            scrpt="",
+            ttl=60,
+            limits={"timeout": "60", "memory": True, "output": "0", "steps": 0, "stepz": 1},
+            modules={"../a": "", "b": 1},
+            params=[],
+            options="fast",
+        )
+    )
+    assert found == [
+        "input.scrpt: unknown field",
+        "input.script: must not be empty",
+        "input.modules.b: must be a string, not an integer",
+        'input.modules["../a"]: must not be the name of a module',
+        "input.options: must be an object, not a string",
+        "input.params: must be an object, not a list",
+        "input.limits.stepz: unknown field",
+        'input.limits.timeout: cannot parse duration "60": write a number and a unit, as in "90s"',
+        'input.limits.memory: must be a size such as "128Mi", not a boolean',
+        "input.limits.output: must be greater than zero",
+        "input.limits.steps: must be greater than zero",
+        "input.ttl: must be a duration, not 60",
+    ]
+
+
+HINTS = [
+    pytest.param(script(scrpt=""), 'did you mean "script"?', id="nearest-field"),
+    pytest.param(script(ttl=60), 'write it with its unit, as in "60s"', id="bare-number"),
+    pytest.param(jinja(options={"undefined": "strict"}), 'did you mean "Strict"?', id="choice"),
+    pytest.param(
+        script(script=None, source="FileSystem", fileSystem={"dirPath": "x"}),
+        "start the function with --program-root DIRECTORY",
+        id="no-root",
+    ),
+]
+
+
+@pytest.mark.parametrize(("value", "hint"), HINTS)
+def test_a_problem_says_how_to_mend_it(value: Object, hint: str) -> None:
+    """Where there is one likely way out, the hint shows it."""
+    assert hints(value) == [hint]
+
+
+KINDS = [
+    pytest.param({}, "input: is required", id="no-input"),
+    pytest.param({"kind": "StarlarkScript"}, "input.apiVersion: is required", id="no-apiversion"),
+    pytest.param({"apiVersion": OURS}, "input.kind: is required", id="no-kind"),
+    pytest.param(
+        {"apiVersion": OURS, "kind": "Script"}, 'input.kind: cannot run kind "Script"', id="kind"
+    ),
+    pytest.param(
+        {"apiVersion": "v1", "kind": "GoTemplate"},
+        'input.apiVersion: cannot run apiVersion "v1"',
+        id="apiversion",
+    ),
+    pytest.param(
+        {"apiVersion": 1, "kind": "GoTemplate"},
+        "input.apiVersion: must be a string, not an integer",
+        id="type",
+    ),
+]
+
+
+@pytest.mark.parametrize(("value", "message"), KINDS)
+def test_other_kinds_are_refused(value: Object, message: str) -> None:
+    """An input that is none of ours gives one problem, whatever else is in it."""
+    assert problems(value) == [message]
+
+
+def test_accepted_kinds_are_named() -> None:
+    """Who uses a wrong kind learns of every one there is."""
+    (hint,) = hints({"apiVersion": OURS, "kind": "Script"})
+    assert hint is not None
+    assert [kind for api_version, kind in inputs.KINDS if f"{kind}" not in hint] == []
+    assert OURS in hint
+
+
+ONE_OF = [
+    pytest.param(
+        script(script=None), "input.script: is required when source is Inline", id="no-script"
+    ),
+    pytest.param(
+        script(fileSystem={"dirPath": "x"}),
+        "input.fileSystem: must not be set when source is Inline",
+        id="directory-beside-text",
+    ),
+    pytest.param(
+        script(script=None, source="FileSystem"),
+        "input.fileSystem: is required when source is FileSystem",
+        id="no-directory",
+    ),
+    pytest.param(
+        go(delims={"left": "[["}),
+        "input.delims.right: is required beside the other delimiter",
+        id="one-delimiter",
+    ),
+    pytest.param(
+        script(source="Git"),
+        'input.source: must be one of FileSystem, Inline, not "Git"',
+        id="other-source",
+    ),
+]
+
+
+@pytest.mark.parametrize(("value", "message"), ONE_OF)
+def test_exactly_one_origin(value: Object, message: str) -> None:
+    """A program stands in one place, and that place is complete."""
+    assert problems(value) == [message]
+
+
+def test_a_duration_nobody_can_hold_is_refused() -> None:
+    """Go counts nanoseconds in 64 bits; no rule of a CRD says so, the parser does."""
+    assert problems(script(ttl="9999999h")) == [
+        'input.ttl: cannot use duration "9999999h": it is longer than 292 years'
+    ]
+
+
+def test_programs_elsewhere_need_not_be_there_for_tools() -> None:
+    """Without its sources an input is still checked, and its program stays empty."""
+    value = jinja(inline=None, source="FileSystem", fileSystem={"dirPath": "x"})
+    assert inputs.parse_without_sources(value).program.main.text == ""

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script import inputs
+from function_script.errors import InputError
+from function_script.inputs.files import Files
+from function_script.limits import Limits
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.inputs import Step
+    from function_script.values import Object, Value
+
+
+def write(directory: Path, **files: str) -> Path:
+    """A directory with these files; ``a__b`` stands for ``a.b``."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (directory / name.replace("__", ".")).write_text(text)
+    return directory
+
+
+def mount_config_map(directory: Path, revision: str, **files: str) -> None:
+    """Write or update a directory the way kubelet mounts a ConfigMap."""
+    write(directory / f"..{revision}", **files)
+    link = directory / "..tmp"
+    link.symlink_to(f"..{revision}")
+    link.replace(directory / "..data")
+    for name in files:
+        entry = directory / name.replace("__", ".")
+        if not entry.is_symlink():
+            entry.symlink_to(f"..data/{entry.name}")
+
+
+def parse(root: Path, directory: Value, **section: Value) -> Step:
+    """A StarlarkScript from a directory."""
+    value: Object = {
+        "apiVersion": "script.fn.crossplane.io/v1beta1",
+        "kind": "StarlarkScript",
+        "source": "FileSystem",
+        "fileSystem": {"dirPath": directory, **section},
+    }
+    return inputs.parse(value, Limits(program_root=str(root)))
+
+
+def refusal(root: Path, directory: str, **section: Value) -> str:
+    """The one problem of a StarlarkScript from a directory."""
+    with pytest.raises(InputError) as caught:
+        parse(root, directory, **section)
+    (diagnostic,) = caught.value.diagnostics
+    return diagnostic.message
+
+
+def test_the_other_files_are_modules(tmp_path: Path) -> None:
+    """The main file runs; the others are known by their paths."""
+    write(tmp_path / "robots", main__star="pass", a__star="a = 1", __hidden="x")
+    write(tmp_path / "robots/lib", b__star="b = 1")
+    program = parse(tmp_path, "robots").program
+    assert (program.main.name, program.main.text) == ("main.star", "pass")
+    assert {name: module.text for name, module in program.modules.items()} == {
+        "a.star": "a = 1",
+        "lib/b.star": "b = 1",
+    }
+
+
+def test_an_absolute_path_below_the_root_is_allowed(tmp_path: Path) -> None:
+    """Both ways to write a directory lead to it, and another main may be chosen."""
+    write(tmp_path / "robots", other__star="x = 1")
+    step = parse(tmp_path, str(tmp_path / "robots"), main="other.star")
+    assert step.program.main.text == "x = 1"
+
+
+def test_a_config_map_is_read_and_its_update_seen(tmp_path: Path) -> None:
+    """Links into the hidden directory are followed; the hidden directory itself is no program."""
+    mount_config_map(tmp_path / "cm", "1", main__star="one")
+    first = parse(tmp_path, "cm").program
+    mount_config_map(tmp_path / "cm", "2", main__star="two")
+    assert (first.main.text, first.modules) == ("one", {})
+    assert parse(tmp_path, "cm").program.main.text == "two"
+
+
+def test_an_unchanged_directory_is_not_read_again(tmp_path: Path) -> None:
+    """The same state gives the very same texts."""
+    write(tmp_path / "d", main__star="pass")
+    files = Files(tmp_path)
+    assert files.read("d") is files.read("d")
+
+
+def test_a_file_changed_in_place_is_read_again(tmp_path: Path) -> None:
+    """Size and time of change tell, without reading."""
+    files = Files(write(tmp_path, main__star="one"))
+    before = files.read(".")
+    (tmp_path / "main.star").write_text("other")
+    assert (before["main.star"], files.read(".")["main.star"]) == ("one", "other")
+
+
+def test_files_come_in_the_order_of_a_walk(tmp_path: Path) -> None:
+    """Directory by directory, as function-go-templating joins its templates."""
+    for name in ("a-b", "a", "b"):
+        write(tmp_path / name, x="")
+    assert list(Files(tmp_path).read(".")) == ["a/x", "a-b/x", "b/x"]
+
+
+@pytest.mark.parametrize(
+    "path", ["..", "../outside", "/etc", "missing", "d/main.star", "link", "a\0b"]
+)
+def test_no_way_leads_out_of_the_root(tmp_path: Path, path: str) -> None:
+    """Outside and absent look the same, so that nobody can probe for paths."""
+    root = tmp_path / "root"
+    write(root / "d", main__star="pass")
+    write(tmp_path / "outside", main__star="secret")
+    (root / "link").symlink_to(tmp_path / "outside")
+    message = refusal(root, path)
+    assert message.startswith("input.fileSystem.dirPath: cannot ")
+    assert "secret" not in message
+
+
+def test_a_link_in_a_directory_must_stay_below_the_root(tmp_path: Path) -> None:
+    """One file that leads outside refuses the directory."""
+    root = write(tmp_path / "root", main__star="pass")
+    write(tmp_path, outside="x")
+    (root / "s.star").symlink_to(tmp_path / "outside")
+    assert refusal(root, ".") == (
+        'input.fileSystem.dirPath: cannot read "s.star": it leads outside of the program root'
+    )
+
+
+def test_a_circle_of_links_ends(tmp_path: Path) -> None:
+    """A directory that contains itself is refused, not read forever."""
+    root = write(tmp_path / "root", main__star="pass")
+    (root / "again").symlink_to(".")
+    assert "deeper than 10 directories" in refusal(root, ".")
+
+
+def test_a_missing_main_names_the_nearest_file(tmp_path: Path) -> None:
+    """The problem stands at `main`, also when its default is meant."""
+    write(tmp_path, mian__star="pass")
+    assert refusal(tmp_path, ".") == 'input.fileSystem.main: cannot find file "main.star" in "."'
+
+
+def test_an_empty_main_is_refused(tmp_path: Path) -> None:
+    """A file of blanks is as empty as an empty script."""
+    write(tmp_path, main__star=" \n")
+    assert refusal(tmp_path, ".") == 'input.fileSystem.main: file "main.star" must not be empty'
+
+
+def test_only_text_is_read(tmp_path: Path) -> None:
+    """A file that is no UTF-8 is named."""
+    write(tmp_path, main__star="pass")
+    (tmp_path / "logo.png").write_bytes(b"\xff\xfe")
+    assert refusal(tmp_path, ".") == (
+        'input.fileSystem.dirPath: cannot read "logo.png": it is not UTF-8 text'
+    )
+
+
+def test_a_huge_directory_is_refused_unread(tmp_path: Path) -> None:
+    """Sizes are added up before anything is read."""
+    write(tmp_path, main__star="pass")
+    with (tmp_path / "big").open("wb") as file:
+        os.truncate(file.fileno(), 9 << 20)
+    assert refusal(tmp_path, ".") == 'input.fileSystem.dirPath: cannot read ".": more than 8 MiB'
+
+
+def test_files_of_every_name_are_templates_for_the_peer(tmp_path: Path) -> None:
+    """function-go-templating joins all files, whatever their names end in."""
+    write(tmp_path, b__yaml="b: 1", a__tpl="a: 1")
+    value: Object = {
+        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
+        "kind": "GoTemplate",
+        "source": "FileSystem",
+        "fileSystem": {"dirPath": "."},
+    }
+    program = inputs.parse(value, Limits(program_root=str(tmp_path))).program
+    assert program.main.text == "a: 1\n---\nb: 1"
