@@ -76,10 +76,9 @@ def scope(given: dict[str, Value]) -> Scope:
     for part in ("observed", "desired"):
         state = given.get(part) or {}
         assert isinstance(state, dict)
-        request[part] = {
-            "composite": state.get("composite") or {"resource": {}},
-            "resources": _sorted(state.get("resources") or {}),
-        }
+        composite = state.get("composite") or {"resource": {}}
+        resources = _sorted(state.get("resources") or {})
+        request[part] = _lazy({"composite": composite, "resources": resources})
     params, seed = given.get("params") or {}, given.get("seed") or ""
     assert isinstance(params, dict)
     return Scope(request=_lazy(request), params=params, seed=str(seed))

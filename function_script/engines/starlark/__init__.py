@@ -1,0 +1,55 @@
+"""StarlarkScript: a script's ``main(req)`` gets the request and returns a response, as dicts.
+
+Called by the main path through the table of engines; knows requests and results as plain values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import orjson
+import starlark
+
+from function_script.engines.starlark import bridge, build, dialect, errors, predeclared
+from function_script.errors import DocumentError, LimitError
+from function_script.program import Returned, plain
+
+if TYPE_CHECKING:
+    from function_script.limits import Limits
+    from function_script.program import Program, Scope
+    from function_script.values import Object
+
+
+def evaluate(program: Program, scope: Scope, limits: Limits) -> Returned:
+    """Run ``main`` with the scope's request; raises FatalError."""
+    options = dialect.options(limits)
+    script = build.script(program, limits, options)
+    try:
+        with predeclared.seeded(scope.seed):
+            reply = bridge.call(script.wrapped, _request(scope), limits, options)
+    except starlark.StarlarkError as error:
+        raise errors.failed(str(error), script.main, script.sources, limits) from error
+    return Returned(value=_result(reply, limits), span=script.span)
+
+
+def check(program: Program, limits: Limits) -> None:
+    """Build the script, which runs its top level but not ``main``; raises FatalError."""
+    build.script(program, limits, dialect.options(limits))
+
+
+def _request(scope: Scope) -> str:
+    request = plain(scope.request)
+    return orjson.dumps({**cast("Object", request), "params": scope.params}).decode()
+
+
+def _result(reply: str, limits: Limits) -> Object:
+    size = len(reply.encode())
+    if size > limits.output_bytes:
+        raise LimitError.of(
+            f"cannot read the result of main: {size:,} bytes of JSON "
+            f"are more than the limit of {limits.output_bytes:,}"
+        )
+    try:
+        return cast("Object", orjson.loads(reply))
+    except orjson.JSONDecodeError as error:
+        raise DocumentError.of(f"cannot read the result of main: {error}") from error

@@ -1,0 +1,150 @@
+"""From a program's sources to a frozen script that can be called any number of times.
+
+Called by the engine for every run; a program that was built before is taken from the cache. A
+frozen script cannot keep anything from one run for the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import starlark
+
+from function_script.engines.starlark import bridge, dialect, errors, predeclared
+from function_script.engines.starlark.cache import Cache
+from function_script.errors import LimitError
+from function_script.source import Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.limits import Limits
+    from function_script.program import Program
+
+# Deeper chains of modules are a mistake; each level is a nested call of Python.
+_MAX_MODULE_DEPTH = 50
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A script ready to be called; ``sources`` are those it is made of, by their names."""
+
+    wrapped: starlark.FrozenModule
+    main: Source
+    sources: Mapping[str, Source]
+    span: Span | None
+
+
+# A frozen script takes about 20 times the bytes of its text.
+_SCRIPTS: Cache[tuple[str, ...], Script] = Cache(max_entries=256, max_bytes=4 << 20)
+
+
+def script(program: Program, limits: Limits, options: starlark.EvalOptions) -> Script:
+    """The program's script, built or remembered; raises FatalError."""
+    _check_size(program.main, limits)
+    key = _key(program)
+    found = _SCRIPTS.find(key)
+    if found is None:
+        found = _Build(program, limits, options).script()
+        _SCRIPTS.put(key, found, sum(map(len, key)))
+    return found
+
+
+def _key(program: Program) -> tuple[str, ...]:
+    parts = [program.main.name, program.main.text]
+    for name, source in sorted(program.modules.items()):
+        parts += (name, source.name, source.text)
+    return tuple(parts)
+
+
+def _check_size(source: Source, limits: Limits, size: int | None = None) -> None:
+    size = len(source.text.encode("utf-8", "replace")) if size is None else size
+    if size > limits.source_bytes:
+        raise LimitError.of(
+            f"cannot load {source.name}: {size:,} bytes of source "
+            f"are more than the limit of {limits.source_bytes:,}"
+        )
+
+
+class _Build:
+    """Builds one program: its modules first, each of them once."""
+
+    def __init__(self, program: Program, limits: Limits, options: starlark.EvalOptions) -> None:
+        self._program = program
+        self._limits = limits
+        self._options = options
+        self._frozen: dict[str, starlark.FrozenModule] = {}
+        self._sources: dict[str, Source] = {}
+        self._bytes = 0
+        # The modules that are being loaded right now, the outermost first.
+        self._loading: list[str] = []
+
+    def script(self) -> Script:
+        main = self._program.main
+        frozen = self._freeze(main)
+        try:
+            wrapped = bridge.wrap(frozen)
+        except starlark.StarlarkError as error:
+            raise errors.no_main(str(error)) from error
+        # Positions and excerpts refer to the text as it was parsed.
+        main = self._sources[main.name]
+        span = errors.main_span(main)
+        return Script(wrapped=wrapped, main=main, sources=self._sources, span=span)
+
+    def _freeze(self, source: Source) -> starlark.FrozenModule:
+        tree = self._parse(source)
+        for load in tree.loads():
+            self._load(load.module_id)
+        module = predeclared.module()
+        try:
+            starlark.eval_with(
+                self._options, module, tree, dialect.GLOBALS, starlark.FileLoader(self._get)
+            )
+        except starlark.StarlarkError as error:
+            text = str(error)
+            raise errors.unloadable(text, source, self._sources, self._limits) from error
+        return module.freeze()
+
+    def _parse(self, source: Source) -> starlark.AstModule:
+        self._bytes += len(source.text.encode("utf-8", "replace"))
+        _check_size(source, self._limits, self._bytes)
+        text = source.text.removeprefix(_BYTE_ORDER_MARK)
+        source = Source(name=source.name, text=text)
+        self._sources[source.name] = source
+        try:
+            return starlark.parse(source.name, text, dialect.DIALECT)
+        except starlark.StarlarkError as error:
+            raise errors.unparsable(str(error), source) from error
+
+    def _load(self, name: str) -> None:
+        """Build the module of a load statement; when it cannot be, `_get` says so at its place."""
+        source = self._program.modules.get(name)
+        if source is None or name in self._frozen or name in self._loading:
+            return
+        if len(self._loading) < _MAX_MODULE_DEPTH:
+            self._loading.append(name)
+            self._frozen[name] = self._freeze(source)
+            self._loading.pop()
+
+    def _get(self, name: str) -> starlark.FrozenModule:
+        """What a load statement gets. What is raised here is reported at that statement."""
+        if name in self._frozen:
+            return self._frozen[name]
+        if name in self._loading:
+            cycle = [*self._loading[self._loading.index(name) :], name]
+            raise ValueError(f"cannot load {name}: modules load each other: {' → '.join(cycle)}")
+        if name in self._program.modules:
+            raise ValueError(f"cannot load {name}: more than {_MAX_MODULE_DEPTH} modules deep")
+        raise ValueError(f"cannot load {name}: {_absent(name, list(self._program.modules))}")
+
+
+def _absent(name: str, names: list[str]) -> str:
+    if not names:
+        return "the input has no modules"
+    close = get_close_matches(name, names, n=1)
+    if close:
+        return f"there is no such module, did you mean {close[0]}?"
+    return f"there is no such module, but {', '.join(sorted(names)[:5])}"

@@ -1,0 +1,253 @@
+"""The interpreter's error texts as the user's errors: message, place, hint, the user's own calls.
+
+Called by the build and the run of a script. The interpreter has nothing but one text per error;
+all knowledge of its shape is here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from function_script.diagnostics import Diagnostic, cut
+from function_script.engines.starlark import hints
+from function_script.engines.starlark.dialect import MAX_CALLS
+from function_script.errors import DocumentError, FatalError, LimitError, ProgramError
+from function_script.source import Source, Span, excerpt
+
+if TYPE_CHECKING:
+    from function_script.limits import Limits
+
+# Names of our own sources. A user's source never begins like this: its name is a field or a path.
+BRIDGE = "<bridge>"
+WRAPPER = "<wrapper>"
+PRELUDE = "<prelude>"
+
+Sources: TypeAlias = Mapping[str, Source]
+
+# `fail` with a text of a megabyte gives an error of a megabyte.
+_MAX_MESSAGE_BYTES = 8 * 1024
+_MAX_CALLS_SHOWN = 8
+
+_HEAD = re.compile(r"^error: ", re.MULTILINE)
+_SPOT = re.compile(r"^ *--> (.+):([0-9]+):([0-9]+)$", re.MULTILINE)
+_FRAME = re.compile(r"^  \* (.+):([0-9]+), in (.+)$", re.MULTILINE)
+_UNDERLINE = re.compile(r"^ *\| ( *)(\^+)$", re.MULTILINE)
+_MAIN = re.compile(r"^def +main\b", re.MULTILINE)
+_FIRST_LINE = re.compile(r"^1 \| ", re.MULTILINE)
+_LINE_END = re.compile(r"\s*\n\s*")
+_RAISED = re.compile(r"(?:ValueError|TypeError): ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Frame:
+    name: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failure:
+    """What a text of the interpreter says; ``frames`` run from the outermost call inward."""
+
+    message: str
+    spot: Span | None
+    frames: tuple[_Frame, ...]
+
+
+def main_span(source: Source) -> Span | None:
+    """Where the script defines ``main``."""
+    found = _MAIN.search(source.text)
+    if found is None:
+        return None
+    line = source.text.count("\n", 0, found.start()) + 1
+    return Span(name=source.name, line=line, column=1, width=len(found[0]))
+
+
+def unparsable(text: str, source: Source) -> ProgramError:
+    """The error of a source that is no Starlark."""
+    failure = _read(text)
+    span = _at_the_tab(_at_the_end(failure.spot, text, source), failure.message, source)
+    failure = replace(failure, spot=span)
+    sources = {source.name: source}
+    return ProgramError(_diagnostic(f"cannot parse {source.name}", failure, sources))
+
+
+def unloadable(text: str, source: Source, sources: Sources, limits: Limits) -> FatalError:
+    """The error of a source whose top level failed."""
+    failure = _read(text)
+    verb = f"cannot load {source.name}"
+    limit = _limit(verb, failure, sources, limits)
+    return limit or ProgramError(_diagnostic(verb, failure, sources))
+
+
+def no_main(text: str) -> ProgramError:
+    """The error of a script without ``main``."""
+    cause = _read(text).message
+    if "no symbol `main`" in cause or "`main` is not exported" in cause:
+        cause = "the script must define main(req)"
+    hint = 'begin with `def main(req):` and return a dict such as {"desired": {"resources": {}}}'
+    return ProgramError.of(f"cannot run main: {cause}", hint=hint)
+
+
+def failed(text: str, main: Source, sources: Sources, limits: Limits) -> FatalError:
+    """The error of a script that failed while it ran."""
+    failure = _read(text)
+    if failure.spot is not None and failure.spot.name == BRIDGE:
+        return _bad_result(failure.message, main)
+    if failure.spot is not None and failure.spot.name == WRAPPER:
+        return _bad_contract(failure.message, main)
+    limit = _limit("cannot run main", failure, sources, limits)
+    return limit or ProgramError(_diagnostic("cannot run main", failure, sources))
+
+
+def _read(text: str) -> _Failure:
+    head = _HEAD.search(text)
+    if head is None:
+        return _Failure(message=_one_line(text), spot=None, frames=())
+    # The last one: what `fail` prints may hold lines that look the same.
+    spots = list(_SPOT.finditer(text, head.end()))
+    end = spots[-1].start() if spots else len(text)
+    frames = tuple(
+        _Frame(name=found[1], line=int(found[2]), function=found[3])
+        for found in _FRAME.finditer(text, 0, head.start())
+    )
+    spot = _spot(spots[-1], text) if spots else None
+    return _Failure(message=_one_line(text[head.end() : end]), spot=spot, frames=frames)
+
+
+def _one_line(text: str) -> str:
+    return cut(_LINE_END.sub(" ", text.strip()), _MAX_MESSAGE_BYTES)
+
+
+def _spot(found: re.Match[str], text: str) -> Span:
+    underline = _UNDERLINE.search(text, found.end())
+    width = len(underline[2]) if underline else 1
+    return Span(name=found[1], line=int(found[2]), column=int(found[3]), width=width)
+
+
+def _diagnostic(verb: str, failure: _Failure, sources: Sources) -> Diagnostic:
+    """The user's place, or the place of the user's call into our prelude."""
+    span, calls = _place(failure, sources)
+    source = sources.get(span.name) if span else None
+    line = _line(source, span) if source and span else ""
+    message, hint = hints.explain(failure.message, line, span.column if span else None)
+    return Diagnostic(
+        message=_message(verb, message),
+        span=span,
+        excerpt=excerpt(source, span) if source and span else None,
+        hint=hint,
+        notes=_notes(calls),
+    )
+
+
+def _message(verb: str, message: str) -> str:
+    # What a script or the library says for itself is a whole message, not a cause.
+    if message.startswith("fail: "):
+        return message.removeprefix("fail: ")
+    if raised := _RAISED.match(message):
+        return message[raised.end() :]
+    return f"{verb}: {message}"
+
+
+def _place(failure: _Failure, sources: Sources) -> tuple[Span | None, Sequence[_Frame]]:
+    """Where the user went wrong, and the user's calls on the way there."""
+    calls = [frame for frame in failure.frames if frame.name in sources]
+    spot = failure.spot
+    if spot is not None and spot.name in sources:
+        # The last frame is the failed call itself, unless an operator failed inside of it.
+        is_same = bool(calls) and (calls[-1].name, calls[-1].line) == (spot.name, spot.line)
+        return spot, calls[:-1] if is_same else calls
+    if not calls:
+        return None, ()
+    return _call_span(calls[-1], failure.frames, sources), calls[:-1]
+
+
+def _call_span(call: _Frame, frames: Sequence[_Frame], sources: Sources) -> Span:
+    """The place of a call into our prelude; a frame has its line only, so look for the name."""
+    span = Span(name=call.name, line=call.line)
+    called = next((frame for frame in frames[frames.index(call) :] if frame.name == PRELUDE), None)
+    if called is None:
+        return span
+    # The functions of a response are bound to it: `rsp.resource` is our `_resource`.
+    name = called.function.rpartition(".")[2].lstrip("_")
+    found = list(re.finditer(rf"\b{re.escape(name)}\b", _line(sources[call.name], span)))
+    if len(found) != 1:
+        return span
+    return replace(span, column=found[0].start() + 1, width=len(name))
+
+
+def _line(source: Source, span: Span) -> str:
+    lines = source.text.split("\n")
+    return lines[span.line - 1] if span.line <= len(lines) else ""
+
+
+def _notes(calls: Sequence[_Frame]) -> tuple[str, ...]:
+    notes = [f"called from {frame.function} at {frame.name}:{frame.line}" for frame in calls]
+    if len(notes) > _MAX_CALLS_SHOWN:
+        half = _MAX_CALLS_SHOWN // 2
+        notes[half:-half] = [f"… {len(notes) - 2 * half} more calls"]
+    return tuple(reversed(notes))
+
+
+def _limit(verb: str, failure: _Failure, sources: Sources, limits: Limits) -> LimitError | None:
+    if failure.message == "Evaluation cancelled":
+        cause = f"it takes longer than its limit of {limits.timeout_seconds:g} s"
+        hint = "look for a loop that does not end, or runs over more than it must"
+    elif failure.message.startswith("Starlark call stack overflow"):
+        cause = f"calls are nested deeper than the limit of {MAX_CALLS}"
+        hint = "a function calls itself without end; for long lists use a loop"
+    else:
+        return None
+    found = _diagnostic(verb, failure, sources)
+    return LimitError(replace(found, message=f"{verb}: {cause}", hint=hint))
+
+
+def _bad_result(message: str, main: Source) -> FatalError:
+    span = main_span(main)
+    frame = excerpt(main, span) if span else None
+    cause = message.removeprefix("fail: ")
+    if cause.startswith("limit: "):
+        cause = cause.removeprefix("limit: ")
+        return LimitError.of(f"cannot read the result of main: {cause}", span=span, excerpt=frame)
+    hint = hints.for_result(cause)
+    return DocumentError.of(
+        f"cannot read the result of main: {cause}", span=span, excerpt=frame, hint=hint
+    )
+
+
+def _bad_contract(message: str, main: Source) -> FatalError:
+    if "recursion limit" in message:
+        return LimitError.of("cannot run main: the request is nested too deeply")
+    cause = "main must take exactly one argument"
+    if message.startswith("Operation `call()` not supported"):
+        cause = "main must be a function"
+    elif "argument" not in message and "parameter" not in message.lower():
+        cause = message
+    span = main_span(main)
+    frame = excerpt(main, span) if span else None
+    return ProgramError.of(
+        f"cannot run main: {cause}", span=span, excerpt=frame, hint="write `def main(req):`"
+    )
+
+
+def _at_the_end(span: Span | None, text: str, source: Source) -> Span | None:
+    """The interpreter reports an unexpected end of the file at 1:1, with an empty frame."""
+    if span is None or (span.line, span.column) != (1, 1) or _FIRST_LINE.search(text):
+        return span
+    lines = source.text.rstrip().split("\n")
+    return replace(span, line=len(lines), column=len(lines[-1]) + 1, width=1)
+
+
+def _at_the_tab(span: Span | None, message: str, source: Source) -> Span | None:
+    """The interpreter reports a tab in the indentation at the end of the line before."""
+    if span is None or not message.endswith("tabs are not allowed"):
+        return span
+    lines = source.text.split("\n")
+    for line, start in ((span.line, (span.column or 1) - 1), (span.line + 1, 0)):
+        column = lines[line - 1].find("\t", start) if line <= len(lines) else -1
+        if column >= 0:
+            return replace(span, line=line, column=column + 1, width=1)
+    return span

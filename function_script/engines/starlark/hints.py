@@ -1,0 +1,180 @@
+"""What to do about an error: classic mistakes of people who know Python or templates.
+
+Called by `errors` with the interpreter's message; knows nothing of positions or requests.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# The interpreter lists every symbol that would have been right; beyond a few it is noise.
+_MAX_EXPECTED = 4
+_EXPECTED = re.compile(r", expected one of (.+)$", re.DOTALL)
+_REPR = re.compile(r"(\w+) \(repr: .*\)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hint:
+    """``message`` is searched in the message, ``line`` in the line before the error's column."""
+
+    message: re.Pattern[str]
+    text: str
+    line: re.Pattern[str] | None = None
+
+
+def _hint(message: str, text: str, line: str | None = None) -> _Hint:
+    pattern = None if line is None else re.compile(line)
+    return _Hint(message=re.compile(message, re.DOTALL), text=text, line=pattern)
+
+
+def explain(message: str, line: str, column: int | None) -> tuple[str, str | None]:
+    """The message in our words, and a hint; ``line`` is the source's line, ``column`` 1-based."""
+    before = line if column is None else line[: column - 1]
+    return _reworded(message), _find(message, before)
+
+
+def for_result(problem: str) -> str | None:
+    """A hint for what is wrong with the value that main returned."""
+    return _find(problem, "")
+
+
+def _find(message: str, before: str) -> str | None:
+    for hint in _HINTS:
+        found = hint.message.search(message)
+        if found and (hint.line is None or hint.line.search(before)):
+            return found.expand(hint.text)
+    return None
+
+
+def _reworded(message: str) -> str:
+    if message.startswith(("fail: ", "ValueError: ", "TypeError: ")):
+        return message
+    message = message.removeprefix("Parse error: ")
+    for pattern, text in _WORDS:
+        message = pattern.sub(text, message)
+    message = message.replace("`", '"').replace('""', '"').removesuffix(".")
+    is_word = message[:1].isupper() and not message[1:2].isupper()
+    return message[:1].lower() + message[1:] if is_word else message
+
+
+def _few_expected(found: re.Match[str]) -> str:
+    return found[0] if found[1].count('"') <= 2 * _MAX_EXPECTED else ""
+
+
+_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (_EXPECTED, _few_expected),
+    (_REPR, r"\1"),
+    (
+        re.compile(r"^Immutable$"),
+        "a value that was made outside of main, when the script was loaded, cannot be changed",
+    ),
+    (re.compile(r"^(.*) was not found$", re.DOTALL), r"\1 is missing"),
+    (re.compile(r"^Variable (.*) not found"), r"name \1 is not defined"),
+    (re.compile(r"\(iter\)"), "for … in"),
+    # Calls are of "script.name", or of a function of ours such as "<prelude>._resource".
+    (re.compile(r"for call to `?(?:\S*\.)?_?(\w+)`?$"), r"of \1"),
+)
+
+_KEYWORDS = {
+    "while": "there is no while: use `for _ in range(n):` with `break`",
+    "import": 'there are no imports: modules are loaded with `load("name.star", "function")`',
+    "from": 'there are no imports: modules are loaded with `load("name.star", "function")`',
+    "try": "errors cannot be caught: test first, for example with `in` or `get(value, path)`",
+    "except": "errors cannot be caught: test first, for example with `in` or `get(value, path)`",
+    "raise": "stop with `fail(message)`",
+    "assert": "write `if not condition: fail(message)`",
+    "class": "there are no classes: use dicts, or `struct(a = 1)`",
+    "is": "compare with `==` and `!=`, also with None",
+    "del": "remove a key with `value.pop(key)`",
+    "global": "values made outside of functions are constants: pass and return values instead",
+    "nonlocal": "change a dict or a list of the outer function instead",
+    "with": "there are no files or other resources to close",
+    "yield": "collect the values in a list and return it",
+}
+
+_ABSENT = {
+    "set": "there are no sets: use the keys of a dict",
+    "true": "write True",
+    "false": "write False",
+    "null": "write None",
+    "nil": "write None",
+    "sum": "add up in a loop",
+    "round": "use int(x + 0.5)",
+    "isinstance": 'compare type names: type(x) == "dict"',
+    "open": "scripts see nothing but the request: there are no files",
+    "math": "there is no math module: use the operators, min, max, abs, int and float",
+    "time": "there is no clock: the same request gives the same response",
+    "random": "there is no randomness: use stable_id or stable_choice",
+    "os": "scripts see nothing but the request: there are no environment variables",
+    "req": "the request is the argument of main: pass it on to your functions",
+}
+
+_MISSING = (
+    "something on the way is not there (yet): "
+    'get(value, "path.to.field") gives None instead of this error'
+)
+
+_HINTS = (
+    _hint(
+        r"unexpected symbol '=' here",
+        'keys of a dict are texts followed by a colon: {"desired": ...}',
+        line=r"[{,]\s*\w+\s*$",
+    ),
+    _hint(r"unexpected symbol '=' here", "compare with `==`", line=r"^\s*(?:if|elif)\b"),
+    _hint(r"tabs are not allowed", "indent with spaces"),
+    *(_hint(rf"reserved keyword `{word}`", text) for word, text in _KEYWORDS.items()),
+    *(_hint(rf"^Variable `{name}` not found", text) for name, text in _ABSENT.items()),
+    _hint(r"unexpected keyword 'if' here", "write elif", line=r"\belse\s*$"),
+    _hint(r"invalid input `!`", "write `not`"),
+    _hint(r"unexpected symbol '&' here", "write `and`", line=r"&$"),
+    _hint(r"unexpected symbol '\|' here", "write `or`", line=r"\|$"),
+    _hint(r"invalid input `\?`", "write `a if condition else b`"),
+    _hint(r"invalid input `@`", "there are no decorators"),
+    _hint(r"invalid input `[\u201c-\u201e\u2018\u2019]`", "use straight quotes"),
+    _hint(r"invalid input `[^\x00-\x7f]`", "names are ASCII; other characters belong into quotes"),
+    _hint(r"unexpected symbol '(?:<|>|<=|>=|==|!=)' here", "compare two by two: `a < b and b < c`"),
+    _hint(r"unexpected symbol '\*\*' here", "there is no power: multiply", line=r"[\w)\]]\s*$"),
+    _hint(r"unexpected symbol '\*\*' here", "merge dicts with `a | b`"),
+    _hint(r"unexpected symbol '\*' here", "join lists with `a + b`"),
+    _hint(r"unexpected symbol ':' here", "assign on a line of its own", line=r"\(\s*\w+\s*$"),
+    _hint(r"unexpected new line here, expected one of \"->\" or \":\"", "a colon is missing"),
+    _hint(r"unexpected new line here, expected one of \",\" or", "a bracket is not closed"),
+    _hint(r"unexpected string literal", "join texts with `+`"),
+    _hint(r"unexpected new indentation", "this line is indented further than the block it is in"),
+    _hint(r"expected one of \"\\n\" or \"INDENT\"", "indent the lines of a block"),
+    _hint(r"Not a valid identifier", "f-strings hold names only: give the value a name first"),
+    _hint(r"must only occur at the top of a module", "move it to the top, outside of functions"),
+    _hint(r"attribute `(get|items|keys|values)`", _MISSING),
+    _hint(r"type `NoneType` has no attribute", _MISSING),
+    _hint(r"type `dict` has no attribute `append`", "a dict gets a key: value[key] = ..."),
+    _hint(r"type `dict` has no attribute `([^`]*)`", r'fields of a dict: ["\1"], or .get("\1")'),
+    _hint(r"type `list` has no attribute", "take one item of the list, or loop over it"),
+    _hint(r"`\[\]` not supported for types `NoneType`", _MISSING),
+    _hint(r"`in` not supported for types `.*` and `NoneType`", _MISSING),
+    _hint(r"`(?:\(iter\)|len\(\))` not supported on type `NoneType`", _MISSING),
+    _hint(r"`\.\w+=` not supported on type `dict`", "fields of a dict are set with brackets"),
+    _hint(
+        r"^Key .* was not found", '.get(key), or get(value, "a.b"), gives None when it is missing'
+    ),
+    _hint(r"^Index `.*` is out of bound", "test the length first"),
+    _hint(r"^Immutable$", "nothing is kept between runs: begin with a copy, such as dict(value)"),
+    _hint(r"referenced before assignment", "a name that a function assigns is its own everywhere"),
+    _hint(r"[Ee]xpected `int`,.*float", "use int(value)"),
+    _hint(r"`\*` not supported for types .*`float`", "use int(value)"),
+    _hint(r"`\+` not supported for types .*`string`", "use str(value), or a format such as %s"),
+    _hint(r"`(?:compare|cmp\(\))` not supported", "only values of one type can be compared"),
+    _hint(r"mutates an iterable", "loop over a copy: `for key in list(value):`"),
+    _hint(r"is not an instance of 'str'", "keys of a dict must be texts"),
+    _hint(r"`serde::serialize` not supported", "pass data, not functions"),
+    _hint(r"main must return a dict, not NoneType", "does a return statement miss?"),
+    _hint(r"main must return a dict, not list", 'return {"desired": {"resources": {...}}}'),
+    _hint(r"build has type function", "return rsp.build()"),
+    _hint(r"has type function", "call it, with parentheses"),
+    _hint(r"has type range", "write list(range(n))"),
+    _hint(r"which is not a string", "use str(key)"),
+)

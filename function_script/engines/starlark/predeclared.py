@@ -1,0 +1,95 @@
+"""The names that scripts find: the shared library and our prelude, in a frozen module.
+
+Called by the build of scripts. Names are bound into each module before its own text is run, so
+the text begins at line 1 and may use any of them for something else.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import starlark
+from starlark import LibraryExtension
+
+from function_script.engines.library import FUNCTIONS, Function
+from function_script.engines.starlark import dialect
+from function_script.engines.starlark.errors import PRELUDE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.engines.library import Call
+    from function_script.values import Readable
+
+# In this order: each may use the names of those before it.
+FILES = ("objects", "resources", "request", "response")
+_GLOBALS = starlark.Globals.extended_by(
+    [LibraryExtension.StructType, LibraryExtension.Json, LibraryExtension.Partial]
+)
+_PUBLIC = re.compile(r"^def ([a-z]\w*)\(", re.MULTILINE)
+_SEED: ContextVar[str | None] = ContextVar("seed", default=None)
+
+
+@contextmanager
+def seeded(seed: str) -> Iterator[None]:
+    """Make ``seed`` the root of the stable choices of the script that runs inside."""
+    token = _SEED.set(seed)
+    try:
+        yield
+    finally:
+        _SEED.reset(token)
+
+
+def text(file: str) -> str:
+    """The source of one of FILES."""
+    return (resources.files(__package__) / "prelude" / f"{file}.star").read_text()
+
+
+def _with_seed(function: Function) -> Call:
+    def call(*arguments: Readable, **named: Readable) -> Readable:
+        seed = _SEED.get()
+        if seed is None:
+            # What is computed while a script is loaded is kept for other composite resources.
+            raise ValueError(f"cannot call {function.name} outside of main")
+        return function.call(seed, *arguments, **named)
+
+    return call
+
+
+def _frozen() -> tuple[starlark.FrozenModule, tuple[str, ...]]:
+    module = starlark.Module()
+    texts = [text(file) for file in FILES]
+    ours = [name for source in texts for name in _PUBLIC.findall(source)]
+    others = [function for function in FUNCTIONS if function.name not in ours]
+    for function in others:
+        call = _with_seed(function) if function.is_seeded else function.call
+        module.add_callable(function.name, call)
+    for source in texts:
+        starlark.eval(module, starlark.parse(PRELUDE, source, dialect.DIALECT), _GLOBALS)
+    return module.freeze(), (*ours, *(function.name for function in others))
+
+
+_MODULE, NAMES = _frozen()
+
+
+def _binding() -> starlark.AstModule:
+    # Without re-export: `load("lib.star", "get")` must not find our `get` in the user's module.
+    plain = starlark.Dialect.standard()
+    plain.enable_load_reexport = False
+    names = ", ".join(f'"{name}"' for name in NAMES)
+    return starlark.parse(PRELUDE, f'load("prelude", {names})', plain)
+
+
+_BINDING = _binding()
+_LOADER = starlark.FileLoader(lambda _: _MODULE)
+
+
+def module() -> starlark.Module:
+    """A new module in which all NAMES are bound."""
+    bound = starlark.Module()
+    starlark.eval(bound, _BINDING, _GLOBALS, _LOADER)
+    return bound
