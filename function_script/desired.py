@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from function_script.contribution import Composed, Composite, Contribution
     from function_script.values import Object
 
-_NOTHING = wire.Resource(b"", None, {}, 0)
+_NOTHING = wire.index_resource(b"")
 
 
 def merge(request: wire.Request, wanted: Contribution) -> bytes | None:

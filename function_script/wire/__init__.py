@@ -19,7 +19,7 @@ from function_script.wire.messages import (
     Selector,
     State,
 )
-from function_script.wire.request import index_request
+from function_script.wire.request import index_request, index_resource
 from function_script.wire.response import encode_resource, encode_response
 from function_script.wire.splice import splice_resource, splice_state, splice_struct
 
@@ -41,6 +41,7 @@ __all__ = [
     "encode_response",
     "encode_struct",
     "index_request",
+    "index_resource",
     "is_compiled",
     "splice_resource",
     "splice_state",

@@ -1,8 +1,8 @@
 """Struct bytes to plain values. See the picture in `wire`; called for every resource touched.
 
-The fast path knows the one layout every protobuf library writes (each field once, key before
-value). Whatever looks different goes the general way, which accepts all that the protobuf
-rules allow and is the only place that raises.
+The fast path knows the one layout every protobuf library writes: each field once, key before
+value. Whatever looks different goes the general way, which takes all that protobuf's rules
+allow, and is the only place that refuses anything.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from function_script.values import MAX_SAFE_INTEGER, Object, Value
 from function_script.wire.fields import (
     FIXED64,
     LENGTH,
+    MORE,
     VARINT,
     Fields,
+    Part,
     WireError,
+    read_entry,
     read_text,
     read_varint,
 )
@@ -24,107 +27,133 @@ from function_script.wire.fields import (
 # Objects and lists inside one another. A manifest has about 10, a CRD's schema about 40.
 MAX_DEPTH: Final = 200
 
-# First bytes of a Value: field number << 3 | wire type.
-_NULL: Final = 0x08
-_NUMBER: Final = 0x11
-_STRING: Final = 0x1A
-_BOOL: Final = 0x20
-_STRUCT: Final = 0x2A
-_LIST: Final = 0x32
-# First bytes of a map entry, of its key and of its value; also of a list's item.
-_ENTRY: Final = 0x0A
-_KEY: Final = 0x0A
-_VALUE: Final = 0x12
-_ITEM: Final = 0x0A
+# The fields of Value, which are its kinds: a Value has one of them.
+_NULL: Final = 1
+_NUMBER: Final = 2
+_STRING: Final = 3
+_BOOL: Final = 4
+_STRUCT: Final = 5
+_LIST: Final = 6
+
+# Tags: field number << 3 | wire type.
+_ENTRY_TAG: Final = 0x0A  # Struct.fields, and ListValue.values
+_KEY_TAG: Final = 0x0A
+_VALUE_TAG: Final = 0x12
+_NULL_TAG: Final = _NULL << 3 | VARINT
+_NUMBER_TAG: Final = _NUMBER << 3 | FIXED64
+_STRING_TAG: Final = _STRING << 3 | LENGTH
+_BOOL_TAG: Final = _BOOL << 3 | VARINT
+_STRUCT_TAG: Final = _STRUCT << 3 | LENGTH
+_LIST_TAG: Final = _LIST << 3 | LENGTH
+
+# Bytes a Value of these kinds takes, and the least an entry takes, in the usual layout.
+_NUMBER_SIZE: Final = 9
+_BOOL_SIZE: Final = 2
+_ENTRY_SIZE: Final = 6
 
 _DOUBLE: Final = struct.Struct("<d")
 
 
-def decode_struct(payload: bytes, *, drop_managed_fields: bool = False) -> Object:
-    """A Struct as a dict, keys in the order of the bytes. Raises WireError.
+def decode_struct(
+    payload: bytes, *, drop_managed_fields: bool = False, sort_keys: bool = False
+) -> Object:
+    """A Struct as a dict, keys in the order of the bytes unless sorted. Raises WireError.
 
     Integral numbers up to 2**53 are ints; NaN and infinities come out as the floats they are.
     ``drop_managed_fields`` leaves out ``metadata.managedFields``, unread.
     """
-    if not drop_managed_fields:
-        return _object(payload, 0, len(payload), 1)
-    decoded: Object = {}
-    for key, value in decode_struct_fields(payload).items():
-        decoded[key] = _metadata(value) if key == "metadata" else decode_nested(value, 2)
-    return decoded
+    if drop_managed_fields:
+        decoded = _manifest(Part(payload, 0, len(payload)))
+    else:
+        decoded = _object(payload, 0, len(payload), 1)
+    return sorted_object(decoded) if sort_keys else decoded
 
 
 def decode_struct_fields(payload: bytes) -> dict[str, bytes]:
     """The encoded Value of each top-level key, none of them decoded. Raises WireError."""
     found: dict[str, bytes] = {}
-    fields = Fields(payload, 0, len(payload))
-    while fields.next():
-        if fields.is_field(1, LENGTH):
-            key, value = read_entry(payload, fields.start, fields.end)
-            found[key] = value
+    for key, part in _entries(Part(payload, 0, len(payload))).items():
+        found[key] = part.to_bytes()
     return found
 
 
 def decode_value(payload: bytes) -> Value:
     """One encoded Value; without any kind set it is None. Raises WireError."""
-    return decode_nested(payload, 1)
+    return _value(payload, 0, len(payload), 1)
 
 
-def decode_nested(payload: bytes, depth: int) -> Value:
-    """`decode_value` for a Value that stands ``depth`` containers deep."""
-    return _value(payload, 0, len(payload), depth)
+def sorted_object(value: Object) -> Object:
+    """The same object with all keys sorted, its own and those of every object in it."""
+    ordered: Object = {}
+    for key in sorted(value):
+        item = value[key]
+        ordered[key] = _sorted_value(item) if isinstance(item, (dict, list)) else item
+    return ordered
 
 
-def read_entry(data: bytes, start: int, end: int) -> tuple[str, bytes]:
-    """Key and value of a map entry whose value is a message; absent ones are empty."""
-    key = ""
-    value = b""
-    fields = Fields(data, start, end)
-    while fields.next():
-        if fields.is_field(1, LENGTH):
-            key = fields.text()
-        elif fields.is_field(2, LENGTH):
-            # A message given twice is merged, and concatenation is protobuf's merge.
-            value += fields.payload()
-    return key, value
+def _sorted_value(value: Value) -> Value:
+    if isinstance(value, dict):
+        return sorted_object(value)
+    if isinstance(value, list):
+        return [_sorted_value(item) for item in value]
+    return value
 
 
-def _metadata(payload: bytes) -> Value:
-    """``metadata`` without managedFields, where it is the object it should be."""
-    if payload[:1] != bytes((_STRUCT,)):
-        return decode_nested(payload, 2)
-    fields = Fields(payload, 0, len(payload))
-    fields.next()
-    if fields.end != len(payload):
-        return decode_nested(payload, 2)
+def _manifest(struct: Part) -> Object:
+    """A Kubernetes object without ``metadata.managedFields``."""
     decoded: Object = {}
-    for key, value in decode_struct_fields(fields.payload()).items():
-        if key != "managedFields":
-            decoded[key] = decode_nested(value, 3)
+    for key, part in _entries(struct).items():
+        metadata = _only_struct(part) if key == "metadata" else None
+        if metadata is None:
+            decoded[key] = _value(part.data, part.start, part.end, 2)
+            continue
+        kept: Object = {}
+        for name, value in _entries(metadata).items():
+            if name != "managedFields":
+                kept[name] = _value(value.data, value.start, value.end, 3)
+        decoded[key] = kept
     return decoded
 
 
+def _only_struct(value: Part) -> Part | None:
+    """What is in a Value that holds a Struct and nothing else."""
+    fields = value.fields()
+    if fields.next() and fields.is_field(_STRUCT, LENGTH) and fields.end == value.end:
+        return fields.part()
+    return None
+
+
+def _entries(struct: Part) -> dict[str, Part]:
+    found: dict[str, Part] = {}
+    fields = struct.fields()
+    while fields.next():
+        if fields.is_field(1, LENGTH):
+            key, value = read_entry(fields.data, fields.start, fields.end)
+            found[key] = value
+    return found
+
+
 def _object(data: bytes, start: int, end: int, depth: int) -> Object:
-    _check_depth(start, depth)
+    _check_depth(depth)
     decoded: Object = {}
     position = start
     while position < end:
-        if data[position] == _ENTRY and position + 6 <= end:
+        if data[position] == _ENTRY_TAG and position + _ENTRY_SIZE <= end:
             size = data[position + 1]
-            entry = position + 2
-            if size >= 0x80:
-                size, entry = read_varint(data, position + 1, end)
-            stop = entry + size
-            if size > 3 and stop <= end and data[entry] == _KEY:
-                # A key of 128 bytes and more makes this point past `stop`, or at no _VALUE.
-                key_end = entry + 2 + data[entry + 1]
-                if key_end + 1 < stop and data[key_end] == _VALUE and data[entry + 1] < 0x80:
-                    size = data[key_end + 1]
-                    value = key_end + 2
-                    if size >= 0x80:
-                        size, value = read_varint(data, key_end + 1, stop)
+            key_tag = position + 2
+            if size >= MORE:
+                size, key_tag = read_varint(data, position + 1, end)
+            stop = key_tag + size
+            if stop <= end and size >= _ENTRY_SIZE - 2 and data[key_tag] == _KEY_TAG:
+                key_size = data[key_tag + 1]
+                value_tag = key_tag + 2 + key_size
+                if key_size < MORE and value_tag + 1 < stop and data[value_tag] == _VALUE_TAG:
+                    size = data[value_tag + 1]
+                    value = value_tag + 2
+                    if size >= MORE:
+                        size, value = read_varint(data, value_tag + 1, stop)
                     if value + size == stop:
-                        key = read_text(data, entry + 2, key_end)
+                        key = read_text(data, key_tag + 2, value_tag)
                         decoded[key] = _value(data, value, stop, depth + 1)
                         position = stop
                         continue
@@ -133,85 +162,71 @@ def _object(data: bytes, start: int, end: int, depth: int) -> Object:
 
 
 def _any_entry(decoded: Object, fields: Fields, depth: int) -> int:
+    """Read one field of a Struct the general way; the position after it."""
     fields.next()
     if fields.is_field(1, LENGTH):
         key, value = read_entry(fields.data, fields.start, fields.end)
-        decoded[key] = decode_nested(value, depth + 1)
+        decoded[key] = _value(value.data, value.start, value.end, depth + 1)
     return fields.end
 
 
 def _list(data: bytes, start: int, end: int, depth: int) -> list[Value]:
-    _check_depth(start, depth)
+    _check_depth(depth)
     decoded: list[Value] = []
-    position = start
-    while position < end:
-        if data[position] == _ITEM and position + 2 <= end:
-            size = data[position + 1]
-            item = position + 2
-            if size >= 0x80:
-                size, item = read_varint(data, position + 1, end)
-            if item + size <= end:
-                decoded.append(_value(data, item, item + size, depth + 1))
-                position = item + size
-                continue
-        fields = Fields(data, position, end)
-        fields.next()
+    fields = Fields(data, start, end)
+    while fields.next():
         if fields.is_field(1, LENGTH):
             decoded.append(_value(data, fields.start, fields.end, depth + 1))
-        position = fields.end
     return decoded
 
 
 def _value(data: bytes, start: int, end: int, depth: int) -> Value:
-    if end - start < 2:
+    if start + 2 > end:
         return _any_value(data, start, end, depth)
-    kind = data[start]
+    tag = data[start]
     size = data[start + 1]
-    if kind == _NUMBER:
-        if end - start == 9:
-            return _number(data, start + 1)
-    elif kind == _BOOL:
-        if end - start == 2 and size < 0x80:
-            return size != 0
-    elif kind == _NULL:
-        if end - start == 2 and size < 0x80:
-            return None
-    elif kind in (_STRING, _STRUCT, _LIST):
+    if tag in (_STRING_TAG, _STRUCT_TAG, _LIST_TAG):
         content = start + 2
-        if size >= 0x80:
+        if size >= MORE:
             size, content = read_varint(data, start + 1, end)
         if content + size == end:
-            if kind == _STRING:
+            if tag == _STRING_TAG:
                 return read_text(data, content, end)
-            if kind == _STRUCT:
+            if tag == _STRUCT_TAG:
                 return _object(data, content, end, depth)
             return _list(data, content, end, depth)
+    elif tag == _BOOL_TAG and start + _BOOL_SIZE == end and size < MORE:
+        return size != 0
+    elif tag == _NUMBER_TAG and start + _NUMBER_SIZE == end:
+        return _number(data, start + 1)
     return _any_value(data, start, end, depth)
 
 
 def _any_value(data: bytes, start: int, end: int, depth: int) -> Value:
-    """A Value with several fields: of a oneof the last stands, but a message merges with itself."""
+    """A Value in any layout: its last kind stands, but a message merges with itself."""
     kind = 0
-    content = b""
     scalar: Value = None
+    message: Part | None = None
     fields = Fields(data, start, end)
     while fields.next():
-        number, wire_type = fields.number, fields.wire_type
-        if number in (1, 4) and wire_type == VARINT:
-            scalar = None if number == 1 else fields.integer() != 0
-        elif number == 2 and wire_type == FIXED64:
-            scalar = _number(data, fields.start)
-        elif number == 3 and wire_type == LENGTH:
+        number = fields.number
+        if fields.wire_type == LENGTH and number in (_STRUCT, _LIST):
+            message = fields.merged(message if kind == number else None)
+        elif fields.is_field(_STRING, LENGTH):
             scalar = fields.text()
-        elif number in (5, 6) and wire_type == LENGTH:
-            content = content + fields.payload() if kind == number else fields.payload()
+        elif fields.is_field(_NUMBER, FIXED64):
+            scalar = _number(data, fields.start)
+        elif fields.is_field(_BOOL, VARINT):
+            scalar = fields.integer() != 0
+        elif fields.is_field(_NULL, VARINT):
+            scalar = None
         else:
             continue
         kind = number
-    if kind == 5:
-        return _object(content, 0, len(content), depth)
-    if kind == 6:
-        return _list(content, 0, len(content), depth)
+    if message is not None and kind == _STRUCT:
+        return _object(message.data, message.start, message.end, depth)
+    if message is not None and kind == _LIST:
+        return _list(message.data, message.start, message.end, depth)
     return scalar
 
 
@@ -222,6 +237,6 @@ def _number(data: bytes, start: int) -> int | float:
     return number
 
 
-def _check_depth(position: int, depth: int) -> None:
+def _check_depth(depth: int) -> None:
     if depth > MAX_DEPTH:
         raise WireError(f"more than {MAX_DEPTH} objects and lists inside one another")

@@ -10,7 +10,7 @@ import struct
 from typing import Final
 
 from function_script.values import MAX_SAFE_INTEGER, Object, Value, type_name
-from function_script.wire.fields import varint
+from function_script.wire.write import varint
 
 MAX_DEPTH: Final = 100
 # Aliases of YAML make small documents that explode when written out; these stop the writing.
@@ -69,22 +69,13 @@ def encode_struct(value: Object) -> bytes:
     return _object(value, _Budget(), 1)
 
 
-def encode_value(value: Value) -> bytes:
-    """Any value as a Value message; refuses what `encode_struct` refuses."""
-    return _value(value, _Budget(), 1)
-
-
-def encode_entry(key: str, value: Value) -> bytes:
-    """One field of a Struct: a key with its value, ready to be appended to a Struct."""
-    return encode_struct({key: value})
-
-
 def _object(value: Object, budget: _Budget, depth: int) -> bytes:
     _enter(budget, len(value), depth)
+    keys = _sorted_keys(value)
     pieces: list[bytes] = []
     key = ""
     try:
-        for key in _sorted_keys(value):
+        for key in keys:
             prefix = _keys.get(key)
             if prefix is None:
                 prefix = _key(key, budget)
@@ -103,13 +94,14 @@ def _object(value: Object, budget: _Budget, depth: int) -> bytes:
 def _list(value: list[Value], budget: _Budget, depth: int) -> bytes:
     _enter(budget, len(value), depth)
     pieces: list[bytes] = []
-    index = -1
+    index = 0
     try:
-        for index, item in enumerate(value):
+        for item in value:
             encoded = _value(item, budget, depth + 1)
             pieces.append(b"\x0a")
             pieces.append(varint(len(encoded)))
             pieces.append(encoded)
+            index += 1
     except EncodeError as error:
         raise EncodeError(f"[{index}]{error.path}", error.cause) from None
     return b"".join(pieces)

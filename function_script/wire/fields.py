@@ -15,48 +15,70 @@ GROUP_START: Final = 3
 GROUP_END: Final = 4
 FIXED32: Final = 5
 
+# A number's byte with this bit says that another one follows.
+MORE: Final = 0x80
+
 _MAX_FIELD_NUMBER: Final = (1 << 29) - 1
 _MAX_GROUP_DEPTH: Final = 100
-_MAX_VARINT_BYTES: Final = 10
+_UINT64: Final = (1 << 64) - 1
+_MAX_VARINT_BITS: Final = 70  # ten bytes
 
 
 class WireError(ValueError):
-    """Bytes that are no valid message; offsets count from the start of the message named."""
+    """Bytes that are no valid message; positions count from the start of what was given."""
+
+
+class Part:
+    """The message, string or bytes in ``data[start:end]``, copied only when asked for."""
+
+    def __init__(self, data: bytes, start: int, end: int) -> None:
+        self.data: bytes = data
+        self.start: int = start
+        self.end: int = end
+
+    def to_bytes(self) -> bytes:
+        """A copy of its own."""
+        return self.data[self.start : self.end]
+
+    def fields(self) -> Fields:
+        """The fields, if it is a message."""
+        return Fields(self.data, self.start, self.end)
 
 
 class Fields:
     """Walks the fields of the message in ``data[start:end]``, in the order they were written.
 
     ``while fields.next():`` then look at ``number`` and ``wire_type`` of the current field. Its
-    content is ``data[start:end]`` of this object: without the length in front for LENGTH fields.
+    content is ``data[start:end]`` of this object, for LENGTH fields without the length.
     """
 
     def __init__(self, data: bytes, start: int, end: int) -> None:
         self.data: bytes = data
+        self.stop: int = end
         self.number: int = 0
         self.wire_type: int = 0
         self.start: int = start
         self.end: int = start
-        self._stop: int = end
 
     def next(self) -> bool:
         """Step to the next field; False at the end of the message. Raises WireError."""
-        if self.end >= self._stop:
+        begin = self.end
+        if begin >= self.stop:
             return False
-        tag, start = read_varint(self.data, self.end, self._stop)
+        tag, start = read_varint(self.data, begin, self.stop)
         self.number = tag >> 3
         self.wire_type = tag & 7
         if not 0 < self.number <= _MAX_FIELD_NUMBER:
-            raise WireError(f"invalid field number {self.number} at byte {self.end}")
+            raise WireError(f"invalid field number {self.number} at byte {begin}")
         if self.wire_type == LENGTH:
-            size, start = read_varint(self.data, start, self._stop)
+            size, start = read_varint(self.data, start, self.stop)
             end = start + size
         else:
             end = _end_of_scalar(self, start)
-        if end > self._stop:
+        if end > self.stop:
             raise WireError(
-                f"field {self.number} at byte {self.end} runs past the end of its message"
-                f" at byte {self._stop}"
+                f"field {self.number} at byte {begin} runs past the end of its message"
+                f" at byte {self.stop}"
             )
         self.start = start
         self.end = end
@@ -66,8 +88,22 @@ class Fields:
         """Whether the current field is this one; with another wire type it counts as unknown."""
         return self.number == number and self.wire_type == wire_type
 
+    def part(self) -> Part:
+        """The current field's content, not copied."""
+        return Part(self.data, self.start, self.end)
+
+    def merged(self, earlier: Part | None) -> Part:
+        """The current field's message after ``earlier`` values of the same field.
+
+        A message given twice is merged, and concatenation is how protobuf merges.
+        """
+        if earlier is None:
+            return self.part()
+        joined = earlier.to_bytes() + self.payload()
+        return Part(joined, 0, len(joined))
+
     def payload(self) -> bytes:
-        """The current field's content."""
+        """A copy of the current field's content."""
         return self.data[self.start : self.end]
 
     def text(self) -> str:
@@ -79,25 +115,27 @@ class Fields:
         return read_varint(self.data, self.start, self.end)[0]
 
 
+def read_varint(data: bytes, position: int, end: int) -> tuple[int, int]:
+    """The number at ``position`` and the position after it. Raises WireError."""
+    number = 0
+    shift = 0
+    index = position
+    while index < end and shift < _MAX_VARINT_BITS:
+        byte = data[index]
+        index += 1
+        number |= (byte & ~MORE) << shift
+        if byte < MORE and number <= _UINT64:
+            return number, index
+        shift += 7
+    if index == end and shift < _MAX_VARINT_BITS:
+        raise WireError(f"number at byte {position} is cut off")
+    raise WireError(f"number at byte {position} has more than 64 bits")
+
+
 def to_int32(number: int) -> int:
     """A VARINT as the enum or int32 it stands for: its low 32 bits, signed."""
     number &= 0xFFFFFFFF
     return number - (1 << 32) if number >> 31 else number
-
-
-def read_varint(data: bytes, position: int, end: int) -> tuple[int, int]:
-    """The number at ``position`` and the position after it. Raises WireError."""
-    number = 0
-    for index in range(_MAX_VARINT_BYTES):
-        if position + index >= end:
-            raise WireError(f"number at byte {position} is cut off")
-        byte = data[position + index]
-        number |= (byte & 0x7F) << (7 * index)
-        if byte < 0x80:
-            if number >> 64:
-                break
-            return number, position + index + 1
-    raise WireError(f"number at byte {position} has more than 64 bits")
 
 
 def read_text(data: bytes, start: int, end: int) -> str:
@@ -108,9 +146,35 @@ def read_text(data: bytes, start: int, end: int) -> str:
         raise WireError(f"string at byte {start} is not UTF-8") from error
 
 
+def read_entry(data: bytes, start: int, end: int) -> tuple[str, Part]:
+    """Key and value of a map entry whose values are messages; absent ones are empty."""
+    key = ""
+    value: Part | None = None
+    fields = Fields(data, start, end)
+    while fields.next():
+        if fields.is_field(2, LENGTH):
+            value = fields.merged(value)
+        elif fields.is_field(1, LENGTH):
+            key = fields.text()
+    return key, Part(data, end, end) if value is None else value
+
+
+def read_bytes_entry(data: bytes, start: int, end: int) -> tuple[str, bytes]:
+    """Key and value of a map entry whose values are bytes: given twice, the last one stands."""
+    key = ""
+    value = b""
+    fields = Fields(data, start, end)
+    while fields.next():
+        if fields.is_field(2, LENGTH):
+            value = fields.payload()
+        elif fields.is_field(1, LENGTH):
+            key = fields.text()
+    return key, value
+
+
 def _end_of_scalar(fields: Fields, start: int) -> int:
     if fields.wire_type == VARINT:
-        return read_varint(fields.data, start, fields._stop)[1]
+        return read_varint(fields.data, start, fields.stop)[1]
     if fields.wire_type == FIXED64:
         return start + 8
     if fields.wire_type == FIXED32:
@@ -121,66 +185,22 @@ def _end_of_scalar(fields: Fields, start: int) -> int:
 
 
 def _end_of_group(fields: Fields, start: int) -> int:
-    """Proto3 writes no groups, but a parser must be able to skip one it does not know."""
+    """Proto3 writes no groups, but a reader must be able to skip one it does not know."""
     opened = [fields.number]
     position = start
     while opened:
-        inner = Fields(fields.data, position, fields._stop)
-        tag, position = read_varint(fields.data, position, fields._stop)
+        tag, after_tag = read_varint(fields.data, position, fields.stop)
         if tag & 7 == GROUP_START:
             opened.append(tag >> 3)
-        elif tag & 7 != GROUP_END:
+            position = after_tag
+        elif tag & 7 == GROUP_END:
+            if opened.pop() != tag >> 3:
+                raise WireError(f"group at byte {fields.end} is closed by another one")
+            position = after_tag
+        else:
+            inner = Fields(fields.data, position, fields.stop)
             inner.next()
             position = inner.end
-        elif opened.pop() != tag >> 3:
-            raise WireError(f"group at byte {fields.end} is closed by another one")
         if len(opened) > _MAX_GROUP_DEPTH:
             raise WireError(f"groups at byte {fields.end} are nested too deeply")
     return position
-
-
-def varint(number: int) -> bytes:
-    """A number from 0 to 2**64 - 1, encoded."""
-    if number < _SMALL:
-        return _VARINTS[number]
-    return _encoded(number)
-
-
-def length_field(number: int, payload: bytes) -> bytes:
-    """A LENGTH field: a string, bytes, or a message."""
-    return varint(number << 3 | LENGTH) + varint(len(payload)) + payload
-
-
-def text_field(number: int, text: str) -> bytes:
-    """A string field; nothing for the empty string, which is the default."""
-    return length_field(number, text.encode()) if text else b""
-
-
-def optional_text_field(number: int, text: str | None) -> bytes:
-    """An ``optional string`` field: nothing for None, but the empty string is written."""
-    return length_field(number, text.encode()) if text is not None else b""
-
-
-def varint_field(number: int, value: int) -> bytes:
-    """An enum or integer field; nothing for 0, which is the default. Negative: 64 bits."""
-    return varint(number << 3 | VARINT) + varint(value & _UINT64) if value else b""
-
-
-def entry_field(number: int, key: str, value: bytes) -> bytes:
-    """One entry of a map whose values are LENGTH fields."""
-    return length_field(number, length_field(1, key.encode()) + length_field(2, value))
-
-
-def _encoded(number: int) -> bytes:
-    encoded = bytearray()
-    while number > 0x7F:
-        encoded.append(number & 0x7F | 0x80)
-        number >>= 7
-    encoded.append(number)
-    return bytes(encoded)
-
-
-_UINT64: Final = (1 << 64) - 1
-# Nearly every length in a request is below this; a look-up is five times faster than a loop.
-_SMALL: Final = 4096
-_VARINTS: Final = [_encoded(number) for number in range(_SMALL)]

@@ -6,24 +6,48 @@ fields hold encoded messages: what nobody asks for is never decoded.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from function_script.wire.fields import Part
 
 
-class Resource(NamedTuple):
-    """``payload`` is the whole Resource, ``struct`` its object (a Struct), None when absent."""
+class Resource:
+    """A resource with its object as a Struct, None when absent. ``ready``: 1 true, 2 false."""
 
-    payload: bytes
-    struct: bytes | None
-    connection_details: dict[str, bytes]
-    ready: int
+    def __init__(
+        self, message: Part, struct: Part | None, connection_details: dict[str, bytes], ready: int
+    ) -> None:
+        self.connection_details: dict[str, bytes] = connection_details
+        self.ready: int = ready
+        self._message: Part = message
+        self._struct: Part | None = struct
+
+    @property
+    def payload(self) -> bytes:
+        """The whole Resource message."""
+        return self._message.to_bytes()
+
+    @property
+    def struct(self) -> bytes | None:
+        """The object as a Struct; None when absent."""
+        return None if self._struct is None else self._struct.to_bytes()
 
 
-class State(NamedTuple):
+class State:
     """Observed or desired state; ``resources`` by resource name, in the order of the bytes."""
 
-    payload: bytes
-    composite: Resource | None
-    resources: dict[str, Resource]
+    def __init__(
+        self, message: Part, composite: Resource | None, resources: dict[str, Resource]
+    ) -> None:
+        self.composite: Resource | None = composite
+        self.resources: dict[str, Resource] = resources
+        self._message: Part = message
+
+    @property
+    def payload(self) -> bytes:
+        """The whole State message."""
+        return self._message.to_bytes()
 
 
 class Request(NamedTuple):

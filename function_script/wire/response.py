@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.wire.fields import (
+from function_script.wire.write import (
     entry_field,
     length_field,
+    length_header,
     optional_text_field,
+    optional_varint_field,
     text_field,
     varint_field,
 )
@@ -27,11 +29,16 @@ if TYPE_CHECKING:
 
 
 def encode_response(response: Response) -> bytes:
-    """The response's bytes. Requirements that ask for nothing are left out: Crossplane calls
-    again whenever they differ from the call before, and present-but-empty does."""
+    """The response's bytes.
+
+    Requirements that ask for nothing are left out: Crossplane calls again whenever they differ
+    from those of the call before, and present-but-empty differs from absent.
+    """
     pieces = [length_field(1, _meta(response.tag, response.ttl_seconds))]
     if response.desired is not None:
-        pieces.append(length_field(2, response.desired))
+        # By far the biggest field: joining its payload as it is saves a copy.
+        pieces.append(length_header(2, response.desired))
+        pieces.append(response.desired)
     pieces.extend(length_field(3, _result(result)) for result in response.results)
     if response.context is not None:
         pieces.append(length_field(4, response.context))
@@ -71,7 +78,7 @@ def _result(result: Result) -> bytes:
         varint_field(1, result.severity)
         + text_field(2, result.message)
         + optional_text_field(3, result.reason)
-        + _target(4, result.target)
+        + optional_varint_field(4, result.target)
     )
 
 
@@ -81,15 +88,8 @@ def _condition(condition: Condition) -> bytes:
         + varint_field(2, condition.status)
         + text_field(3, condition.reason)
         + optional_text_field(4, condition.message)
-        + _target(5, condition.target)
+        + optional_varint_field(5, condition.target)
     )
-
-
-def _target(number: int, target: int | None) -> bytes:
-    """An optional enum is written even when it is 0, unspecified."""
-    if target == 0:
-        return bytes((number << 3, 0))
-    return varint_field(number, target or 0)
 
 
 def _requirements(requirements: Requirements | None) -> bytes:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.wire.decode import read_entry
 from function_script.wire.encode import encode_struct
-from function_script.wire.fields import LENGTH, Fields, entry_field, length_field
+from function_script.wire.fields import LENGTH, Fields, read_entry
+from function_script.wire.write import entry_field, length_field
 
 if TYPE_CHECKING:
     from function_script.values import Object
@@ -32,7 +32,7 @@ def splice_state(
     """
     # Two composites in one State would be merged by its reader, so the old one has to go.
     single = _NONE if composite is None else _STATE_COMPOSITE
-    pieces = [_without(state, _STATE_RESOURCES, removed | set(resources), single)]
+    pieces = _without(state, _STATE_RESOURCES, removed | set(resources), single)
     if composite is not None:
         pieces.append(length_field(_STATE_COMPOSITE, composite))
     for name in sorted(resources):
@@ -45,7 +45,9 @@ def splice_struct(struct: bytes, changed: Object) -> bytes:
 
     Raises WireError for ``struct`` and EncodeError for ``changed``.
     """
-    return _without(struct, _STRUCT_FIELDS, set(changed), _NONE) + encode_struct(changed)
+    pieces = _without(struct, _STRUCT_FIELDS, set(changed), _NONE)
+    pieces.append(encode_struct(changed))
+    return b"".join(pieces)
 
 
 def splice_resource(resource: bytes, replacement: bytes) -> bytes:
@@ -60,9 +62,13 @@ def splice_resource(resource: bytes, replacement: bytes) -> bytes:
     return b"".join(pieces)
 
 
-def _without(message: bytes, entries: int, keys: set[str], single: int) -> bytes:
-    """``message`` without the ``entries`` of a map that have these keys and without ``single``."""
-    pieces: list[bytes] = []
+def _without(message: bytes, entries: int, keys: set[str], single: int) -> list[bytes | memoryview]:
+    """``message`` without those ``entries`` of a map that have one of ``keys``, and ``single``.
+
+    In pieces that share its memory: the caller joins them with what it adds, in one copy.
+    """
+    pieces: list[bytes | memoryview] = []
+    view = memoryview(message)
     kept = 0
     start = 0
     fields = Fields(message, 0, len(message))
@@ -71,8 +77,8 @@ def _without(message: bytes, entries: int, keys: set[str], single: int) -> bytes
         if fields.is_field(entries, LENGTH):
             dropped = read_entry(message, fields.start, fields.end)[0] in keys
         if dropped:
-            pieces.append(message[kept:start])
+            pieces.append(view[kept:start])
             kept = fields.end
         start = fields.end
-    pieces.append(message[kept:])
-    return b"".join(pieces)
+    pieces.append(view[kept:])
+    return pieces
