@@ -1,0 +1,97 @@
+"""One worker, seen from the pool: hand it a request, wait for its receipt, end it."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from function_script.sandbox.frames import Box, Receipt, Request, receive
+from function_script.sandbox.outcome import MAX_LOG_BYTES
+
+if TYPE_CHECKING:
+    import socket
+
+# Weighs about a tenth of a normal process when both want the CPU.
+_SLOW_NICENESS = 10
+_LAST_BREATH_SECONDS = 2.0
+
+
+class Child:
+    """Owns four descriptors and a mapping, until ``close``."""
+
+    def __init__(
+        self, *, connection: socket.socket, box: Box, log: int, pid: int, pidfd: int
+    ) -> None:
+        self._connection = connection
+        self._box = box
+        self._log = log
+        self._pidfd = pidfd
+        self.pid = pid
+        self.is_reusable = True
+
+    def is_alive(self) -> bool:
+        """Whether the process has not ended; costs two microseconds."""
+        return not self._has_ended_within(0.0)
+
+    def begin(self, data: bytes, budget_seconds: float) -> None:
+        """Hand over a request; a dead worker shows when its receipt is awaited."""
+        self._box.put_limits(0.0, 0)
+        self._box.put(data)
+        frame = Request(length=len(data), budget_seconds=budget_seconds).pack()
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._connection.send(frame)
+
+    def receipt(self, timeout_seconds: float) -> bytes | None:
+        """The next frame; no bytes: the worker is gone; None: nothing came in time."""
+        self._connection.settimeout(max(timeout_seconds, 1e-6))
+        try:
+            return receive(self._connection)
+        except TimeoutError:
+            return None
+
+    def payload(self, receipt: Receipt) -> tuple[bytes, bytes]:
+        """Response and report, as announced; raises ValueError when they cannot be there."""
+        response = self._box.get(receipt.payload_length)
+        return response, self._box.get(receipt.report_length, after=receipt.payload_length)
+
+    def limits_in_force(self) -> tuple[float, int]:
+        """Timeout in seconds and memory in bytes; zeros: the worker has not begun."""
+        return self._box.get_limits()
+
+    def finish(self, used_bytes: int) -> None:
+        """Give the memory of a large request back."""
+        self._box.trim(used_bytes)
+
+    def slow_down(self) -> None:
+        """Let others have the CPU first. Not to be undone without privileges: use it no more."""
+        self.is_reusable = False
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, self.pid, _SLOW_NICENESS)
+
+    def kill(self) -> None:
+        """End the process now, and wait until it has ended."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        self._has_ended_within(_LAST_BREATH_SECONDS)
+
+    def last_words(self) -> bytes:
+        """What the worker had printed when it ended."""
+        return os.pread(self._log, MAX_LOG_BYTES, 0)
+
+    def close(self) -> None:
+        """Release everything; the process has ended."""
+        with suppress(ChildProcessError):
+            # Process 1 of a container inherits the workers of a zygote that was killed.
+            os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG)
+        self._connection.close()
+        self._box.close()
+        os.close(self._log)
+        os.close(self._pidfd)
+
+    def _has_ended_within(self, seconds: float) -> bool:
+        poller = select.poll()
+        poller.register(self._pidfd, select.POLLIN)
+        return bool(poller.poll(int(seconds * 1000)))

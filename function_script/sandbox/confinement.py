@@ -1,0 +1,102 @@
+"""What the kernel is asked to hold a worker to. Called in the zygote and in each new worker.
+
+Everything here is one-way: a worker cannot take any of it back, except that the soft limits of
+memory and time move with each request.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import math
+import os
+import resource
+import signal
+
+from function_script.limits import MIB
+from function_script.sandbox.outcome import MAX_LOG_BYTES
+
+# Deep but legal nesting needs it: parsers recurse on the native stack.
+STACK_BYTES = 64 * MIB
+_MAX_FILES = 32
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NO_NEW_PRIVS = 38
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def harden_zygote() -> None:
+    """Settle what every worker inherits."""
+    # Ctrl-C in a terminal reaches the whole group; only the pool decides when workers end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _lower(resource.RLIMIT_STACK, STACK_BYTES)
+    _lower(resource.RLIMIT_CORE, 0)
+    _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def harden_worker(zygote: int) -> None:
+    """Settle what holds for a worker's whole life; to be called once, with its files in place."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != zygote:
+        # It was gone before the line above took hold, so nobody would ever end this process.
+        os._exit(1)
+    # A process group of its own: signals sent to the group reach nobody else.
+    os.setsid()
+    _lower(resource.RLIMIT_FSIZE, MAX_LOG_BYTES)
+    _lower(resource.RLIMIT_NOFILE, _MAX_FILES)
+    _lower(resource.RLIMIT_NPROC, 0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    gc.set_threshold(20_000, 50, 100)
+
+
+class Memory:
+    """The address space a worker may add to what it had when it was born."""
+
+    def __init__(self, max_bytes: int) -> None:
+        # Opening the file costs ten times more than reading it, and happens once this way.
+        self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        self._idle_bytes = self._address_space_bytes()
+        self._hard = _reachable(resource.RLIMIT_AS, self._idle_bytes + max_bytes)
+        self._soft = self._hard
+        resource.setrlimit(resource.RLIMIT_AS, (self._hard, self._hard))
+
+    def limit(self, max_bytes: int) -> None:
+        """Let the worker add at most ``max_bytes`` from now on."""
+        soft = min(self._idle_bytes + max_bytes, self._hard)
+        if soft != self._soft:
+            self._soft = soft
+            resource.setrlimit(resource.RLIMIT_AS, (soft, self._hard))
+
+    def grown_bytes(self) -> int:
+        """How much the worker holds beyond what it had when it was born."""
+        return self._address_space_bytes() - self._idle_bytes
+
+    def _address_space_bytes(self) -> int:
+        pages = os.pread(self._statm, 128, 0).split(b" ", 1)[0]
+        return int(pages) * resource.getpagesize()
+
+
+def arm(seconds: float) -> None:
+    """Have the kernel kill this process after ``seconds``, whatever it is doing then."""
+    # Zero would mean "never".
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
+    # A second net, in case the alarm is lost: more threads than one burn faster than the clock.
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    cpu_seconds = math.ceil(usage.ru_utime + usage.ru_stime + seconds) + 1
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (_reachable(resource.RLIMIT_CPU, cpu_seconds), hard))
+
+
+def disarm() -> None:
+    """Call the kernel's alarm off."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _lower(limit: int, wanted: int) -> None:
+    ceiling = _reachable(limit, wanted)
+    resource.setrlimit(limit, (ceiling, ceiling))
+
+
+def _reachable(limit: int, wanted: int) -> int:
+    """``wanted``, or less where whoever started this process has allowed less."""
+    _, hard = resource.getrlimit(limit)
+    return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

@@ -1,0 +1,42 @@
+"""What this container has: processors and memory, as its control group allows them."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+_CGROUP = Path("/sys/fs/cgroup")
+_MIN_WORKERS = 2
+_MIN_SLOW_WORKERS = 4
+_MAX_SLOW_WORKERS = 64
+# The rest is for the server, the zygote and what all workers share.
+_SHARE_OF_MEMORY = 0.8
+
+
+def cpus() -> int:
+    """Processors to use, at least two: while one worker waits for memory, another computes."""
+    allowed = len(os.sched_getaffinity(0))
+    quota, _, period = _read("cpu.max").partition(" ")
+    if quota.isdigit() and period.isdigit():
+        allowed = min(allowed, math.ceil(int(quota) / int(period)))
+    return max(_MIN_WORKERS, allowed)
+
+
+def slow_workers(memory_bytes: int, workers: int) -> int:
+    """How many workers more may each use up to ``memory_bytes`` without hurting the container."""
+    fitting = int(_memory_bytes() * _SHARE_OF_MEMORY) // memory_bytes - workers
+    return min(max(fitting, _MIN_SLOW_WORKERS), _MAX_SLOW_WORKERS)
+
+
+def _memory_bytes() -> int:
+    installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    allowed = _read("memory.max")
+    return min(installed, int(allowed)) if allowed.isdigit() else installed
+
+
+def _read(name: str) -> str:
+    try:
+        return (_CGROUP / name).read_text().strip()
+    except OSError:
+        return ""

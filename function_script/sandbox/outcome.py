@@ -1,0 +1,173 @@
+"""How a run ended, and the error to show when a worker did not survive it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
+
+from function_script.diagnostics import Diagnostic, cut
+from function_script.errors import FatalError, LimitError, SandboxError
+from function_script.limits import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What a program printed is kept up to here, and printing more ends it.
+MAX_LOG_BYTES = 64 * 1024
+# A worker that grew this close to its limit did not die of deep nesting.
+_MEMORY_SUSPICION = 0.75
+_MAX_DETAIL_BYTES = 300
+
+
+class Cause(Enum):
+    """Why there is no answer; the values appear in logs and metrics."""
+
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    OUTPUT = "output"
+    CRASH = "crash"
+    FORBIDDEN = "forbidden"
+    KILLED = "killed"
+    WAITED = "waited"
+    REFUSED = "refused"
+    BUG = "bug"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The evaluation finished; ``response`` is what the handler built, be it good or FATAL."""
+
+    response: bytes
+    diagnostics: tuple[Diagnostic, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """There is no response: ``error`` says why to the user, ``detail`` more to the operator."""
+
+    error: FatalError
+    cause: Cause
+    log: str = ""
+    detail: str = ""
+
+
+Reply: TypeAlias = Answered | Failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a run was allowed; ``timeout_set_by`` and ``memory_set_by`` complete "set by …"."""
+
+    timeout_seconds: float
+    memory_bytes: int
+    timeout_set_by: str = "--timeout"
+    memory_set_by: str = "--memory-limit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Death:
+    """How a worker ended: its wait status (None: nobody knows) and largest resident size."""
+
+    status: int | None
+    peak_bytes: int = 0
+
+
+def cause_of(death: Death, terms: Terms) -> Cause:
+    """Tell from a worker's end what it died of."""
+    if death.status is None:
+        return Cause.KILLED
+    if not os.WIFSIGNALED(death.status):
+        return Cause.CRASH
+    number = os.WTERMSIG(death.status)
+    if number in {signal.SIGSEGV, signal.SIGBUS}:
+        # Many small allocations up to the limit end like this, as a stack overflow does.
+        is_full = death.peak_bytes >= _MEMORY_SUSPICION * terms.memory_bytes
+        return Cause.MEMORY if is_full else Cause.CRASH
+    return _CAUSES_BY_SIGNAL.get(number, Cause.CRASH)
+
+
+_CAUSES_BY_SIGNAL: Mapping[int, Cause] = {
+    signal.SIGALRM: Cause.TIMEOUT,
+    signal.SIGXCPU: Cause.TIMEOUT,
+    signal.SIGABRT: Cause.MEMORY,
+    signal.SIGKILL: Cause.KILLED,
+    signal.SIGSYS: Cause.FORBIDDEN,
+}
+
+
+def explain(cause: Cause, terms: Terms, detail: str = "") -> FatalError:
+    """The error for a run that ended by ``cause``; ``detail`` is safe to show to the user."""
+    if cause is Cause.TIMEOUT:
+        return _limit(
+            f"it took longer than its limit of {_seconds(terms.timeout_seconds)}",
+            f"set by {terms.timeout_set_by}",
+        )
+    if cause is Cause.MEMORY:
+        return _limit(
+            f"it needed more memory than its limit of {_size(terms.memory_bytes)}",
+            f"set by {terms.memory_set_by}",
+        )
+    if cause is Cause.OUTPUT:
+        return _limit(f"it printed more than {_size(MAX_LOG_BYTES)}", "print less")
+    text, hint = _SANDBOX_TEXTS.get(cause, _SANDBOX_TEXTS[Cause.BUG])
+    if detail:
+        text = f"{text}: {cut(detail, _MAX_DETAIL_BYTES)}"
+    return SandboxError.of(f"cannot run the program: {text}", hint=hint)
+
+
+def waited(seconds: float) -> Failed:
+    """No worker became free before the call's deadline."""
+    text = f"it waited {_seconds(seconds)} for a free worker, until the call's deadline"
+    return Failed(error=_limit(text, _BUSY_HINT), cause=Cause.WAITED)
+
+
+def queue_full(waiting: int) -> Failed:
+    """More requests wait already than the pool lets wait."""
+    text = f"all workers are busy and {waiting} requests are waiting"
+    return Failed(error=_limit(text, _BUSY_HINT), cause=Cause.REFUSED)
+
+
+def too_large(request_bytes: int, max_bytes: int) -> Failed:
+    """The request does not fit."""
+    text = f"the request has {_size(request_bytes)}, more than the limit of {_size(max_bytes)}"
+    error = _limit(text, "set by --max-recv-message-size")
+    return Failed(error=error, cause=Cause.REFUSED)
+
+
+def _limit(text: str, hint: str) -> LimitError:
+    return LimitError.of(f"cannot run the program: {text}", hint=hint)
+
+
+_BUSY_HINT = "it is tried again; run more replicas or --workers when this stays"
+
+_SANDBOX_TEXTS = {
+    Cause.CRASH: ("its worker crashed", "is something nested too deeply?"),
+    Cause.FORBIDDEN: (
+        "its worker made a system call that the sandbox forbids",
+        "this is a bug in function-script or an attack; the function's log has more",
+    ),
+    Cause.KILLED: (
+        "its worker was killed from outside",
+        "it is tried again; is the node or the pod short of memory?",
+    ),
+    Cause.BUG: (
+        "internal error",
+        "this is a bug in function-script; the function's log has more",
+    ),
+}
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.2f}".rstrip("0").rstrip(".") + " s"
+
+
+def _size(size: int) -> str:
+    for factor, unit in ((MIB, "MiB"), (1024, "KiB")):
+        if size >= factor:
+            return f"{size / factor:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,130 @@
+"""The report a worker sends beside a response: JSON in, typed values out.
+
+A worker has run a stranger's program, so its pool believes nothing that does not parse: reading
+raises ValueError for any surprise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from function_script.diagnostics import Diagnostic
+from function_script.sandbox.outcome import Cause
+from function_script.source import Excerpt, Span
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+_SURPRISES = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+Facts: TypeAlias = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """``cause`` is set when there is no answer; ``detail`` is then shown to the user.
+
+    ``trace`` is for the operator's log only: where in our own code a bug struck.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    facts: Facts = field(default_factory=dict)
+    log: str = ""
+    cause: Cause | None = None
+    detail: str = ""
+    trace: str = ""
+
+
+def to_json(report: Report) -> bytes:
+    """The report's bytes; lone surrogates and the like are replaced."""
+    document = {
+        "diagnostics": [_from_diagnostic(problem) for problem in report.diagnostics],
+        "facts": dict(report.facts),
+        "log": report.log,
+        "cause": report.cause and report.cause.value,
+        "detail": report.detail,
+        "trace": report.trace,
+    }
+    return json.dumps(document).encode()
+
+
+def from_json(data: bytes) -> Report:
+    """The report in ``data``; raises ValueError."""
+    try:
+        return _report(json.loads(data))
+    except _SURPRISES as error:
+        raise ValueError(f"an unreadable report: {type(error).__name__}") from error
+
+
+def _report(document: Object) -> Report:
+    cause = document["cause"]
+    return Report(
+        diagnostics=tuple(_to_diagnostic(_object(item)) for item in _list(document["diagnostics"])),
+        facts={key: _text(value) for key, value in _object(document["facts"]).items()},
+        log=_text(document["log"]),
+        cause=None if cause is None else Cause(cause),
+        detail=_text(document["detail"]),
+        trace=_text(document["trace"]),
+    )
+
+
+def _from_diagnostic(problem: Diagnostic) -> Object:
+    span, excerpt = problem.span, problem.excerpt
+    return {
+        "message": problem.message,
+        "hint": problem.hint,
+        "notes": list(problem.notes),
+        "span": [span.name, span.line, span.column, span.width] if span else None,
+        "excerpt": [excerpt.first_line, *excerpt.lines] if excerpt else None,
+    }
+
+
+def _to_diagnostic(document: Object) -> Diagnostic:
+    span, excerpt, hint = document["span"], document["excerpt"], document["hint"]
+    return Diagnostic(
+        message=_text(document["message"]),
+        hint=None if hint is None else _text(hint),
+        notes=tuple(_text(note) for note in _list(document["notes"])),
+        span=None if span is None else _span(_list(span)),
+        excerpt=None if excerpt is None else _excerpt(_list(excerpt)),
+    )
+
+
+def _span(parts: list[Value]) -> Span:
+    name, line, column, width = parts
+    return Span(
+        name=_text(name),
+        line=_number(line),
+        column=None if column is None else _number(column),
+        width=_number(width),
+    )
+
+
+def _excerpt(parts: list[Value]) -> Excerpt:
+    return Excerpt(first_line=_number(parts[0]), lines=tuple(_text(line) for line in parts[1:]))
+
+
+def _object(value: Value) -> Object:
+    if not isinstance(value, dict):
+        raise TypeError
+    return value
+
+
+def _list(value: Value) -> list[Value]:
+    if not isinstance(value, list):
+        raise TypeError
+    return value
+
+
+def _text(value: Value) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: Value) -> int:
+    if not isinstance(value, int):
+        raise TypeError
+    return value

@@ -1,0 +1,163 @@
+"""The life of a worker process: take a request, evaluate it under its limits, answer, again.
+
+The zygote calls ``serve`` in a fresh fork. Nothing of one request is kept for the next, except
+what the handler caches by content.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from function_script.limits import MIB, Limits
+from function_script.sandbox import confinement, report
+from function_script.sandbox.frames import Box, Receipt, Request, receive
+from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause
+from function_script.sandbox.report import Report
+from function_script.sandbox.speech import to_text
+
+if TYPE_CHECKING:
+    import socket
+
+    from function_script.diagnostics import Diagnostic
+
+# Caches may grow a worker up to here; then a fresh one takes over.
+_MAX_GROWTH_BYTES = 64 * MIB
+_STDERR = 2
+
+
+class Answer(Protocol):
+    """What a handler returns."""
+
+    @property
+    def response(self) -> bytes:
+        """The RunFunctionResponse."""
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The problems in the response, for the operator's log."""
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What the log should say of the request."""
+
+
+Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None]], Answer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """One end of a pair; ``memory`` was taken when the process was still idle."""
+
+    connection: socket.socket
+    box: Box
+    handle: Handle
+    limits: Limits
+    memory: confinement.Memory
+
+    def serve(self, max_runs: int) -> None:
+        """Answer requests until the pool hangs up, at most ``max_runs`` of them."""
+        for runs_left in range(max_runs - 1, -1, -1):
+            frame = receive(self.connection)
+            if not frame:
+                return
+            receipt = self._answer(Request.unpack(frame), is_last=runs_left == 0)
+            self.connection.send(receipt.pack())
+            confinement.disarm()
+            if receipt.is_last:
+                return
+
+    def _answer(self, request: Request, *, is_last: bool) -> Receipt:
+        confinement.arm(request.budget_seconds)
+        response, told = self._evaluate(request)
+        self.memory.limit(self.limits.memory_bytes)
+        text = report.to_json(replace(told, log=_take_log()))
+        if len(response) + len(text) > self.box.capacity_bytes:
+            response, text = b"", report.to_json(Report(cause=Cause.OUTPUT))
+            told = Report(cause=Cause.OUTPUT)
+        self.box.put(response, text)
+        return Receipt(
+            is_answer=told.cause is None,
+            is_last=is_last or self._is_spent(told),
+            payload_length=len(response),
+            report_length=len(text),
+        )
+
+    def _evaluate(self, request: Request) -> tuple[bytes, Report]:
+        data = self.box.get(request.length)
+        limits = _within(self.limits, request.budget_seconds)
+        self.box.put_limits(limits.timeout_seconds, limits.memory_bytes)
+        try:
+            answer = self.handle(data, limits, self._narrow(limits))
+        except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
+            return b"", _failure(error)
+        return answer.response, Report(diagnostics=answer.diagnostics, facts=answer.facts)
+
+    def _narrow(self, limits: Limits) -> Callable[[Limits], None]:
+        started = time.monotonic()
+
+        def on_limits(narrowed: Limits) -> None:
+            self.box.put_limits(narrowed.timeout_seconds, narrowed.memory_bytes)
+            self.memory.limit(narrowed.memory_bytes)
+            if narrowed.timeout_seconds < limits.timeout_seconds:
+                confinement.arm(started + narrowed.timeout_seconds - time.monotonic())
+
+        return on_limits
+
+    def _is_spent(self, told: Report) -> bool:
+        return told.cause is not None or self.memory.grown_bytes() > _MAX_GROWTH_BYTES
+
+
+def _within(limits: Limits, budget_seconds: float) -> Limits:
+    if budget_seconds >= limits.timeout_seconds:
+        return limits
+    return replace(limits, timeout_seconds=budget_seconds)
+
+
+def _take_log() -> str:
+    """What was printed since the last call."""
+    with suppress(OSError):
+        sys.stderr.flush()
+    if os.lseek(_STDERR, 0, os.SEEK_CUR) == 0:
+        return ""
+    printed = os.pread(_STDERR, MAX_LOG_BYTES, 0)
+    os.ftruncate(_STDERR, 0)
+    os.lseek(_STDERR, 0, os.SEEK_SET)
+    return to_text(printed)
+
+
+def _failure(error: BaseException) -> Report:
+    """Sort what a handler let through: exhausted memory, native panics, our own bugs."""
+    if isinstance(error, MemoryError):
+        return Report(cause=Cause.MEMORY)
+    if isinstance(error, RecursionError):
+        return Report(cause=Cause.CRASH, detail="too many nested calls")
+    if isinstance(error, OSError) and error.errno == errno.EFBIG:
+        return Report(cause=Cause.OUTPUT)
+    if type(error).__name__ == "PanicException":
+        return _panic(str(error))
+    # The exception's own text stays out: it may quote what the request holds.
+    places = "".join(traceback.format_tb(error.__traceback__))
+    return Report(cause=Cause.BUG, trace=f"{places}{type(error).__name__}")
+
+
+def _panic(text: str) -> Report:
+    for sign, cause in _PANICS:
+        if sign in text:
+            return Report(cause=cause)
+    return Report(cause=Cause.CRASH, detail=text)
+
+
+# How Rust code says it: starlark allocates without asking and prints without looking.
+_PANICS = (
+    ("out of memory", Cause.MEMORY),
+    ("AlignedSize", Cause.MEMORY),
+    ("failed printing to stderr", Cause.OUTPUT),
+)

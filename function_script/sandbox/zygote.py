@@ -1,0 +1,108 @@
+"""The zygote process: imports everything once, then forks workers on request.
+
+Started by ``nursery`` as a fresh interpreter; has one thread and never imports grpc, so forking
+it is safe. Ends when its pool hangs up.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import socket
+from typing import TYPE_CHECKING, NoReturn, cast
+
+from function_script.sandbox import confinement, orders
+from function_script.sandbox.frames import Box
+from function_script.sandbox.settings import Settings
+from function_script.sandbox.worker import Worker
+
+if TYPE_CHECKING:
+    from function_script.sandbox.worker import Handle
+
+
+def main(control_fd: int, settings_json: str) -> None:
+    """Warm up, tell the pool, and obey its orders until it hangs up."""
+    control = socket.socket(fileno=control_fd)
+    settings = Settings.from_json(settings_json)
+    confinement.harden_zygote()
+    handle = _warm_up(settings)
+    control.send(orders.READY)
+    while True:
+        order, descriptors, _, _ = socket.recv_fds(control, orders.MAX_BYTES, orders.FORK_FDS)
+        if not order:
+            return
+        if descriptors:
+            _fork(control, descriptors, handle, settings)
+        else:
+            control.send(_reap(orders.unpack_pid(order)))
+
+
+def _warm_up(settings: Settings) -> Handle:
+    gc.disable()
+    module = importlib.import_module(settings.module)
+    for name in settings.preload:
+        preloaded = importlib.import_module(name)
+        if hasattr(preloaded, "warm_up"):
+            preloaded.warm_up()
+    gc.collect()
+    # What is frozen is not visited by collections in workers, so its pages stay shared.
+    gc.freeze()
+    return cast("Handle", module.handle)
+
+
+def _fork(
+    control: socket.socket, descriptors: list[int], handle: Handle, settings: Settings
+) -> None:
+    zygote = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        _live(zygote, descriptors, handle, settings)
+    pidfd = os.pidfd_open(pid)
+    socket.send_fds(control, [orders.pack_pid(pid)], [pidfd])
+    for descriptor in (*descriptors, pidfd):
+        os.close(descriptor)
+
+
+def _live(zygote: int, descriptors: list[int], handle: Handle, settings: Settings) -> NoReturn:
+    """Be a worker; never returns to the zygote's loop."""
+    code = 1
+    try:
+        connection_fd, box_fd, log_fd = descriptors
+        box = Box(box_fd)
+        _keep_only(connection_fd, log_fd)
+        confinement.harden_worker(zygote)
+        gc.enable()
+        worker = Worker(
+            connection=socket.socket(fileno=connection_fd),
+            box=box,
+            handle=handle,
+            limits=settings.limits,
+            memory=confinement.Memory(settings.limits.memory_bytes),
+        )
+        worker.serve(settings.max_runs)
+        code = 0
+    except MemoryError:
+        # Not even the report could be written; the signal tells the pool why.
+        os.abort()
+    finally:
+        os._exit(code)
+
+
+def _keep_only(connection_fd: int, log_fd: int) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.dup2(log_fd, 2)
+    os.closerange(3, connection_fd)
+    os.closerange(connection_fd + 1, os.sysconf("SC_OPEN_MAX"))
+
+
+def _reap(pid: int) -> bytes:
+    try:
+        ended, status, usage = os.wait4(pid, os.WNOHANG)
+    except ChildProcessError:
+        ended, status, usage = 0, 0, None
+    if not ended or usage is None:
+        return orders.pack_death(None, 0)
+    return orders.pack_death(status, usage.ru_maxrss * 1024)

@@ -1,0 +1,205 @@
+"""Handlers that behave as badly as a program could, for the sandbox's tests.
+
+A request is a command and its argument: ``b"narrow 0.2 64 spin"``. Workers import this module.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import struct
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from function_script.diagnostics import Diagnostic
+from function_script.limits import MIB
+from function_script.source import Excerpt, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import NoReturn
+
+    from function_script.limits import Limits
+
+PROBLEM = Diagnostic(
+    message="cannot run: for the test",
+    span=Span(name="main.star", line=2, column=3),
+    excerpt=Excerpt(first_line=1, lines=("a", "b")),
+    hint="none",
+    notes=("a note",),
+)
+SEEN: list[str] = []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the real handler returns, in the same shape."""
+
+    response: bytes
+    diagnostics: tuple[Diagnostic, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:
+    """Do what the request says."""
+    command, _, argument = data.partition(b" ")
+    if command == b"narrow":
+        timeout, memory, rest = argument.split(b" ", 2)
+        narrowed = replace(limits, timeout_seconds=float(timeout), memory_bytes=int(memory) * MIB)
+        on_limits(narrowed)
+        return handle(rest, narrowed, on_limits)
+    return Answer(
+        response=COMMANDS[command.decode()](argument),
+        diagnostics=(PROBLEM,) if command == b"problem" else (),
+        facts={"command": command.decode()},
+    )
+
+
+def _echo(argument: bytes) -> bytes:
+    return argument
+
+
+def _say(argument: bytes) -> bytes:
+    os.write(2, argument)
+    return b"said"
+
+
+def _pid(_: bytes) -> bytes:
+    return str(os.getpid()).encode()
+
+
+def _spin(_: bytes) -> NoReturn:
+    while True:
+        pass
+
+
+def _big_integer(_: bytes) -> bytes:
+    # One native call of a minute: no Python code could notice a deadline.
+    return str(len(str(7 ** (2**25)))).encode()
+
+
+def _allocate(argument: bytes) -> bytes:
+    return str(len(bytearray(int(argument) * MIB))).encode()
+
+
+def _swell(argument: bytes) -> bytes:
+    return bytes(int(argument) * MIB)
+
+
+def _hoard(_: bytes) -> NoReturn:
+    kept = []
+    while True:
+        kept.append(bytearray(4096))
+
+
+def _recurse(argument: bytes) -> bytes:
+    return _recurse(argument)
+
+
+def _raise(argument: bytes) -> NoReturn:
+    raise KeyError(argument.decode())
+
+
+def _leave(_: bytes) -> NoReturn:
+    raise SystemExit(0)
+
+
+def _signal(argument: bytes) -> bytes:
+    os.kill(os.getpid(), int(argument))
+    return b"survived"
+
+
+def _segfault(_: bytes) -> bytes:
+    ctypes.string_at(0)
+    return b"survived"
+
+
+def _shout(_: bytes) -> NoReturn:
+    while True:
+        os.write(2, b"x" * 1000)
+
+
+def _panic(argument: bytes) -> NoReturn:
+    os.write(2, b"\nthread '<unnamed>' panicked at src/secret/path.rs:1:2:\nsome text\n")
+    raise PanicException(argument.decode())
+
+
+class PanicException(BaseException):
+    """Stands in for a panic of native code."""
+
+
+def _deafen(_: bytes) -> NoReturn:
+    # Without its own alarm, only the pool can end this worker.
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    _spin(b"")
+
+
+def _stop(_: bytes) -> bytes:
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return b"continued"
+
+
+def _forge(argument: bytes) -> bytes:
+    """Announce more bytes than the shared memory holds."""
+    os.write(3, b"\1\0" + struct.pack("<QQ", int(argument), int(argument)))
+    return b"real"
+
+
+def _babble(_: bytes) -> bytes:
+    os.write(3, b"no frame at all")
+    return b"real"
+
+
+def _remember(argument: bytes) -> bytes:
+    SEEN.append(argument.decode())
+    return " ".join(SEEN).encode()
+
+
+def _environment(_: bytes) -> bytes:
+    return " ".join(sorted(os.environ)).encode()
+
+
+def _files(_: bytes) -> bytes:
+    files = sorted(Path("/proc/self/fd").iterdir(), key=lambda file: int(file.name))[:-1]
+    return " ".join(str(file.readlink()).split(":")[0] for file in files).encode()
+
+
+def _modules(_: bytes) -> bytes:
+    return " ".join(sorted(sys.modules)).encode()
+
+
+def _limit(argument: bytes) -> bytes:
+    return str(resource.getrlimit(getattr(resource, argument.decode()))[0]).encode()
+
+
+COMMANDS: dict[str, Callable[[bytes], bytes]] = {
+    "allocate": _allocate,
+    "babble": _babble,
+    "big-integer": _big_integer,
+    "deafen": _deafen,
+    "echo": _echo,
+    "environment": _environment,
+    "files": _files,
+    "forge": _forge,
+    "hoard": _hoard,
+    "leave": _leave,
+    "limit": _limit,
+    "modules": _modules,
+    "panic": _panic,
+    "pid": _pid,
+    "problem": _echo,
+    "raise": _raise,
+    "recurse": _recurse,
+    "remember": _remember,
+    "say": _say,
+    "segfault": _segfault,
+    "shout": _shout,
+    "signal": _signal,
+    "spin": _spin,
+    "stop": _stop,
+    "swell": _swell,
+}

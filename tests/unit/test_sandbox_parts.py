@@ -1,0 +1,197 @@
+"""The sandbox's parts, each by itself: places, deaths, reports, logs, frames."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import pytest
+from sandbox_handlers import PROBLEM
+
+from function_script.limits import MIB
+from function_script.sandbox import machine, outcome, report, speech
+from function_script.sandbox.frames import Receipt
+from function_script.sandbox.outcome import Cause, Death, Failed, Terms
+from function_script.sandbox.places import Place, Places
+from function_script.sandbox.report import Report
+
+TERMS = Terms(timeout_seconds=2.0, memory_bytes=256 * MIB)
+
+
+def soon() -> float:
+    """A deadline that a test can wait for."""
+    return time.monotonic() + 0.02
+
+
+def enter(places: Places) -> Place:
+    """A place that must be free."""
+    place = places.enter(soon())
+    assert isinstance(place, Place)
+    return place
+
+
+def cause(entered: Place | Failed) -> Cause:
+    """Why there was no place."""
+    assert isinstance(entered, Failed)
+    return entered.cause
+
+
+def test_no_more_than_the_quick_places_run() -> None:
+    """The next one waits, and gives up at its deadline."""
+    places = Places(quick=1, slow=1, waiting=5)
+    enter(places)
+    assert cause(places.enter(soon())) is Cause.WAITED
+
+
+def test_leaving_makes_room() -> None:
+    """A place is free again after its run, also when a run raised."""
+    places = Places(quick=1, slow=1, waiting=5)
+    with pytest.raises(KeyError), enter(places):
+        raise KeyError
+    enter(places)
+
+
+def test_giving_way_makes_room_while_there_are_slow_places() -> None:
+    """As many runs as there are slow places can give way, each of them once."""
+    places = Places(quick=1, slow=1, waiting=5)
+    first = enter(places)
+    first.give_way()
+    first.give_way()
+    second = enter(places)
+    second.give_way()
+    assert cause(places.enter(soon())) is Cause.WAITED
+    with first:
+        pass
+    second.give_way()
+    enter(places)
+
+
+def test_the_queue_is_bounded() -> None:
+    """Nobody waits behind more than the longest queue allowed."""
+    places = Places(quick=1, slow=0, waiting=0)
+    enter(places)
+    assert cause(places.enter(soon())) is Cause.REFUSED
+
+
+def test_the_queue_is_served_in_order() -> None:
+    """Places go to those who wait, first come first served."""
+    places, order = Places(quick=1, slow=0, waiting=9), []
+    first = enter(places)
+
+    def wait(number: int) -> None:
+        place = places.enter(time.monotonic() + 5)
+        assert isinstance(place, Place)
+        with place:
+            order.append(number)
+
+    threads = [threading.Thread(target=wait, args=[number]) for number in range(5)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.01)
+    with first:
+        pass
+    for thread in threads:
+        thread.join()
+    assert order == [0, 1, 2, 3, 4]
+
+
+DEATHS = [
+    # signal, peak MiB, cause, why
+    pytest.param(signal.SIGALRM, 0, Cause.TIMEOUT, id="the worker's own alarm"),
+    pytest.param(signal.SIGXCPU, 0, Cause.TIMEOUT, id="the kernel's CPU limit"),
+    pytest.param(signal.SIGABRT, 0, Cause.MEMORY, id="Rust aborts when memory is out"),
+    pytest.param(signal.SIGSEGV, 250, Cause.MEMORY, id="full when it failed to allocate"),
+    pytest.param(signal.SIGSEGV, 100, Cause.CRASH, id="a stack overflow stays small"),
+    pytest.param(signal.SIGBUS, 100, Cause.CRASH, id="same, other name"),
+    pytest.param(signal.SIGSYS, 0, Cause.FORBIDDEN, id="seccomp"),
+    pytest.param(signal.SIGKILL, 0, Cause.KILLED, id="the kernel's memory killer, or a person"),
+    pytest.param(signal.SIGILL, 0, Cause.CRASH, id="anything else"),
+]
+
+
+@pytest.mark.parametrize(("number", "peak", "expected"), DEATHS)
+def test_deaths_have_causes(number: int, peak: int, expected: Cause) -> None:
+    """Signal and size tell what a worker died of."""
+    assert outcome.cause_of(Death(status=number, peak_bytes=peak * MIB), TERMS) is expected
+
+
+def test_an_exit_is_a_crash_and_an_unknown_end_a_kill() -> None:
+    """Workers do not exit in the middle of a request; without a status the zygote died too."""
+    assert outcome.cause_of(Death(status=256), TERMS) is Cause.CRASH
+    assert outcome.cause_of(Death(status=None), TERMS) is Cause.KILLED
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_every_cause_is_explained(cause: Cause) -> None:
+    """Each has a message in the common form, with a hint."""
+    (problem,) = outcome.explain(cause, TERMS).diagnostics
+    assert problem.message.startswith("cannot run the program: ")
+    assert problem.hint
+
+
+def test_long_details_are_cut() -> None:
+    """A panic's text may be as long as the program."""
+    assert len(str(outcome.explain(Cause.CRASH, TERMS, "x" * 10_000))) < 500
+
+
+def test_reports_survive_the_way() -> None:
+    """What a worker reports is what its pool reads."""
+    told = Report(
+        diagnostics=(PROBLEM, type(PROBLEM)(message="bare")),
+        facts={"xr": "\N{SNOWMAN}"},
+        log="a\nb",
+        cause=Cause.CRASH,
+        detail="d",
+        trace="t",
+    )
+    assert report.from_json(report.to_json(told)) == told
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"null",
+        b"[1]",
+        b"\xff",
+        b"[" * 100_000,
+        report.to_json(Report()).replace(b'"facts": {}', b'"facts": {"a": 1}'),
+        report.to_json(Report()).replace(b'"cause": null', b'"cause": "none"'),
+        report.to_json(Report()).replace(b'"diagnostics": []', b'"diagnostics": [{}]'),
+        report.to_json(Report(diagnostics=(PROBLEM,))).replace(b'"main.star", 2', b'"main.star"'),
+    ],
+    ids=lambda data: str(data[:30]),
+)
+def test_reports_are_not_trusted(data: bytes) -> None:
+    """Anything a sound worker does not send is a ValueError, never another exception."""
+    with pytest.raises(ValueError, match="unreadable report"):
+        report.from_json(data)
+
+
+def test_receipts_of_another_size_are_refused() -> None:
+    """A frame that is no receipt is a ValueError."""
+    with pytest.raises(ValueError, match="a frame of 3 bytes"):
+        Receipt.unpack(b"abc")
+
+
+PANIC = b"\nthread '<unnamed>' panicked at src/eval.rs:1:2:\nout of memory\nnote: run with `X=1`\n"
+SPEECHES = [
+    pytest.param(b"plain\n", "plain\n", id="text stays"),
+    pytest.param(b"\x1b[2J\xff\x00\r", "\N{REPLACEMENT CHARACTER}[2J" + 3 * "�", id="controls"),
+    pytest.param(b"before\n" + PANIC + b"after\n", "before\nafter\n", id="panic notices"),
+    pytest.param("\u2028é\tü\n".encode(), "�é\tü\n", id="separators go, tabs and letters stay"),
+]
+
+
+@pytest.mark.parametrize(("printed", "expected"), SPEECHES)
+def test_prints_become_safe_text(printed: bytes, expected: str) -> None:
+    """Terminal codes and notices of native code do not reach the log."""
+    assert speech.to_text(printed) == expected
+
+
+def test_the_machine_is_never_too_small() -> None:
+    """Whatever the container allows, some work can be done, and not too much at once."""
+    assert machine.cpus() >= 2
+    assert machine.slow_workers(1 << 50, 2) == 4
+    assert machine.slow_workers(1, 2) == 64

@@ -1,0 +1,269 @@
+"""The pool from outside: requests in, replies out, whatever the handler does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from sandbox_handlers import PROBLEM
+
+from function_script.errors import LimitError, SandboxError
+from function_script.limits import MIB, Limits
+from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.sandbox.outcome import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TIMEOUT_SECONDS = 0.4
+OPTIONS = PoolOptions(
+    module="sandbox_handlers",
+    limits=Limits(timeout_seconds=TIMEOUT_SECONDS, memory_bytes=128 * MIB),
+    workers=1,
+    slow_workers=2,
+    spare=0,
+    max_request_bytes=4 * MIB,
+)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    """One pool for all tests that leave it as they found it."""
+    with Pool(OPTIONS) as pool:
+        yield pool
+
+
+def answer(reply: Reply) -> str:
+    """The text of a response that must be there."""
+    assert isinstance(reply, Answered), reply
+    return reply.response.decode()
+
+
+def failure(reply: Reply) -> Failed:
+    """The failure that must be there."""
+    assert isinstance(reply, Failed), reply
+    return reply
+
+
+def test_a_request_is_answered(pool: Pool) -> None:
+    """The response's bytes come back as the handler built them."""
+    assert answer(pool.run(b"echo hello")) == "hello"
+
+
+@pytest.mark.parametrize("size", [0, 1, 70_000, 3 * MIB])
+def test_payloads_of_any_size_are_carried(pool: Pool, size: int) -> None:
+    """Empty and large payloads come back unchanged."""
+    body = os.urandom(size)
+    reply = pool.run(b"echo " + body)
+    assert isinstance(reply, Answered)
+    assert reply.response == body
+
+
+def test_diagnostics_and_facts_arrive(pool: Pool) -> None:
+    """What people want to know beside the response is typed again on arrival."""
+    reply = pool.run(b"problem x")
+    assert isinstance(reply, Answered)
+    assert reply.diagnostics == (PROBLEM,)
+    assert reply.facts == {"command": "problem"}
+
+
+def test_prints_arrive_with_their_own_request_only(pool: Pool) -> None:
+    """What one request prints never appears in another's log; terminal codes are defused."""
+    first, second = pool.run(b"say \x1b[2Jsecret\n"), pool.run(b"echo x")
+    assert first.log == "�[2Jsecret\n"
+    assert second.log == ""
+
+
+def test_a_worker_is_reused(pool: Pool) -> None:
+    """Consecutive requests meet the same warm process."""
+    assert answer(pool.run(b"pid")) == answer(pool.run(b"pid"))
+
+
+def test_a_program_sees_no_environment_and_no_foreign_files(pool: Pool) -> None:
+    """Workers hold their connection, their log and nothing of the server."""
+    assert answer(pool.run(b"environment")) == "LC_CTYPE RUST_BACKTRACE"
+    files = answer(pool.run(b"files")).split()
+    assert files[:4] == ["/dev/null", "/dev/null", "/memfd", "socket"]
+    assert [Path(name).name for name in files[4:]] == ["statm"]
+
+
+def test_workers_know_no_grpc(pool: Pool) -> None:
+    """The transport never reaches the process that runs programs."""
+    assert "grpc" not in answer(pool.run(b"modules")).split()
+
+
+FAILURES = [
+    # command, cause, what the error says
+    (b"spin", Cause.TIMEOUT, "took longer than its limit of 0.4 s (set by --timeout)"),
+    (b"big-integer", Cause.TIMEOUT, "took longer than its limit of 0.4 s"),
+    (b"deafen", Cause.TIMEOUT, "took longer than its limit of 0.4 s"),
+    (b"stop", Cause.TIMEOUT, "took longer than its limit of 0.4 s"),
+    (b"narrow 0.1 64 spin", Cause.TIMEOUT, "its limit of 0.1 s (set by limits.timeout)"),
+    (b"narrow 9 64 spin", Cause.TIMEOUT, "its limit of 0.4 s (set by --timeout)"),
+    (b"allocate 500", Cause.MEMORY, "its limit of 128 MiB (set by --memory-limit)"),
+    (b"narrow 1 32 allocate 60", Cause.MEMORY, "its limit of 32 MiB (set by limits.memory)"),
+    (b"hoard", Cause.MEMORY, "needed more memory"),
+    (b"signal 6", Cause.MEMORY, "needed more memory"),
+    (b"panic out of memory", Cause.MEMORY, "needed more memory"),
+    (b"panic failed printing to stderr: x", Cause.OUTPUT, "printed more than 64 KiB"),
+    (b"panic Unrepresentable number", Cause.CRASH, "worker crashed: Unrepresentable number"),
+    (b"shout", Cause.OUTPUT, "printed more than 64 KiB"),
+    (b"segfault", Cause.CRASH, "crashed (is something nested too deeply?)"),
+    (b"recurse", Cause.CRASH, "too many nested calls"),
+    (b"signal 9", Cause.KILLED, "killed from outside"),
+    (b"signal 31", Cause.FORBIDDEN, "a system call that the sandbox forbids"),
+    (b"raise", Cause.BUG, "internal error"),
+    (b"leave", Cause.BUG, "internal error"),
+    (b"forge 3000000000", Cause.CRASH, "crashed"),
+    (b"babble", Cause.CRASH, "crashed"),
+]
+
+
+@pytest.mark.parametrize(("command", "cause", "text"), FAILURES, ids=str)
+def test_failures_are_explained(pool: Pool, command: bytes, cause: Cause, text: str) -> None:
+    """Whatever ends a run, the error names it in time, and the next request is answered."""
+    began = time.monotonic()
+    failed = failure(pool.run(command))
+    assert time.monotonic() - began < TIMEOUT_SECONDS + 0.25
+    assert failed.cause is cause
+    assert text in str(failed.error)
+    limits = {Cause.TIMEOUT, Cause.MEMORY, Cause.OUTPUT}
+    assert isinstance(failed.error, LimitError if cause in limits else SandboxError)
+    assert answer(pool.run(b"echo next")) == "next"
+
+
+def test_bugs_are_located_and_not_quoted(pool: Pool) -> None:
+    """An exception's text may hold a request's data: neither error nor detail repeat it."""
+    failed = failure(pool.run(b"raise hunter2"))
+    assert "KeyError" in failed.detail
+    assert "_raise" in failed.detail
+    assert "hunter2" not in f"{failed.error} {failed.detail} {failed.log}"
+
+
+def test_panic_notices_stay_out_of_the_log(pool: Pool) -> None:
+    """Rust's own line with a path of a build machine is dropped."""
+    assert "secret" not in failure(pool.run(b"panic x")).log
+
+
+def test_prints_survive_a_kill(pool: Pool) -> None:
+    """What a program printed before it was killed is there to explain it."""
+    assert failure(pool.run(b"shout")).log.startswith("xxx")
+
+
+def test_narrowed_limits_end_with_their_request(pool: Pool) -> None:
+    """The next request has the operator's memory and time again."""
+    before = answer(pool.run(b"limit RLIMIT_AS"))
+    assert answer(pool.run(b"narrow 0.1 16 echo x")) == "x"
+    assert answer(pool.run(b"limit RLIMIT_AS")) == before
+
+
+def test_no_core_is_dumped(pool: Pool) -> None:
+    """A crash leaves no file with a request's data behind."""
+    assert answer(pool.run(b"limit RLIMIT_CORE")) == "0"
+
+
+def test_the_callers_deadline_wins() -> None:
+    """A call with less time left than the limit is cut at its deadline, and told so."""
+    with Pool(OPTIONS) as pool:
+        pool.fill()
+        failed = failure(pool.run(b"spin", timeout_seconds=0.1))
+    assert "its limit of 0.1 s (set by the call's deadline)" in str(failed.error)
+
+
+def test_requests_over_the_limit_are_refused(pool: Pool) -> None:
+    """A request that does not fit is refused before anything is copied."""
+    failed = failure(pool.run(b"x" * (5 * MIB)))
+    assert failed.cause is Cause.REFUSED
+    assert "has 5 MiB, more than the limit of 4 MiB" in str(failed.error)
+
+
+def test_responses_that_do_not_fit_are_refused() -> None:
+    """A response larger than the shared memory fails its own request only."""
+    with Pool(OPTIONS) as pool:
+        assert failure(pool.run(b"narrow 1 128 swell 21")).cause is Cause.OUTPUT
+        assert answer(pool.run(b"echo next")) == "next"
+
+
+def test_a_worker_killed_while_idle_is_not_noticed() -> None:
+    """The next request is answered by another worker, without an error."""
+    with Pool(OPTIONS) as pool:
+        pid = int(answer(pool.run(b"pid")))
+        os.kill(pid, signal.SIGKILL)
+        assert int(answer(pool.run(b"pid"))) != pid
+
+
+def test_a_killed_zygote_is_replaced() -> None:
+    """Workers die with their zygote; the next request gets new ones."""
+    with Pool(OPTIONS) as pool:
+        worker = int(answer(pool.run(b"pid")))
+        os.kill(parent_of(worker), signal.SIGKILL)
+        assert answer(pool.run(b"echo next")) == "next"
+
+
+def test_a_worker_leaves_after_its_share_of_requests() -> None:
+    """Whatever a worker might have kept goes with it."""
+    options = PoolOptions(module="sandbox_handlers", workers=1, max_runs=2)
+    with Pool(options) as pool:
+        seen = [answer(pool.run(b"remember x")) for _ in range(4)]
+    assert seen == ["x", "x x", "x", "x x"]
+
+
+def test_nothing_is_left_after_close() -> None:
+    """Closing a pool ends its workers and its zygote, and closes its files."""
+    files_before = len(list(Path("/proc/self/fd").iterdir()))
+    with Pool(OPTIONS) as pool:
+        worker = int(answer(pool.run(b"pid")))
+        zygote = parent_of(worker)
+        failure(pool.run(b"spin"))
+    assert not Path(f"/proc/{worker}").exists()
+    assert not Path(f"/proc/{zygote}").exists()
+    assert len(list(Path("/proc/self/fd").iterdir())) == files_before
+
+
+def test_a_closed_pool_fails_softly() -> None:
+    """A request that comes too late gets an error, not an exception."""
+    with Pool(OPTIONS) as pool:
+        pass
+    assert "shutting down" in str(failure(pool.run(b"echo x")).error)
+
+
+def test_a_handler_that_cannot_be_imported_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+    """The pool says that workers do not start; the log has Python's own words."""
+    with Pool(PoolOptions(module="no_such_module")) as pool, pytest.raises(SandboxError):
+        pool.fill()
+    assert "No module named 'no_such_module'" in capfd.readouterr().err
+
+
+def test_waiting_ends_at_the_callers_deadline() -> None:
+    """When every place is taken, a request waits no longer than its caller does."""
+    options = PoolOptions(
+        module="sandbox_handlers", limits=OPTIONS.limits, workers=1, slow_workers=0
+    )
+    with Pool(options) as pool, ThreadPoolExecutor(1) as threads:
+        pool.fill()
+        hostile = threads.submit(pool.run, b"spin")
+        time.sleep(0.05)
+        failed = failure(pool.run(b"echo x", timeout_seconds=0.1))
+        assert failed.cause is Cause.WAITED
+        assert "waited 0.1 s for a free worker" in str(failed.error)
+        assert failure(hostile.result()).cause is Cause.TIMEOUT
+
+
+def test_long_runs_do_not_hold_up_short_ones() -> None:
+    """With the only quick worker looping, a short request gets another one at once."""
+    with Pool(OPTIONS) as pool, ThreadPoolExecutor(2) as threads:
+        pool.fill()
+        hostile = [threads.submit(pool.run, b"spin") for _ in range(2)]
+        time.sleep(0.02)
+        assert answer(pool.run(b"echo x", timeout_seconds=0.35)) == "x"
+        assert not any(run.done() for run in hostile)
+
+
+def parent_of(pid: int) -> int:
+    """The parent's process id."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
