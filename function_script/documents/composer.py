@@ -1,0 +1,296 @@
+"""YAML text to plain values, as Kubernetes reads it: one pass over the parser's events.
+
+Called by the stream reader for each document. Builds no node graph; bounded in nodes, depth and
+expanded text, so that neither nesting nor aliases can make a small text a huge value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    StreamEndEvent,
+)
+
+from function_script.documents import hints
+from function_script.documents.errors import TooLargeError, YamlError
+from function_script.documents.scalars import (
+    SPECIAL_STARTS,
+    WORDS,
+    number_text,
+    resolve,
+    to_float,
+    to_integer,
+)
+from function_script.values import type_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.values import Object, Scalar, Value
+
+try:
+    from yaml._yaml import CParser as Parser
+except ImportError:  # PyYAML was built without libyaml: the same events, fifteen times slower
+    from yaml import SafeLoader as Parser  # type: ignore[assignment] # has the same get_event
+
+# What all aliases of a document may expand to, in characters.
+_MAX_EXPANDED = 16 << 20
+_TAG = "tag:yaml.org,2002:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """A document's value, its first line (0-based; of content, not of comments), and its size."""
+
+    value: Value
+    line: int
+    nodes: int
+    depth: int
+
+
+def compose(text: str, *, nodes: int, depth: int) -> Composed | None:
+    """Read a text of at most one document; None when it holds none.
+
+    Raises YamlError, with the place, for text that is not YAML or not what Kubernetes accepts;
+    TooLargeError for more than ``nodes`` keys and values or ``depth`` levels.
+    """
+    try:
+        return _Composer(text, nodes, depth).document()
+    except yaml.MarkedYAMLError as error:
+        raise hints.explained(error, text) from error
+    except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
+        raise hints.unreadable(text) from error
+
+
+def events(text: str) -> Callable[[], Event]:
+    """What gives the next event of the text each time it is called."""
+    return cast("Callable[[], Event]", Parser(text).get_event)
+
+
+class _Incomplete:
+    """Stands for an anchored map or list until all of it has been read."""
+
+
+_INCOMPLETE = _Incomplete()
+
+
+class _Composer:
+    """One text's way from events to a value; ``depth`` counts the levels that are left."""
+
+    def __init__(self, text: str, nodes: int, depth: int) -> None:
+        self._next = events(text)
+        self._anchors: dict[str, Value | _Incomplete] = {}
+        self._nodes = self._nodes_left = nodes
+        self._depth = self._depth_left = depth
+        self._characters_left = _MAX_EXPANDED
+
+    def document(self) -> Composed | None:
+        self._next()
+        if isinstance(self._next(), StreamEndEvent):
+            return None
+        start = self._next()
+        value = self._value(start, self._depth)
+        self._next()
+        after = self._next()
+        if not isinstance(after, StreamEndEvent):
+            raise _error("more than one document, where one is expected", after)
+        return Composed(
+            value=value,
+            line=place(start)[0],
+            nodes=self._nodes - self._nodes_left,
+            depth=self._depth - self._depth_left,
+        )
+
+    def _value(self, event: Event, depth: int) -> Value:
+        self._nodes_left -= 1
+        if self._nodes_left < 0:
+            raise _too_large(f"more than {self._nodes:,} values", event)
+        if isinstance(event, AliasEvent):
+            return self._expanded(self._anchored(event), depth, event)
+        anchor = event.anchor  # type: ignore[attr-defined] # every event that begins a value has one
+        if isinstance(event, ScalarEvent):
+            value: Value = _scalar(event)
+        else:
+            if anchor is not None:
+                self._anchors[anchor] = _INCOMPLETE
+            value = self._collection(event, self._level(depth, event))
+        if anchor is not None:
+            self._anchors[anchor] = value
+        return value
+
+    def _level(self, depth: int, event: Event) -> int:
+        if depth == 0:
+            raise _too_large(f"nested more than {self._depth} levels deep", event)
+        self._depth_left = min(self._depth_left, depth - 1)
+        return depth - 1
+
+    def _collection(self, event: Event, depth: int) -> Value:
+        if isinstance(event, MappingStartEvent):
+            _check_tag(event, "map")
+            return self._mapping(depth)
+        _check_tag(event, "seq")
+        return self._sequence(depth)
+
+    def _sequence(self, depth: int) -> list[Value]:
+        items: list[Value] = []
+        while not isinstance(event := self._next(), SequenceEndEvent):
+            items.append(self._value(event, depth))
+        return items
+
+    def _mapping(self, depth: int) -> Object:
+        result: Object = {}
+        merged: list[Object] | None = None
+        keys: list[Event] = []
+        while not isinstance(event := self._next(), MappingEndEvent):
+            key = self._key(event)
+            if key == "<<" and _is_plain(event):
+                if merged is not None:
+                    raise _error("a second << in one map", event, hint="write <<: [*one, *other]")
+                merged = self._merged(self._next(), depth)
+                continue
+            if key in result:
+                raise _duplicate(key, event, keys[list(result).index(key)])
+            keys.append(event)
+            result[key] = self._value(self._next(), depth)
+        for source in merged or ():
+            for key, value in source.items():
+                result.setdefault(key, value)
+        return result
+
+    def _merged(self, event: Event, depth: int) -> list[Object]:
+        value = self._value(event, depth)
+        sources = value if isinstance(value, list) else [value]
+        maps = [source for source in sources if isinstance(source, dict)]
+        if len(maps) < len(sources):
+            raise _error("<< takes a map or a list of maps", event)
+        return maps
+
+    def _key(self, event: Event) -> str:
+        if isinstance(event, ScalarEvent):
+            if event.anchor is not None:
+                self._anchors[event.anchor] = _scalar(event)
+            return key_text(event)
+        if isinstance(event, AliasEvent):
+            return _as_key(self._expanded(self._anchored(event), 0, event), event)
+        raise _error("a map or a list cannot be a key", event, hint=hints.UNQUOTED_BRACES)
+
+    def _anchored(self, event: AliasEvent) -> Value:
+        name = event.anchor
+        if name not in self._anchors:
+            hint = 'quote a value that begins with "*"'
+            raise _error(f"the alias *{name} has no anchor &{name} before it", event, hint=hint)
+        value = self._anchors[name]
+        if isinstance(value, _Incomplete):
+            raise _error(f"the value of the anchor &{name} holds itself", event)
+        return value
+
+    def _expanded(self, value: Value, depth: int, event: Event) -> Value:
+        """A copy of an anchored value, charged as if it had been written out."""
+        if isinstance(value, str):
+            self._characters_left -= len(value)
+            if self._characters_left < 0:
+                raise _too_large(f"aliases expand to more than {_MAX_EXPANDED >> 20} MiB", event)
+            return value
+        if not isinstance(value, (dict, list)):
+            return value
+        below = self._level(depth, event)
+        self._nodes_left -= len(value)
+        if self._nodes_left < 0:
+            raise _too_large(f"more than {self._nodes:,} values with aliases expanded", event)
+        if isinstance(value, list):
+            return [self._expanded(item, below, event) for item in value]
+        return {key: self._expanded(item, below, event) for key, item in value.items()}
+
+
+def _is_plain(event: Event) -> bool:
+    return isinstance(event, ScalarEvent) and event.implicit[0] and event.tag is None
+
+
+def _scalar(event: ScalarEvent) -> Scalar:
+    text = event.value
+    if event.tag is not None:
+        return _tagged(event)
+    if not event.implicit[0] or text[:1] not in SPECIAL_STARTS:
+        return text
+    try:
+        return resolve(text)
+    except ValueError as error:
+        raise _error(str(error), event, hint="quote it to have it as text") from error
+
+
+def _tagged(event: ScalarEvent) -> Scalar:
+    text, tag = event.value, str(event.tag).removeprefix(_TAG)
+    if tag in {"!", "str"}:
+        return text
+    if tag == "null" and text in WORDS and WORDS[text] is None:
+        return None
+    if tag == "bool" and isinstance(WORDS.get(text), bool):
+        return WORDS[text]
+    number: int | float | None = None
+    if tag == "int":
+        number = to_integer(text.replace("_", ""))
+    elif tag == "float":
+        number = to_float(text.replace("_", ""))
+    if number is not None:
+        return number
+    if tag in {"null", "bool", "int", "float"}:
+        raise _error(f"{text!r} is no !!{tag}", event)
+    raise _unknown_tag(event, tag)
+
+
+def _check_tag(event: Event, expected: str) -> None:
+    tag = event.tag  # type: ignore[attr-defined] # checked for events that begin a map or list only
+    if tag not in {None, "!", _TAG + expected}:
+        raise _unknown_tag(event, tag)
+
+
+def _unknown_tag(event: Event, tag: str) -> YamlError:
+    name = tag if tag.startswith("!") else f"!!{tag.removeprefix(_TAG)}"
+    return _error(f"the tag {name} is not supported", event, hint="leave it out")
+
+
+def key_text(event: ScalarEvent) -> str:
+    """The key a scalar is; raises YamlError for null."""
+    value = _scalar(event)
+    return value if isinstance(value, str) else _as_key(value, event)
+
+
+def _as_key(value: Value, event: Event) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return number_text(value)
+    raise _error(f"a key must be a string, not {type_name(value)}", event, hint="quote it")
+
+
+def _duplicate(key: str, event: Event, first: Event) -> YamlError:
+    lines = place(event)[0] - place(first)[0]
+    where = "on the same line" if lines == 0 else f"{lines} line{'s' * (lines > 1)} above"
+    return _error(f"the key {key!r} is there twice, first {where}", event)
+
+
+def _error(message: str, event: Event, *, hint: str | None = None) -> YamlError:
+    line, column = place(event)
+    return YamlError(message, line=line, column=column, hint=hint)
+
+
+def _too_large(message: str, event: Event) -> TooLargeError:
+    line, column = place(event)
+    return TooLargeError(message, line=line, column=column)
+
+
+def place(event: Event) -> tuple[int, int]:
+    """Line and column where an event begins, 0-based."""
+    mark = event.start_mark
+    return (0, 0) if mark is None else (mark.line, mark.column)

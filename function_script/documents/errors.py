@@ -1,0 +1,22 @@
+"""What is wrong with a YAML text, before anyone knows whose text it is.
+
+YamlError           not YAML, or not YAML that Kubernetes accepts
+└── TooLargeError   more values, levels or expanded text than allowed
+"""
+
+from __future__ import annotations
+
+
+class YamlError(Exception):
+    """A problem at ``line`` and ``column``, both 0-based, of the text that was read."""
+
+    def __init__(self, message: str, *, line: int, column: int, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+        self.hint = hint
+
+
+class TooLargeError(YamlError):
+    """The value would be larger than the limits allow."""

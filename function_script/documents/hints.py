@@ -1,0 +1,65 @@
+"""What the YAML parser says, in words that help: the classic mistakes have a hint.
+
+Called by the composer when the parser gives up.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from function_script.documents.errors import YamlError
+
+if TYPE_CHECKING:
+    from yaml.error import MarkedYAMLError
+
+UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
+_UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NO_BLANK_AFTER_COLON = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:[^\s:/]")
+_TWO_COLONS = re.compile(r"[^:]*: +[^'\"|>&].*: ")
+
+
+def explained(error: MarkedYAMLError, text: str) -> YamlError:
+    """The parser's error with its place and, where the mistake is a classic one, its mending."""
+    mark = error.problem_mark or error.context_mark
+    line, column = (0, 0) if mark is None else (mark.line, mark.column)
+    lines = text.splitlines() or [""]
+    # The parser notices some mistakes only where the text ends.
+    line = min(line, len(lines) - 1)
+    message = str(error.problem or error.context)
+    if error.context and error.problem:
+        message += f" {error.context}"
+        if error.context_mark is not None and error.context_mark.line != line:
+            message += f" that begins {line - error.context_mark.line} lines above"
+    return YamlError(message, line=line, column=column, hint=_hint(message, lines, line, column))
+
+
+def unreadable(text: str) -> YamlError:
+    """The error for a character that no YAML text may hold."""
+    match = _UNREADABLE.search(text)
+    start = 0 if match is None else match.start()
+    line = text.count("\n", 0, start)
+    column = start - (text.rfind("\n", 0, start) + 1)
+    name = "a character" if match is None else f"the character U+{ord(match[0]):04X}"
+    hint = 'write it as an escape in double quotes, such as "\\x01"'
+    return YamlError(f"{name} is not allowed in YAML", line=line, column=column, hint=hint)
+
+
+def _hint(message: str, lines: list[str], number: int, column: int) -> str | None:
+    line = lines[number]
+    before = lines[number - 1] if number else ""
+    if "\t" in line[: len(line) - len(line.lstrip())]:
+        return "YAML is not indented by tabs: use blanks"
+    if "{{" in line or "{%" in line:
+        return UNQUOTED_BRACES
+    if _NO_BLANK_AFTER_COLON.match(before) or _NO_BLANK_AFTER_COLON.match(line):
+        return "put a blank after the colon of a key"
+    if "cannot start any token" in message and line[column : column + 1]:
+        return f"quote a value that begins with {line[column]!r}"
+    if "mapping values are not allowed" in message:
+        if _TWO_COLONS.match(line):
+            return 'quote a value that holds ": "'
+        return "check the indentation of this line and the one above"
+    if "block mapping" in message or "block collection" in message:
+        return "check the indentation: siblings begin in the same column"
+    return None

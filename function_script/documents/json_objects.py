@@ -1,0 +1,95 @@
+"""JSON objects in a text, one after the other: what a stream that begins with ``{`` is read as.
+
+Called by the stream reader. Ten times faster than reading the same text as YAML.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from function_script.documents.composer import Composed, compose
+from function_script.documents.errors import TooLargeError, YamlError
+from function_script.documents.scalars import to_float, to_integer
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+
+def find_object(text: str, start: int, *, nodes: int, depth: int) -> tuple[Composed, int] | None:
+    """The object that begins at ``start``, and where it ends; None when it is not JSON.
+
+    Raises YamlError, with lines counted from ``start``, for JSON that is not acceptable.
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError:
+        return None
+    except RecursionError:
+        raise TooLargeError(f"nested more than {depth} levels deep", line=0, column=0) from None
+    except _RefusedError:
+        # Rare enough to be read again by the reader that knows places; both refuse the same.
+        compose(text[start:], nodes=nodes, depth=depth)
+        raise
+    counter = _Counter(nodes, depth)
+    counter.check(value, depth)
+    return (
+        Composed(value=value, line=0, nodes=nodes - counter.nodes, depth=depth - counter.depth),
+        end,
+    )
+
+
+class _RefusedError(YamlError):
+    """JSON by its grammar, but nothing we accept."""
+
+
+class _Counter:
+    """What is left of the nodes and levels that a value may have."""
+
+    def __init__(self, nodes: int, depth: int) -> None:
+        self.nodes = nodes
+        self.depth = depth
+        self._message = f"more than {nodes:,} values", f"nested more than {depth} levels deep"
+
+    def check(self, value: Value, depth: int) -> None:
+        self.nodes -= 1
+        if self.nodes < 0:
+            raise TooLargeError(self._message[0], line=0, column=0)
+        if not isinstance(value, (dict, list)):
+            return
+        if depth == 0:
+            raise TooLargeError(self._message[1], line=0, column=0)
+        self.depth = min(self.depth, depth - 1)
+        for item in value.values() if isinstance(value, dict) else value:
+            self.check(item, depth - 1)
+
+
+def _object(pairs: list[tuple[str, Value]]) -> Object:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise _RefusedError("a key is there twice in one object", line=0, column=0)
+    return result
+
+
+def _integer(text: str) -> int | float:
+    value = to_integer(text)
+    return _float(text) if value is None else value
+
+
+def _float(text: str) -> int | float:
+    value = to_float(text)
+    if value is None:
+        raise _RefusedError(f"the number {text[:20]}… is too large", line=0, column=0)
+    return value
+
+
+def _constant(text: str) -> Value:
+    raise _RefusedError(f"{text} has no place in JSON", line=0, column=0)
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_int=_integer,
+    parse_float=_float,
+    parse_constant=_constant,
+)

@@ -1,0 +1,54 @@
+"""Where the text of a stream comes from: rendered from a template, or written as it is.
+
+Called by the stream reader to give problems the place where their author can mend them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from function_script.documents.errors import TooLargeError, YamlError
+from function_script.errors import DocumentError, FatalError, LimitError
+from function_script.source import Source, Span, excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MAX_NOTE_COLUMNS = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The text of a stream with either the source it is, or the way back to its template.
+
+    ``locate`` maps a 1-based line of ``text`` to the template's place.
+    """
+
+    text: str
+    source: Source | None = None
+    locate: Callable[[int], Span | None] | None = None
+
+    def span(self, line: int, column: int | None = None) -> Span | None:
+        """The author's place of a 1-based line and column; a template's has a line at best."""
+        if self.source is not None:
+            return Span(name=self.source.name, line=line, column=column)
+        return None if self.locate is None else self.locate(line)
+
+    def error(self, error: YamlError, *, first_line: int, what: str) -> FatalError:
+        """The user's problem; ``first_line`` is the 1-based line of the text that was read."""
+        kind = LimitError if isinstance(error, TooLargeError) else DocumentError
+        line = first_line + error.line
+        span = self.span(line, error.column + 1)
+        if self.source is not None:
+            shown = None if span is None else excerpt(self.source, span)
+            message = f"cannot read {what}: {error.message}"
+            return kind.of(message, span=span, excerpt=shown, hint=error.hint)
+        where = f"line {line}" if self.locate is None else f"line {line} of the rendered text"
+        message = f"cannot read {what}, {where}: {error.message}"
+        return kind.of(message, span=span, hint=error.hint, notes=self._around(line))
+
+    def _around(self, line: int) -> tuple[str, ...]:
+        lines = self.text.splitlines()
+        shown = range(max(1, line - 1), min(len(lines), line + 1) + 1)
+        return tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in shown)
