@@ -1,7 +1,6 @@
 """What goes wrong while a template runs, in Go's words; the position is added from outside.
 
-Functions raise CallError, the evaluator EvalError. Neither leaves the engine: run.py turns them
-into diagnostics.
+Functions raise CallError, the evaluator EvalError; problems.py turns them into diagnostics.
 """
 
 from __future__ import annotations
@@ -23,9 +22,39 @@ class EvalError(GoError):
     """An expression cannot be evaluated: a wrong type, a field of nil, a missing key."""
 
 
+class FieldError(EvalError):
+    """A value has no such field. ``names`` are those it has, for a hint."""
+
+    def __init__(self, text: str, name: str, names: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.name = name
+        self.names = names
+
+
+class TypeFieldError(FieldError):
+    """A value of a type without fields was asked for one.
+
+    ``receiver`` is true when the value is where the chain of fields begins: Go then calls the
+    elements of a range ``interface {}``, which only the compiler can know.
+    """
+
+    def __init__(self, name: str, type_name: str, *, receiver: bool) -> None:
+        super().__init__(f"can't evaluate field {name} in type {type_name}", name)
+        self.receiver = receiver
+
+
 class ParseError(GoError):
-    """The template's text is not Go template syntax; ``position`` is set by the parser."""
+    """The template's text is not Go template syntax; ``position`` counts characters."""
 
     def __init__(self, text: str, position: int | None = None) -> None:
         super().__init__(text)
         self.position = position
+
+
+class OverLimit(Exception):  # noqa: N818 # becomes errors.LimitError once its place is known
+    """A run wants more than it may have; the text names the limit and how much was wanted."""
+
+    def __init__(self, text: str, hint: str | None = None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.hint = hint

@@ -1,7 +1,8 @@
 """What a function that templates may call looks like; builtins, peer and sprig make tables of it.
 
-A module of functions exports ``FUNCTIONS: tuple[Function, ...]``; table.py joins them. Values are
-described in values.py. Functions are pure but for what Needs grants them.
+A module of functions exports ``FUNCTIONS: tuple[Function, ...]`` (sprig also ``REFUSALS:
+tuple[Refusal, ...]``); table.py joins them. Values are described in values.py. Functions are pure
+but for what Needs grants them; CallError (faults.py) is how they fail.
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ class Function:
     Go's text. ``grows`` says that the result may be longer than all arguments together (the
     engine then measures it); ``mutates`` that it changes an argument. ``gives`` may name the
     result's Go type when it is always ``string``, ``bool`` or ``int``: it saves a check.
+    ``option`` is the option of the step without which the function is refused:
+    ``stable_values`` for draws, ``crypto`` for keys and certificates.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Function:
     grows: bool = False
     mutates: bool = False
     gives: str = "any"
+    option: str = ""
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -40,6 +40,13 @@ Closed: TypeAlias = tuple[list[Node], End]
 Trees: TypeAlias = dict[str, list[Node]]
 
 
+class Parsed(NamedTuple):
+    """The templates of a text, and the names of the variables that it assigns with ``=``."""
+
+    trees: Trees
+    assigned: frozenset[str]
+
+
 class Grammar(NamedTuple):
     """What a parser must know of its surroundings."""
 
@@ -55,7 +62,7 @@ class ParseFailure(Exception):  # noqa: N818 # several errors, not one
         self.errors = errors
 
 
-def parse(name: str, text: str, grammar: Grammar) -> Trees:
+def parse(name: str, text: str, grammar: Grammar) -> Parsed:
     """The templates in ``text`` by name, its own under ``name``; raises ParseFailure."""
     parser = _Parser(tokenize(text, *grammar.delims), grammar.functions)
     try:
@@ -68,7 +75,7 @@ def parse(name: str, text: str, grammar: Grammar) -> Trees:
         parser.errors.append(ParseError("the template is nested too deeply", parser.here))
     if parser.errors:
         raise ParseFailure(parser.errors)
-    return parser.trees
+    return Parsed(parser.trees, frozenset(parser.assigned))
 
 
 class _Parser(PipelineParser):

@@ -45,6 +45,8 @@ class PipelineParser:
         self.index = 0
         self.furthest = 0
         self.variables = ["$"]
+        # Every variable that some `=` changes.
+        self.assigned: set[str] = set()
         self.nesting = 0
 
     @property
@@ -107,7 +109,10 @@ class PipelineParser:
             if following.kind in {"declare", "assign"}:
                 self.next()
                 declared.append(self.declare(variable))
-                return declared, following.kind == "assign"
+                assigns = following.kind == "assign"
+                if assigns:
+                    self.assigned.update(variable.names[0] for variable in declared)
+                return declared, assigns
             if following.text != "," or following.kind != "punctuation":
                 self.index -= 1
                 break

@@ -1,0 +1,183 @@
+"""Reading fields of values, and checking arguments: what generated code calls for each ``.a.b``.
+
+The fast way is Python's own indexing; what it refuses goes step by step through Go's rules.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
+
+from function_script.engines.gotemplate.faults import EvalError, FieldError, TypeFieldError
+from function_script.engines.gotemplate.printing import quote
+from function_script.engines.gotemplate.values import (
+    MISSING,
+    NilList,
+    NilMap,
+    Struct,
+    TypedList,
+    TypedMap,
+    go_type,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.engines.gotemplate.functions import Function
+
+# What an absent key of a map gives: no value, the zero value, an error.
+MissingKey: TypeAlias = Literal["default", "zero", "error"]
+
+_UNTYPED: Final = "interface {}"
+
+
+def readers(missing: MissingKey) -> dict[str, Callable[..., object]]:  # type: ignore[explicit-any] # one to four names, by arity
+    """The functions ``get1`` to ``get4`` and ``get`` (value, names), for generated code."""
+
+    def get1(value: object, first: str) -> object:
+        try:
+            return value[first]  # type: ignore[index] # what cannot be indexed goes the slow way
+        except (KeyError, TypeError):
+            return walk(value, (first,), missing)
+
+    def get2(value: object, first: str, second: str) -> object:
+        try:
+            return value[first][second]  # type: ignore[index] # as above
+        except (KeyError, TypeError):
+            return walk(value, (first, second), missing)
+
+    def get3(value: object, first: str, second: str, third: str) -> object:
+        try:
+            return value[first][second][third]  # type: ignore[index] # as above
+        except (KeyError, TypeError):
+            return walk(value, (first, second, third), missing)
+
+    def get4(value: object, first: str, second: str, third: str, fourth: str) -> object:
+        try:
+            return value[first][second][third][fourth]  # type: ignore[index] # as above
+        except (KeyError, TypeError):
+            return walk(value, (first, second, third, fourth), missing)
+
+    def get(value: object, *names: str) -> object:
+        return walk(value, names, missing)
+
+    return {"get1": get1, "get2": get2, "get3": get3, "get4": get4, "get": get}
+
+
+def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
+    """The value at the end of a chain of fields, by Go's rules; raises EvalError."""
+    static = None
+    for name in names:
+        if isinstance(value, dict):
+            following = value[name] if name in value else _absent(value, name, missing)
+        elif value is MISSING:
+            following = _beyond(name, missing)
+        elif value is None:
+            raise FieldError(f"nil pointer evaluating {_UNTYPED}.{name}", name)
+        else:
+            following = _member(value, name, static)
+        static = value.element if isinstance(value, TypedMap) else _UNTYPED
+        value = following
+    return value
+
+
+def _absent(value: dict[object, object], name: str, missing: MissingKey) -> object:
+    if missing == "error":
+        names = tuple(key for key in value if isinstance(key, str))
+        raise FieldError(f"map has no entry for key {quote(name)}", name, names)
+    if missing == "default":
+        return MISSING
+    return _ZEROS.get(value.element) if isinstance(value, TypedMap) else None
+
+
+_ZEROS: Final = {"string": "", "[]uint8": b""}
+
+
+def _beyond(name: str, missing: MissingKey) -> object:
+    if missing == "error":
+        raise FieldError(f"nil data; no entry for key {quote(name)}", name)
+    return MISSING
+
+
+def _member(value: object, name: str, static: str | None) -> object:
+    """A field or a method of a struct; nothing else has any."""
+    if isinstance(value, Struct):
+        if name in value.fields:
+            return value.fields[name]
+        method = value.method(name)
+        if method is not None:
+            return call_method(method, ())
+    raise _no_field(value, name, static)
+
+
+def _no_field(value: object, name: str, static: str | None) -> FieldError:
+    known = isinstance(value, Struct) or static is None or static == "string"
+    type_name = go_type(value) if known else _UNTYPED
+    if isinstance(value, Struct):
+        text = f"can't evaluate field {name} in type {type_name}"
+        return FieldError(text, name, tuple(value.fields))
+    return TypeFieldError(name, type_name, receiver=static is None)
+
+
+def find_method(value: object, name: str, missing: MissingKey) -> Function | None:
+    """What a field that is given arguments calls; None when there is no value to ask."""
+    if isinstance(value, Struct):
+        method = value.method(name)
+        if method is not None:
+            return method
+        if name in value.fields:
+            raise EvalError(f"{name} has arguments but cannot be invoked as function")
+    elif isinstance(value, dict):
+        raise EvalError(f"{name} is not a method but has arguments")
+    elif value is MISSING:
+        _beyond(name, missing)
+        return None
+    walk(value, (name,), missing)
+    raise EvalError(f"{name} is not a method but has arguments")
+
+
+def call_method(method: Function, arguments: tuple[object, ...]) -> object:
+    """Call a method with arguments whose types only the running template knows."""
+    types = method.parameters
+    if len(arguments) != len(types) and not method.variadic:
+        wanted = f"want {len(types)} got {len(arguments)}"
+        raise EvalError(f"wrong number of args for {method.name}: {wanted}")
+    checked = [
+        check_argument(argument, types[min(index, len(types) - 1)])
+        for index, argument in enumerate(arguments)
+    ]
+    return method.call(*checked) if callable(method.call) else MISSING
+
+
+def check_argument(value: object, type_name: str) -> object:
+    """``value`` as a parameter of this type takes it (functions.Function says which); EvalError."""
+    if type_name == "value":
+        return value
+    if type_name == "any":
+        return None if value is MISSING else value
+    if type_name == "map":
+        return to_map(value)
+    if type_name == "list":
+        return to_list(value)
+    return value if go_type(value) == type_name else refuse(value, type_name)
+
+
+def to_map(value: object) -> object:
+    """A map[string]interface {}: nil when there is no value."""
+    if isinstance(value, dict) and not isinstance(value, TypedMap):
+        return value
+    return NilMap() if value is MISSING else refuse(value, "map[string]interface {}")
+
+
+def to_list(value: object) -> object:
+    """A []interface {}: nil when there is no value."""
+    if isinstance(value, list) and not isinstance(value, TypedList):
+        return value
+    return NilList() if value is MISSING else refuse(value, "[]interface {}")
+
+
+def refuse(value: object, type_name: str) -> NoReturn:
+    """Complain about an argument that is not of a parameter's type."""
+    if value is MISSING:
+        raise EvalError(f"invalid value; expected {type_name}")
+    got = _UNTYPED if value is None else go_type(value)
+    raise EvalError(f"wrong type for value; expected {type_name}; got {got}")

@@ -1,0 +1,201 @@
+"""The functions of Go's text/template itself. sprig's and the peer's own stand beside them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote_plus
+
+from function_script.engines.gotemplate import comparing, printing
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.printf import sprintf
+from function_script.engines.gotemplate.values import (
+    MISSING,
+    AnyMap,
+    Int,
+    TypedMap,
+    Uint8,
+    byte_length,
+    go_type,
+    to_bytes,
+)
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.run import Run
+
+
+def _length(item: object) -> Int:
+    if isinstance(item, str):
+        return Int(byte_length(item))
+    if isinstance(item, (dict, list, bytes)):
+        return Int(len(item))
+    if item is None:
+        raise CallError("len of nil pointer")
+    if item is MISSING:
+        raise CallError("reflect: call of reflect.Value.Type on zero Value")
+    raise CallError(f"len of type {go_type(item)}")
+
+
+def _index(item: object, *keys: object) -> object:
+    if item is None or item is MISSING:
+        raise CallError("index of untyped nil")
+    for key in keys:
+        if isinstance(item, dict):
+            item = _look_up(item, key)
+        elif isinstance(item, (list, bytes, str)):
+            item = _element(item, key)
+        elif item is None:
+            raise CallError("index of nil pointer")
+        else:
+            raise CallError(f"can't index item of type {go_type(item)}")
+    return item
+
+
+def _look_up(item: dict[object, object], key: object) -> object:
+    if type(key) is not str and not isinstance(item, AnyMap):
+        if key is None or key is MISSING:
+            raise CallError("value is nil; should be of type string")
+        raise CallError(f"value has type {go_type(key)}; should be string")
+    found = item.get(key, MISSING)
+    if found is not MISSING:
+        return found
+    return _ZEROS.get(item.element) if isinstance(item, TypedMap) else None
+
+
+_ZEROS: Final = {"string": "", "[]uint8": b""}
+
+
+def _element(item: list[object] | bytes | str, key: object) -> object:
+    if key is None or key is MISSING:
+        raise CallError("cannot index slice/array with nil")
+    if isinstance(key, bool) or not isinstance(key, int):
+        raise CallError(f"cannot index slice/array with type {go_type(key)}")
+    data = to_bytes(item) if isinstance(item, str) else item
+    if not 0 <= key <= len(data):
+        raise CallError(f"index out of range: {int(key)}")
+    if key == len(data):
+        kind = "string" if isinstance(item, str) else "slice"
+        raise CallError(f"reflect: {kind} index out of range")
+    found = data[key]
+    return found if isinstance(data, list) else Uint8(int.from_bytes(data[key : key + 1]))
+
+
+def _not(item: object) -> bool:
+    return not item
+
+
+def _choose(*_: object) -> None:
+    """``and`` and ``or`` are code of their own, for they do not evaluate all arguments."""
+
+
+def _call(shown: str, function: object, *_: object) -> None:
+    """No value is a function: ``call`` can only fail."""
+    if function is None or function is MISSING:
+        raise CallError("call of nil")
+    raise CallError(f"non-function {shown} of type {go_type(function)}")
+
+
+# Text
+
+
+def _print(budget: Budget, *arguments: object) -> str:
+    if len(arguments) == 1 and type(arguments[0]) is str:
+        return arguments[0]
+    parts: list[str] = []
+    after_string = True
+    for argument in arguments:
+        is_string = isinstance(argument, str)
+        if not after_string and not is_string:
+            parts.append(" ")
+        parts.append(_text(budget, argument))
+        after_string = is_string
+    budget.check_string(sum(map(len, parts)))
+    return "".join(parts)
+
+
+def _println(budget: Budget, *arguments: object) -> str:
+    text = " ".join(_text(budget, argument) for argument in arguments)
+    return f"{text}\n"
+
+
+def _text(budget: Budget, value: object) -> str:
+    if isinstance(value, (dict, list)):
+        budget.check_tree(value)
+    return printing.to_text(value)
+
+
+def _printf(budget: Budget, template: str, *arguments: object) -> str:
+    for argument in arguments:
+        if isinstance(argument, (dict, list)):
+            budget.check_tree(argument)
+    return sprintf(budget, template, *arguments)
+
+
+def _shown(budget: Budget, arguments: tuple[object, ...]) -> str:
+    """What the escaping functions escape: nil is what it would be in the output."""
+    values = (printing.NO_VALUE if value is None else value for value in arguments)
+    return _print(budget, *values)
+
+
+def _html(budget: Budget, *arguments: object) -> str:
+    return _shown(budget, arguments).translate(_HTML)
+
+
+_HTML: Final = str.maketrans(
+    {"\0": "\ufffd", '"': "&#34;", "'": "&#39;", "&": "&amp;", "<": "&lt;", ">": "&gt;"}
+)
+
+
+def _js(budget: Budget, *arguments: object) -> str:
+    return _JS_SPECIAL.sub(_escape_js, _shown(budget, arguments))
+
+
+_JS_SPECIAL: Final = re.compile(r"[\\'\"<>&=\x00-\x1f]|[^\x00-\x7f]")
+_JS_ESCAPES: Final = {"\\": r"\\", "'": r"\'", '"': r"\""}
+
+
+def _escape_js(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _JS_ESCAPES:
+        return _JS_ESCAPES[character]
+    if not character.isascii() and character.isprintable():
+        return character
+    return f"\\u{ord(character):04X}"
+
+
+def _urlquery(budget: Budget, *arguments: object) -> str:
+    return quote_plus(to_bytes(_shown(budget, arguments)), safe="-_.~")
+
+
+def _include(run: Run, name: str, data: object) -> str:
+    return run.include(name, MISSING if data is None else data)
+
+
+_BUDGET: Final = Needs.BUDGET
+
+FUNCTIONS: Final = (
+    *comparing.FUNCTIONS,
+    Function(name="and", takes="value value...", call=_choose),
+    Function(name="or", takes="value value...", call=_choose),
+    Function(name="not", takes="value", call=_not, gives="bool"),
+    Function(name="call", takes="value value...", call=_call),
+    Function(name="len", takes="value", call=_length, gives="int"),
+    Function(name="index", takes="value value...", call=_index),
+    Function(name="print", takes="any...", call=_print, needs=_BUDGET, gives="string"),
+    Function(name="println", takes="any...", call=_println, needs=_BUDGET, gives="string"),
+    Function(
+        name="printf",
+        takes="string any...",
+        call=_printf,
+        needs=_BUDGET,
+        grows=True,
+        gives="string",
+    ),
+    Function(name="html", takes="any...", call=_html, needs=_BUDGET, grows=True, gives="string"),
+    Function(name="js", takes="any...", call=_js, needs=_BUDGET, grows=True, gives="string"),
+    Function(
+        name="urlquery", takes="any...", call=_urlquery, needs=_BUDGET, grows=True, gives="string"
+    ),
+    Function(name="include", takes="string any", call=_include, needs=Needs.RUN, gives="string"),
+)

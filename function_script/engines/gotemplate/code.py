@@ -1,0 +1,102 @@
+"""The Python source that a template becomes, line by line, and where each line comes from.
+
+Generated code never reads an attribute: all it does with values goes through functions of ours.
+One line does one thing that can fail, so that a traceback's line tells the template's place.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.engines.gotemplate.nodes import Placed
+
+INDENT: Final = " "
+
+
+class Site(NamedTuple):
+    """Where a line of generated code comes from.
+
+    ``function`` is what it calls, if anything; ``element`` says that its value comes straight
+    from a range, which changes the words of an error.
+    """
+
+    node: Placed
+    template: str
+    function: str | None = None
+    element: bool = False
+
+
+class Value(NamedTuple):
+    """An expression that is computed: ``code`` is a name or a constant, safe to repeat.
+
+    ``type`` is its Go type where that is known. ``nil``: it may be MISSING or None; ``null``: it
+    may be None. ``settled`` says that None means no value, as at the end of a pipeline, and not
+    a null that is there. ``element``: it comes straight from a range.
+    """
+
+    code: str
+    type: str = "any"
+    nil: bool = True
+    null: bool = True
+    settled: bool = False
+    element: bool = False
+
+
+class Code:
+    """Lines of Python, the sites of those that can fail, and the constants they use."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.sites: list[Site | None] = [None]
+        self.constants: dict[str, object] = {}
+        self._known: dict[tuple[type, object], str] = {}
+        self._indent = ""
+        self._names = 0
+
+    def line(self, text: str, site: Site | None = None) -> None:
+        """Add a line; Python counts them from 1, as ``sites`` does."""
+        self.lines.append(self._indent + text)
+        self.sites.append(site)
+
+    @contextmanager
+    def block(self, header: str, site: Site | None = None) -> Iterator[None]:
+        """Lines below ``header``."""
+        self.line(header, site)
+        outer, self._indent = self._indent, self._indent + INDENT
+        before = len(self.lines)
+        yield
+        if len(self.lines) == before:
+            self.line("pass")
+        self._indent = outer
+
+    def name(self, prefix: str = "t") -> str:
+        """A local name that is used nowhere else."""
+        self._names += 1
+        return f"{prefix}{self._names}"
+
+    def constant(self, value: object) -> str:
+        """A global name for a value that has no literal in Python."""
+        key = (type(value), value)
+        if key not in self._known:
+            self._known[key] = f"k{len(self._known)}"
+            self.constants[self._known[key]] = value
+        return self._known[key]
+
+
+class Scope:
+    """The variables that can be seen at some place."""
+
+    def __init__(self, outer: Scope | None = None) -> None:
+        self._values: dict[str, Value] = dict(outer._values) if outer is not None else {}  # noqa: SLF001 # its own kind
+
+    def declare(self, name: str, value: Value) -> None:
+        """A new variable; it hides one of that name."""
+        self._values[name] = value
+
+    def find(self, name: str) -> Value | None:
+        """The variable of this name."""
+        return self._values.get(name)

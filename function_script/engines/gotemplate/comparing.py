@@ -1,0 +1,128 @@
+"""``eq ne lt le gt ge`` with Go's rules: no comparison across kinds, nil equals nil."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.values import (
+    MISSING,
+    Int,
+    NamedString,
+    Sized,
+    Struct,
+    Uint8,
+    Uint32,
+    Uint64,
+    go_kind,
+    go_type,
+    is_nil,
+)
+from function_script.engines.gotemplate.verbs import Flags, format_argument
+
+_KINDS: Final[dict[type, str]] = {
+    str: "string",
+    int: "integer",
+    Int: "integer",
+    float: "float",
+    bool: "bool",
+    # Integers without a sign compare with those that have one.
+    Uint8: "integer",
+    Uint32: "integer",
+    Uint64: "integer",
+}
+_INVALID: Final = "invalid type for comparison"
+
+
+def _kind(value: object) -> str:
+    """What a value compares with; empty for what has no order."""
+    kind = _KINDS.get(type(value))
+    if kind is not None:
+        return kind
+    if isinstance(value, NamedString):
+        return "string"
+    return "integer" if isinstance(value, Sized) else ""
+
+
+def equal(first: object, *others: object) -> bool:
+    """Whether ``first`` equals any of the others; stops at the one that does."""
+    if not others:
+        raise CallError("missing argument for comparison")
+    return any(_equals(first, other) for other in others)
+
+
+def _equals(left: object, right: object) -> bool:
+    kind = _kind(left)
+    if kind != _kind(right):
+        if left in _NOTHING or right in _NOTHING:
+            return False
+        raise CallError(_incompatible(left, right))
+    if kind:
+        return bool(left == right)
+    return _equal_others(left, right)
+
+
+def _equal_others(left: object, right: object) -> bool:
+    if is_nil(left) or is_nil(right):
+        _check_kinds(left, right)
+        return is_nil(left) == is_nil(right)
+    _check_kinds(left, right)
+    if not isinstance(right, Struct):
+        raise CallError(f"non-comparable type {_shown(right)}: {go_type(right)}")
+    return isinstance(left, Struct) and left.fields == right.fields
+
+
+def _check_kinds(left: object, right: object) -> None:
+    kinds = {go_kind(left), go_kind(right)}
+    if len(kinds) > 1 and "invalid" not in kinds:
+        types = f"{_shown(left)}: {go_type(left)}, {_shown(go_type(right))}: {_shown(right)}"
+        raise CallError(f"non-comparable types {types}")
+
+
+_NOTHING: Final = (None, MISSING)
+
+
+def _shown(value: object) -> str:
+    return format_argument(value, "s", Flags())
+
+
+def _incompatible(left: object, right: object) -> str:
+    return f"incompatible types for comparison: {go_type(left)} and {go_type(right)}"
+
+
+def _less(left: object, right: object) -> bool:
+    kind, other = _kind(left), _kind(right)
+    if not kind or not other:
+        raise CallError(_INVALID)
+    if kind != other:
+        raise CallError(_incompatible(left, right))
+    if kind == "bool":
+        raise CallError(_INVALID)
+    return bool(left < right)  # type: ignore[operator] # both are of the same ordered kind
+
+
+def _not_equal(left: object, right: object) -> bool:
+    return not _equals(left, right)
+
+
+def _less_or_equal(left: object, right: object) -> bool:
+    return _less(left, right) or _equals(left, right)
+
+
+def _greater(left: object, right: object) -> bool:
+    return not _less_or_equal(left, right)
+
+
+def _greater_or_equal(left: object, right: object) -> bool:
+    return not _less(left, right)
+
+
+FUNCTIONS: Final = (
+    Function(name="eq", takes="value value...", call=equal, gives="bool"),
+    Function(name="ne", takes="value value", call=_not_equal, gives="bool"),
+    Function(name="lt", takes="value value", call=_less, gives="bool"),
+    Function(name="le", takes="value value", call=_less_or_equal, gives="bool"),
+    Function(name="gt", takes="value value", call=_greater, gives="bool"),
+    Function(name="ge", takes="value value", call=_greater_or_equal, gives="bool"),
+)

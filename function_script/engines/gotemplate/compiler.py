@@ -1,0 +1,238 @@
+"""Templates to Python functions: the part of the compiler that follows Go's walk.
+
+Called with everything the parser found; what it makes is kept by content and run many times.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from function_script.engines.gotemplate import access, loops
+from function_script.engines.gotemplate.code import Code, Scope, Site, Value
+from function_script.engines.gotemplate.expressions import Expressions, Surroundings
+from function_script.engines.gotemplate.faults import EvalError, ParseError
+from function_script.engines.gotemplate.nodes import (
+    Action,
+    Break,
+    Continue,
+    If,
+    Node,
+    Range,
+    Template,
+    Text,
+    With,
+)
+from function_script.engines.gotemplate.printing import quote
+from function_script.engines.gotemplate.run import Body, Run
+from function_script.engines.gotemplate.values import MISSING, Int, NilList, NilMap
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NoReturn
+
+    from function_script.engines.gotemplate.access import MissingKey
+    from function_script.engines.gotemplate.parser import Trees
+
+# The name of generated code in tracebacks; no file has it.
+FILE: Final = "<gotemplate>"
+# CPython compiles at most 20 nested loops.
+MAX_LOOPS: Final = 18
+
+
+class Unit(NamedTuple):
+    """Compiled templates: each by its name, and the sites of the lines of their code."""
+
+    bodies: Mapping[str, Body]
+    sites: list[Site | None]
+    mutates: bool
+
+
+def compile_templates(trees: Trees, around: Surroundings, missing: MissingKey) -> Unit:
+    """All templates, ready to run; raises ParseError where ours cannot follow Go."""
+    code = Code()
+    locals_of = {name: f"template{index}" for index, name in enumerate(trees)}
+    for name, root in trees.items():
+        _Statements(code, name, around, frozenset(trees)).template_body(locals_of[name], root)
+    namespace: dict[str, object] = {**_helpers(missing), **code.constants}
+    exec(compile("\n".join(code.lines), FILE, "exec"), namespace)  # noqa: S102 # our own code
+    bodies = {name: namespace[local] for name, local in locals_of.items()}
+    used = (around.functions[name[2:]] for name in code.constants if name.startswith("f_"))
+    mutates = any(function.mutates for function in used)
+    return Unit(bodies, code.sites, mutates)  # type: ignore[arg-type] # made by the lines above
+
+
+def _fail(text: str) -> NoReturn:
+    raise EvalError(text)
+
+
+def _helpers(missing: MissingKey) -> dict[str, object]:
+    """All that generated code can name besides its functions: there are no other builtins."""
+    return {
+        "__builtins__": {},
+        **access.readers(missing),
+        "find_method": lambda value, name: access.find_method(value, name, missing),
+        "call_method": access.call_method,
+        "check_argument": access.check_argument,
+        "refuse": access.refuse,
+        "elements": loops.elements,
+        "pairs": loops.pairs,
+        "call": Run.call,
+        "draw": Run.draw,
+        "measure": Run.measure,
+        "show": Run.show,
+        "turns": Run.turns,
+        "fail": _fail,
+        "MISSING": MISSING,
+        "NilMap": NilMap,
+        "NilList": NilList,
+        "Int": Int,
+        "bool": bool,
+        "float": float,
+        "int": int,
+        "len": len,
+        "str": str,
+        "type": type,
+    }
+
+
+class _Statements(Expressions):
+    """Compiles one template."""
+
+    def __init__(
+        self, code: Code, template: str, around: Surroundings, templates: frozenset[str]
+    ) -> None:
+        super().__init__(code, template, around)
+        self.templates = templates
+        self.loops = 0
+
+    def template_body(self, local: str, root: list[Node]) -> None:
+        """The function that renders the template."""
+        with self.code.block(f"def {local}(w, d, run):"):
+            self.code.line("r = d")
+            self.scope.declare("$", Value("r"))
+            self.nodes(root)
+
+    def nodes(self, nodes: list[Node]) -> None:
+        """Nodes one after the other."""
+        for node in nodes:
+            self.node(node)
+
+    def node(self, node: Node) -> None:
+        """One node."""
+        self.at = node
+        match node:
+            case Text():
+                self.code.line(f"w({node.text!r})", self.site())
+            case Action():
+                self.action(node)
+            case If() | With():
+                self.branch(node)
+            case Range():
+                self.loop(node)
+            case Template():
+                self.use(node)
+            case Break() | Continue():
+                self.code.line("break" if isinstance(node, Break) else "continue")
+
+    def action(self, node: Action) -> None:
+        """Print a pipeline's value, unless it goes into a variable."""
+        value = self.pipeline(node.pipe)
+        if node.pipe.declared:
+            return
+        self.at = node
+        shown = f"{value.code} if type({value.code}) is str else show(run, {value.code})"
+        self.code.line(f"w({value.code if value.type == 'string' else shown})", self.site())
+
+    def use(self, node: Template) -> None:
+        """``{{ template }}``."""
+        if node.name not in self.templates:
+            self.fail(f"template {quote(node.name)} not defined")
+            return
+        data = "MISSING" if node.pipe is None else self.settle(self.pipeline(node.pipe))
+        self.at = node
+        self.code.line(f"call(run, w, {node.name!r}, {data})", self.site())
+
+    def branch(self, node: If | With) -> None:
+        """``if`` and ``with``, and the chain of those that hang on their else.
+
+        A chain is flat in Python, whatever its length: a flag says whether one was taken.
+        """
+        outer_scope, outer_dot = self.scope, self.dot
+        chain, rest = _chain(node)
+        done = self.code.name("c")
+        for index, link in enumerate(chain):
+            again = self.code.block(f"if {done}:") if index else nullcontext()
+            with again:
+                self.scope = header = Scope(self.scope)
+                value = self.pipeline(link.pipe)
+                if len(chain) > 1 or rest is not None:
+                    self.code.line(f"{done} = not {value.code}")
+                with self.code.block(f"if {value.code}:"):
+                    self.inside(header, link.body, value, link)
+                self.scope, self.dot = header, outer_dot
+        if rest is not None:
+            with self.code.block(f"if {done}:"):
+                self.scope = Scope(self.scope)
+                self.nodes(rest)
+        self.scope = outer_scope
+
+    def inside(self, scope: Scope, body: list[Node], value: Value, link: If | With) -> None:
+        """The body of an if or a with; a with moves the dot."""
+        self.scope = Scope(scope)
+        if isinstance(link, With):
+            dot = self.code.name("d")
+            self.code.line(f"{dot} = {value.code}")
+            self.dot = value._replace(code=dot, nil=False, null=False)
+        self.nodes(body)
+
+    def loop(self, node: Range) -> None:
+        """``range``: over what there is, or else."""
+        if self.loops >= MAX_LOOPS:
+            raise ParseError(f"ranges are nested more than {MAX_LOOPS} deep", node.position)
+        outer_scope, outer_dot = self.scope, self.dot
+        declared = node.pipe.declared
+        self.scope = Scope(outer_scope)
+        value = self.pipeline(node.pipe._replace(declared=()))
+        kind = "pairs" if len(declared) > 1 else "elements"
+        items = self.compute(f"{kind}({value.code})")
+        for variable in declared:
+            self.bind(variable.names[0], value._replace(type="any"), assigns=node.pipe.assigns)
+        header = self.scope
+        guard = self.code.block(f"if {items}:") if node.otherwise is not None else nullcontext()
+        with guard:
+            self.turns(node, items)
+        self.scope, self.dot = header, outer_dot
+        if node.otherwise is not None:
+            with self.code.block("else:"):
+                self.scope = Scope(header)
+                self.nodes(node.otherwise)
+        self.scope = outer_scope
+
+    def turns(self, node: Range, items: str) -> None:
+        """The loop itself: the dot and the variables are the element of each turn."""
+        dot, key = self.code.name("d"), self.code.name("i")
+        declared = [variable.names[0] for variable in node.pipe.declared]
+        target = f"{key}, {dot}" if len(declared) > 1 else dot
+        self.loops += 1
+        with self.code.block(f"for {target} in turns(run, {items}):", self.site()):
+            self.scope = Scope(self.scope)
+            self.dot = Value(dot, element=True)
+            for name, local in zip(declared, [key, dot] if declared[1:] else [dot], strict=False):
+                known = self.scope.find(name)
+                if known is not None and (node.pipe.assigns or name in self.assigned):
+                    self.code.line(f"{known.code} = {local}")
+                else:
+                    self.scope.declare(name, Value(local, element=True))
+            self.nodes(node.body)
+        self.loops -= 1
+
+
+def _chain(node: If | With) -> tuple[list[If | With], list[Node] | None]:
+    """A branch and those of its kind that stand alone in its else; and the last else."""
+    chain = [node]
+    rest = node.otherwise
+    while rest is not None and len(rest) == 1 and type(rest[0]) is type(node):
+        chain.append(rest[0])
+        rest = chain[-1].otherwise
+    return chain, rest

@@ -1,0 +1,339 @@
+"""Pipelines to Python: the part of the compiler that follows Go's evalPipeline and evalArg.
+
+``at`` is the node Go would name in an error at this moment; the text of an error depends on it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from function_script.engines.gotemplate.code import Code, Scope, Site, Value
+from function_script.engines.gotemplate.functions import Function, Needs
+from function_script.engines.gotemplate.nodes import (
+    Bool,
+    Chain,
+    Command,
+    Dot,
+    Field,
+    Identifier,
+    Nil,
+    Number,
+    Operand,
+    Pipe,
+    Placed,
+    String,
+    Variable,
+    to_source,
+)
+from function_script.engines.gotemplate.values import Int
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MAX_READER: Final = 4
+# Below this length a string is not worth charging for.
+_SMALL: Final = 256
+
+_GO_NAMES: Final = {"map": "map[string]interface {}", "list": "[]interface {}"}
+_EXACT: Final = {"string": "str", "int": "Int", "int64": "int", "float64": "float", "bool": "bool"}
+_NILS: Final = {"any": "None", "value": "MISSING", "map": "NilMap()", "list": "NilList()"}
+_NOTHING: Final = Value("MISSING", null=False)
+
+
+class Surroundings(NamedTuple):
+    """What the compiler must know of a template's surroundings.
+
+    ``assigned`` are the names of variables that some ``=`` changes.
+    """
+
+    functions: Mapping[str, Function]
+    assigned: frozenset[str]
+
+
+class Expressions:
+    """Compiles the expressions of one template into ``code``."""
+
+    def __init__(self, code: Code, template: str, around: Surroundings) -> None:
+        self.code = code
+        self.template = template
+        self.functions = around.functions
+        # A variable that is assigned anywhere may hold anything.
+        self.assigned = around.assigned
+        self.scope = Scope()
+        self.dot = Value("d")
+        self.at: Placed = Dot(0)
+
+    # Lines
+
+    def site(self, value: Value | None = None) -> Site:
+        """Where the next line comes from: the current node."""
+        return Site(self.at, self.template, None, value is not None and value.element)
+
+    def compute(self, expression: str, value: Value | None = None) -> str:
+        """A new name for what ``expression`` gives."""
+        name = self.code.name()
+        self.code.line(f"{name} = {expression}", self.site(value))
+        return name
+
+    def fail(self, text: str) -> Value:
+        """Code that fails when it is reached, as Go finds out only then."""
+        self.code.line(f"fail({text!r})", self.site())
+        return _NOTHING
+
+    # Pipelines and commands
+
+    def pipeline(self, pipe: Pipe) -> Value:
+        """The value of a pipeline; its variables are declared or assigned on the way."""
+        self.at = pipe
+        value: Value | None = None
+        for command in pipe.commands:
+            value = self.command(command, value)._replace(settled=True, element=False)
+        found = value or _NOTHING
+        for variable in pipe.declared:
+            self.bind(variable.names[0], found, assigns=pipe.assigns)
+        return found
+
+    def bind(self, name: str, value: Value, *, assigns: bool) -> None:
+        """Give a variable its value: a new one, or with ``assigns`` one that is there."""
+        settled = self.settle(value)
+        if not assigns:
+            local = self.code.name("v")
+            self.code.line(f"{local} = {settled}")
+            kept = Value(local, value.type, nil=value.nil, null=False)
+            self.scope.declare(name, Value(local) if name in self.assigned else kept)
+            return
+        known = self.scope.find(name)
+        if known is None:
+            self.fail(f"undefined variable: {name}")
+            return
+        self.code.line(f"{known.code} = {settled}")
+
+    def command(self, command: Command, final: Value | None) -> Value:
+        """One stage of a pipeline; ``final`` is what the stage before it gave."""
+        first, has_arguments = command.words[0], len(command.words) > 1 or final is not None
+        if isinstance(first, (Field, Chain)) or (
+            isinstance(first, Variable) and (len(first.names) > 1)
+        ):
+            start, names = self.chain_start(first)
+            if not has_arguments:
+                return self.fields(start, names)
+            return self.method(start, names, command.words[1:], final)
+        if isinstance(first, Identifier):
+            self.at = first
+            return self.call(first, command, command.words[1:], final)
+        if not isinstance(first, Pipe):
+            self.at = first
+        if has_arguments:
+            return self.fail(f"can't give argument to non-function {to_source(first)}")
+        if isinstance(first, Nil):
+            return self.fail("nil is not a command")
+        return self.pipeline(first) if isinstance(first, Pipe) else self.simple(first)
+
+    def simple(self, word: Operand) -> Value:
+        """The dot, a variable or a constant."""
+        if isinstance(word, Dot):
+            return self.dot
+        if isinstance(word, Variable):
+            known = self.scope.find(word.names[0])
+            return known or self.fail(f"undefined variable: {word.names[0]}")
+        if isinstance(word, String):
+            return Value(repr(word.value), "string", nil=False, null=False)
+        if isinstance(word, Bool):
+            return Value(repr(word.value), "bool", nil=False, null=False)
+        return self.number(word) if isinstance(word, Number) else _NOTHING
+
+    def number(self, word: Number) -> Value:
+        """A number where any type will do: its spelling decides."""
+        self.at = word
+        text = word.text
+        hexadecimal = text[:2].lower() == "0x" and len(text) > len("0x") and "p" not in text.lower()
+        looks_real = not hexadecimal and not text.startswith("'") and set(text) & set(".eEpP")
+        if word.real is not None and looks_real:
+            return Value(repr(word.real), "float64", nil=False, null=False)
+        if word.integer is None:
+            return self.fail(f"{text} overflows int")
+        return Value(self.code.constant(Int(word.integer)), "int", nil=False, null=False)
+
+    # Fields
+
+    def chain_start(self, node: Field | Chain | Variable) -> tuple[Value, tuple[str, ...]]:
+        """Where a chain of fields begins, and its names."""
+        self.at = node
+        if isinstance(node, Field):
+            return self.dot, node.names
+        if isinstance(node, Variable):
+            return self.simple(Variable(node.position, node.names[:1])), node.names[1:]
+        if isinstance(node.start, Nil):
+            return self.fail(f"indirection through explicit nil in {to_source(node)}"), node.names
+        start = self.operand(node.start)
+        return self.at_end(start) if start.settled else start, node.names
+
+    def fields(self, start: Value, names: tuple[str, ...]) -> Value:
+        """The value at the end of a chain."""
+        listed = ", ".join(map(repr, names))
+        reader = f"get{len(names)}" if len(names) <= _MAX_READER else "get"
+        return Value(self.compute(f"{reader}({start.code}, {listed})", start))
+
+    def method(
+        self, start: Value, names: tuple[str, ...], words: tuple[Operand, ...], final: Value | None
+    ) -> Value:
+        """A field that is given arguments: only a method may be."""
+        receiver = self.fields(start, names[:-1]) if len(names) > 1 else start
+        method = self.compute(f"find_method({receiver.code}, {names[-1]!r})", receiver)
+        result, node = self.code.name(), self.at
+        self.code.line(f"{result} = MISSING")
+        with self.code.block(f"if {method} is not None:"):
+            arguments = [self.argument(word, "value") for word in words]
+            if final is not None:
+                arguments.append(self.check(final, "value"))
+            listed = "".join(f"{argument}, " for argument in arguments)
+            site = Site(node, self.template, names[-1])
+            self.code.line(f"{result} = call_method({method}, ({listed}))", site)
+        return Value(result)
+
+    # Calls
+
+    def call(
+        self, name: Identifier, node: Placed, words: tuple[Operand, ...], final: Value | None
+    ) -> Value:
+        """A function's result."""
+        function = self.functions[name.name]
+        types = function.parameters
+        count = len(words) + (final is not None)
+        if function.variadic and count < len(types) - 1:
+            wanted = f"want at least {len(types) - 1} got {len(words)}"
+            return self.fail(f"wrong number of args for {name.name}: {wanted}")
+        if not function.variadic and count != len(types):
+            wanted = f"want {len(types)} got {count}"
+            return self.fail(f"wrong number of args for {name.name}: {wanted}")
+        if name.name in {"and", "or"}:
+            return self.choose(words, final, stops_at="not " if name.name == "and" else "")
+        arguments = [
+            self.argument(word, types[min(index, len(types) - 1)])
+            for index, word in enumerate(words)
+        ]
+        if final is not None:
+            arguments.append(self.check(final, types[min(len(words), len(types) - 1)]))
+        return self.invoke(function, node, arguments)
+
+    def invoke(self, function: Function, node: Placed, arguments: list[str]) -> Value:
+        """The line that calls a function, and the one that charges for what it made."""
+        if function.name == "not":
+            return Value(f"(not {arguments[0]})", "bool", nil=False, null=False)
+        if function.needs is Needs.DRAW:
+            place = f"{self.template}:{node.position}"
+            arguments = [f"draw(run, {place!r})", *arguments]
+        elif function.needs is not Needs.NOTHING:
+            arguments = ["run", *arguments]
+        self.code.constants[f"f_{function.name}"] = function.call
+        name = self.code.name()
+        site = Site(node, self.template, function.name)
+        self.code.line(f"{name} = f_{function.name}({', '.join(arguments)})", site)
+        if function.grows:
+            small = f"if len({name}) > {_SMALL}: " if function.gives == "string" else ""
+            self.code.line(f"{small}measure(run, {name})", site)
+        unknown = function.gives == "any"
+        return Value(name, function.gives, nil=unknown, null=unknown)
+
+    def choose(self, words: tuple[Operand, ...], final: Value | None, *, stops_at: str) -> Value:
+        """``and`` and ``or``: operands are computed only until one decides."""
+        result = self.code.name()
+        goes_on = f"if {result}:" if stops_at else f"if not {result}:"
+        for index, word in enumerate(words):
+            if index == 0:
+                self.code.line(f"{result} = {self.argument(word, 'value')}")
+                continue
+            with self.code.block(goes_on):
+                self.code.line(f"{result} = {self.argument(word, 'value')}")
+        if final is not None:
+            condition = goes_on if words else ""
+            self.code.line(f"{condition} {result} = {self.check(final, 'value')}".strip())
+        return Value(result)
+
+    # Arguments
+
+    def operand(self, word: Operand) -> Value:
+        """The value of a word that is no constant."""
+        self.at = word
+        if isinstance(word, Pipe):
+            return self.pipeline(word)
+        if isinstance(word, Identifier):
+            return self.call(word, word, (), None)
+        if isinstance(word, (Field, Chain)) or (isinstance(word, Variable) and word.names[1:]):
+            return self.fields(*self.chain_start(word))
+        return self.simple(word)
+
+    def argument(self, word: Operand, type_name: str) -> str:
+        """A word as an argument for a parameter of this type."""
+        self.at = word
+        if isinstance(word, Nil):
+            if type_name in _NILS:
+                return _NILS[type_name]
+            return self.fail(f"cannot assign nil to {_GO_NAMES.get(type_name, type_name)}").code
+        if isinstance(word, (Bool, Number, String)):
+            return self.constant(word, type_name)
+        return self.check(self.operand(word), type_name)
+
+    def constant(self, word: Bool | Number | String, type_name: str) -> str:
+        """A constant as an argument: its spelling must suit the parameter."""
+        if type_name in {"any", "value"}:
+            return self.simple(word).code
+        if type_name == "string" and isinstance(word, String):
+            return repr(word.value)
+        if type_name == "bool" and isinstance(word, Bool):
+            return repr(word.value)
+        if isinstance(word, Number):
+            found = _number_as(word, type_name)
+            if found is not None:
+                return self.code.constant(found)
+        expected = _EXPECTED.get(type_name)
+        if expected is None:
+            name = _GO_NAMES.get(type_name, type_name)
+            return self.fail(f"can't handle {to_source(word)} for arg of type {name}").code
+        return self.fail(f"expected {expected}; found {to_source(word)}").code
+
+    def check(self, value: Value, type_name: str) -> str:
+        """A value as an argument, once it is of the parameter's type."""
+        if type_name == "any":
+            maybe = f"(None if {value.code} is MISSING else {value.code})"
+            return maybe if value.nil else value.code
+        given = self.settle(value) if value.settled else value.code
+        if type_name in {"value", value.type}:
+            return given
+        if type_name in _EXACT:
+            wrong = f"refuse({given}, {type_name!r})"
+            self.code.line(
+                f"if type({value.code}) is not {_EXACT[type_name]}: {wrong}", self.site()
+            )
+            return value.code
+        return self.compute(f"check_argument({given}, {type_name!r})")
+
+    def at_end(self, value: Value) -> Value:
+        """The value as it leaves a pipeline: MISSING for nil."""
+        return value._replace(code=self.settle(value), null=False)
+
+    def settle(self, value: Value) -> str:
+        """The code of ``at_end``."""
+        if not value.null:
+            return value.code
+        return f"(MISSING if {value.code} is None else {value.code})"
+
+
+_EXPECTED: Final = {
+    "string": "string",
+    "bool": "bool",
+    "int": "integer",
+    "int64": "integer",
+    "float64": "float",
+    "uint32": "unsigned integer",
+}
+
+
+def _number_as(word: Number, type_name: str) -> object | None:
+    if type_name == "int" and word.integer is not None:
+        return Int(word.integer)
+    if type_name == "int64":
+        return word.integer
+    if type_name == "float64":
+        return word.real
+    return word.unsigned if type_name == "uint32" else None

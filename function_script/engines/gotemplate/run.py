@@ -1,0 +1,234 @@
+"""One run of a compiled template: what it has used of its limits, its output, its draws.
+
+Made anew for every evaluation; generated code and functions get it as their first argument.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import TYPE_CHECKING, Final, Protocol
+
+from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate.faults import OverLimit
+from function_script.engines.gotemplate.values import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from function_script.engines.gotemplate.functions import Draw
+    from function_script.limits import Limits
+
+MAX_CHARACTERS: Final = 1 << 20
+MAX_ITEMS: Final = 100_000
+MAX_WIDTH: Final = 1000
+MAX_TEMPLATE_DEPTH: Final = 200
+# Work on large values costs one step for so many characters or items.
+_SIZE_PER_STEP: Final = 64
+# Turns of loops between two looks at the clock and the output.
+_TURNS: Final = 256
+# What rendering may take of a step's time: the rest is for reading its result.
+_TIME_SHARE: Final = 0.75
+
+
+class Body(Protocol):
+    """A compiled template: writes its text piece by piece."""
+
+    def __call__(self, write: Callable[[str], object], data: object, run: Run, /) -> None:
+        """Render with ``data`` as the dot."""
+
+
+class Run:
+    """The budget of a run, and what its templates share."""
+
+    __slots__ = (
+        "_counted",
+        "_deadline",
+        "_depth",
+        "_drawn",
+        "_limits",
+        "_look_at",
+        "_parts",
+        "_seed",
+        "_steps",
+        "_written",
+        "pinned",
+        "templates",
+    )
+
+    def __init__(self, templates: Mapping[str, Body], limits: Limits, seed: str) -> None:
+        self.templates = templates
+        # Tests set it: every draw is then 0.
+        self.pinned = False
+        self._limits = limits
+        self._seed = seed
+        self._drawn: dict[str, int] = {}
+        self._steps = limits.steps
+        self._look_at = limits.steps - _TURNS
+        self._deadline = time.monotonic() + limits.timeout_seconds * _TIME_SHARE
+        self._depth = 0
+        # The parts of the text being written, how many of them are counted, and their length.
+        self._parts: list[str] = []
+        self._counted = 0
+        self._written = 0
+
+    # Rendering
+
+    def render(self, name: str, data: object, parts: list[str]) -> None:
+        """Run a template that exists, adding its text to ``parts`` piece by piece."""
+        outside = self._parts, self._counted
+        self._parts, self._counted = parts, 0
+        self.call(parts.append, name, data)
+        self._count()
+        self._parts, self._counted = outside
+
+    def call(self, write: Callable[[str], object], name: str, data: object) -> None:
+        """Run a template as ``{{ template }}`` does, into the same text."""
+        self._depth += 1
+        if self._depth > MAX_TEMPLATE_DEPTH:
+            raise OverLimit(
+                f"templates are nested {self._depth} deep, the limit is {MAX_TEMPLATE_DEPTH}",
+                hint=f'does the template "{name}" use itself without an end?',
+            )
+        self.spend(1)
+        self.templates[name](write, data, self)
+        self._depth -= 1
+
+    def include(self, name: str, data: object) -> str:
+        """The text of a template, for the function of that name."""
+        parts: list[str] = []
+        self.render(name, data, parts)
+        self.check_string(sum(map(len, parts)))
+        return "".join(parts)
+
+    def turns(self, items: Iterable[object]) -> Iterator[object]:
+        """The items of a loop, each for a step."""
+        for item in items:
+            self._steps -= 1
+            if self._steps < self._look_at:
+                self._look()
+            yield item
+
+    def show(self, value: object) -> str:
+        """What an action prints that is no string."""
+        if value is None or value is MISSING:
+            return printing.NO_VALUE
+        if isinstance(value, (dict, list, bytes)):
+            self.check_tree(value)
+        return printing.to_text(value)
+
+    # Budget
+
+    def spend(self, steps: int) -> None:
+        """Charge for work: one step is about one turn of a small loop."""
+        self._steps -= steps
+        if self._steps < self._look_at:
+            self._look()
+
+    def measure(self, value: object) -> object:
+        """``value``, which a function has just made, once its size is charged."""
+        if isinstance(value, str):
+            self.check_string(len(value))
+        elif isinstance(value, (list, bytes)):
+            self.check_list(len(value))
+        return value
+
+    def check_string(self, characters: int) -> None:
+        """Charge for a string that is about to be made."""
+        if characters > MAX_CHARACTERS:
+            raise OverLimit(f"a string of {characters} characters, the limit is {MAX_CHARACTERS}")
+        if characters >= _SIZE_PER_STEP:
+            self.spend(characters // _SIZE_PER_STEP)
+
+    def check_list(self, items: int) -> None:
+        """Charge for a list that is about to be made."""
+        if items > MAX_ITEMS:
+            raise OverLimit(f"a list of {items} items, the limit is {MAX_ITEMS}")
+        if items >= _SIZE_PER_STEP:
+            self.spend(items // _SIZE_PER_STEP)
+
+    def check_width(self, characters: int) -> None:
+        """Refuse padding that no document needs."""
+        if characters > MAX_WIDTH:
+            raise OverLimit(f"padding of {characters} characters, the limit is {MAX_WIDTH}")
+
+    def check_tree(self, value: object) -> None:
+        """Charge for a value that is about to be written as text, all of it."""
+        characters = _Measure(self._limits).size(value)
+        self.check_string(characters)
+
+    def check_output(self) -> None:
+        """Refuse more text than a step may render."""
+        if self._written > self._limits.output_bytes:
+            raise OverLimit(
+                f"output of {self._written} characters, the limit is {self._limits.output_bytes}"
+            )
+
+    def _look(self) -> None:
+        self._look_at = self._steps - _TURNS
+        if self._steps < 0:
+            raise OverLimit(
+                f"more than {self._limits.steps} steps, which is the limit",
+                hint="loops, templates and large values cost steps: let them do less",
+            )
+        if time.monotonic() > self._deadline:
+            seconds = self._limits.timeout_seconds
+            raise OverLimit(f"rendering takes longer than its share of the timeout of {seconds:g}s")
+        self._count()
+
+    def _count(self) -> None:
+        """Add what was written since the last look to the length of the output."""
+        counted, self._counted = self._counted, len(self._parts)
+        self._written += sum(map(len, self._parts[counted:]))
+        self.check_output()
+
+    # Draws
+
+    def draw(self, site: str) -> Draw:
+        """Numbers for a random function called at ``site``: the same in every run of one XR."""
+
+        def pick(bound: int) -> int:
+            if self.pinned:
+                return 0
+            count = self._drawn[site] = self._drawn.get(site, 0) + 1
+            digest = hashlib.sha256(f"{self._seed}\0{site}\0{count}".encode()).digest()
+            return int.from_bytes(digest) % bound
+
+        return pick
+
+
+class _Measure:
+    """The size of a value once it is text: what it shares with itself counts every time."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.nodes = 0
+        self.characters = 0
+
+    def size(self, value: object) -> int:
+        self.add(value, self.limits.depth)
+        return self.characters
+
+    def add(self, value: object, depth: int) -> None:
+        if isinstance(value, str):
+            self.characters += len(value)
+        elif isinstance(value, dict):
+            self.enter(len(value), depth)
+            for key, item in value.items():
+                self.characters += len(key) if isinstance(key, str) else 8
+                self.add(item, depth - 1)
+        elif isinstance(value, list):
+            self.enter(len(value), depth)
+            for item in value:
+                self.add(item, depth - 1)
+
+    def enter(self, items: int, depth: int) -> None:
+        if depth <= 0:
+            raise OverLimit(
+                f"a value nested more than {self.limits.depth} deep, which is the limit",
+                hint="does it contain itself?",
+            )
+        self.nodes += items
+        self.characters += items
+        if self.nodes > self.limits.nodes:
+            raise OverLimit(f"a value of more than {self.limits.nodes} nodes, which is the limit")
