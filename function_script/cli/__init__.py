@@ -1,0 +1,88 @@
+"""The command line: arguments in, one call for each command, an exit code out.
+
+Starts in a moment because a command imports what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from function_script import __version__
+from function_script.cli import failures, options
+from function_script.cli.render import render
+from function_script.cli.run import run
+from function_script.cli.serve import serve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NAME = "function-script"
+_OWN_FLAGS = {"--help", "-h", "--version"}
+# Set by Crossplane, which starts the container without arguments.
+_IN_A_CLUSTER = (
+    "TLS_SERVER_CERTS_DIR",
+    "FUNCTION_SCRIPT_TLS_CERTS_DIR",
+    "FUNCTION_SCRIPT_INSECURE",
+)
+
+
+class _Commands(click.Group):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Flags without a command mean ``serve``, as functions' images are started that way."""
+        if args and args[0].startswith("-"):
+            means_serve = args[0] not in _OWN_FLAGS
+        else:
+            means_serve = not args and any(os.environ.get(name) for name in _IN_A_CLUSTER)
+        return super().parse_args(ctx, ["serve", *args] if means_serve else args)
+
+
+_EPILOG = """\b
+Exit codes:
+  0    fine
+  1    a problem of yours, told on stderr
+  2    wrong usage
+  3    a bug of ours: please report it
+  130  interrupted
+"""
+
+
+@click.group(
+    cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
+def commands() -> None:
+    """A Crossplane composition function and the tools to write for it.
+
+    Every flag can be set by an environment variable as well: see the reference of the command line.
+    """
+
+
+@commands.command()
+def version() -> None:
+    """Print the version."""
+    click.echo(f"{NAME} {__version__}")
+
+
+for _command in (serve, render, run):
+    commands.add_command(_command)
+options.name_variables(commands)
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(execute(sys.argv[1:]))
+
+
+def execute(args: Sequence[str]) -> int:
+    """Run a command; nothing is raised, and only the exit code says how it went."""
+
+    def command() -> int:
+        code = commands.main(args=list(args), prog_name=NAME, standalone_mode=False)
+        return code if isinstance(code, int) else failures.OK
+
+    debug = "--debug" in args or "FUNCTION_SCRIPT_DEBUG" in os.environ
+    return failures.guard(command, debug=debug)

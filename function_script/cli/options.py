@@ -1,0 +1,124 @@
+"""What the commands' options share: types with units, and an environment variable for each flag.
+
+Called while the command modules are imported, so it must import nothing slow.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
+
+import click
+
+from function_script import quantities
+from function_script.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Number = TypeVar("Number", int, float)
+
+PREFIX: Final = "FUNCTION_SCRIPT"
+# These run the function itself: in a container, the same variables set up both.
+_SHARING: Final = {"serve", "run"}
+
+
+def duration(text: str) -> float:
+    """Seconds, written as in Go: ``1m30s``."""
+    return _positive(quantities.parse_duration, text)
+
+
+def size(text: str) -> int:
+    """Bytes, written as in Kubernetes: ``256Mi``."""
+    return _positive(quantities.parse_size, text)
+
+
+def _positive(parse: Callable[[str], Number], text: str) -> Number:
+    try:
+        parsed = parse(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    if parsed <= 0:
+        raise click.BadParameter(f'"{text}" must be more than 0')
+    return parsed
+
+
+class LimitFlags(TypedDict):
+    """What ``limits`` are parsed to."""
+
+    timeout: float
+    memory_limit: int
+    output_limit: int
+
+
+def limits() -> list[click.Parameter]:
+    """The flags that bound one run of one step."""
+    return [
+        click.Option(
+            ["--timeout"],
+            type=duration,
+            default="2s",
+            show_default=True,
+            metavar="DURATION",
+            help="Time a step may take.",
+        ),
+        click.Option(
+            ["--memory-limit"],
+            type=size,
+            default="256Mi",
+            show_default=True,
+            metavar="SIZE",
+            help="Memory a step may use.",
+        ),
+        click.Option(
+            ["--output-limit"],
+            type=size,
+            default="4032Ki",
+            show_default=True,
+            metavar="SIZE",
+            help="Largest response. Crossplane takes up to 4Mi.",
+        ),
+    ]
+
+
+def read_limits(flags: LimitFlags) -> Limits:
+    """The limits that the flags of ``limits`` say."""
+    return Limits(
+        timeout_seconds=flags["timeout"],
+        memory_bytes=flags["memory_limit"],
+        output_bytes=flags["output_limit"],
+    )
+
+
+def program_root() -> click.Option:
+    """Where programs in files are."""
+    return click.Option(
+        ["--program-root"],
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Directory below which inputs with source FileSystem find their programs.",
+    )
+
+
+def debug() -> click.Option:
+    """How much is told."""
+    return click.Option(
+        ["--debug"], is_flag=True, help="Log more; after a bug of ours, print its traceback."
+    )
+
+
+def name_variables(group: click.Group, prefix: str = PREFIX) -> None:
+    """Give every flag below ``group`` its environment variable, where it declares none itself."""
+    for name, command in group.commands.items():
+        below = prefix if name in _SHARING else f"{prefix}_{_upper(name)}"
+        if isinstance(command, click.Group):
+            name_variables(command, below)
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                option.show_envvar = name in _SHARING
+                if option.envvar is None:
+                    option.envvar = f"{below}_{_upper(max(option.opts, key=len))}"
+
+
+def _upper(name: str) -> str:
+    return name.lstrip("-").replace("-", "_").upper()

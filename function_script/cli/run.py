@@ -1,0 +1,43 @@
+"""``function-script run``: one request in, one response out, both as JSON."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from function_script.cli import failures, options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class _Flags(options.LimitFlags, TypedDict):
+    request: str
+    program_root: Path | None
+    debug: bool
+
+
+@click.command(params=[*options.limits(), options.program_root(), options.debug()])
+@click.argument("request", default="-", metavar="[REQUEST]")
+def run(**flags: Unpack[_Flags]) -> int:
+    """Call the function once with a RunFunctionRequest and print the RunFunctionResponse.
+
+    REQUEST is a file with the request as protobuf JSON (or the same as YAML); - or nothing reads
+    stdin. Field names may be written as in the protocol or in camelCase; unknown ones are ignored.
+
+    A response with a FATAL result is printed as well, and the exit code is 1.
+    """
+    from function_script.sandbox import PoolOptions  # noqa: PLC0415 - slow to import
+    from function_script.tools import run as tool  # noqa: PLC0415 - slow to import
+
+    pool = PoolOptions(limits=options.read_limits(flags), workers=1, spare=0)
+    result = tool.run(tool.parse(tool.load(flags["request"])), pool)
+    if result.log:
+        click.echo(result.log, err=True)
+    click.echo(result.text)
+    if result.error is None:
+        return failures.OK
+    sys.stdout.flush()
+    return failures.report_problem(result.error)

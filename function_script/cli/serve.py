@@ -1,0 +1,84 @@
+"""``function-script serve``: the command that runs in a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import click
+
+from function_script.cli import options
+
+
+class _Flags(options.LimitFlags, TypedDict):
+    insecure: bool
+    tls_certs_dir: Path | None
+    tls_server_certs_dir: Path | None
+    address: str
+    health_address: str
+    max_recv_message_size: int
+    workers: int | None
+    program_root: Path | None
+    debug: bool
+
+
+@click.command(params=[*options.limits(), options.program_root(), options.debug()])
+@click.option(
+    "--insecure", is_flag=True, help="Serve in plain text, also when certificates are given."
+)
+@click.option(
+    "--tls-certs-dir",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    envvar=["FUNCTION_SCRIPT_TLS_CERTS_DIR", "TLS_SERVER_CERTS_DIR"],
+    help="Directory with tls.crt, tls.key and ca.crt, for mutual TLS.",
+)
+@click.option("--tls-server-certs-dir", type=click.Path(path_type=Path), hidden=True)
+@click.option(
+    "--address",
+    default="0.0.0.0:9443",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="Where to serve. Crossplane calls port 9443.",
+)
+@click.option(
+    "--health-address",
+    default="0.0.0.0:8081",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="Where kubelet probes health, in plain text. Empty: nowhere.",
+)
+@click.option(
+    "--max-recv-message-size",
+    type=click.IntRange(min=1),
+    default=64,
+    show_default=True,
+    metavar="MIB",
+    help="Largest request to accept, in MiB.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Programs to run at the same time.  [default: one for each CPU]",
+)
+def serve(**flags: Unpack[_Flags]) -> None:
+    """Serve the function to Crossplane.
+
+    Flags without a command are taken for those of serve: `function-script --insecure` serves.
+    """
+    from function_script import server  # noqa: PLC0415 - grpc is slow to import
+
+    server.serve(
+        server.ServeOptions(
+            address=flags["address"],
+            health_address=flags["health_address"],
+            insecure=flags["insecure"],
+            tls_certs_dir=flags["tls_server_certs_dir"] or flags["tls_certs_dir"],
+            debug=flags["debug"],
+            max_recv_message_size_mib=flags["max_recv_message_size"],
+            workers=flags["workers"],
+            limits=options.read_limits(flags),
+            program_root=flags["program_root"],
+        )
+    )

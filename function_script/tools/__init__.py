@@ -1,0 +1,1 @@
+"""Commands for authors; nothing here ever runs in a cluster."""

@@ -1,0 +1,125 @@
+"""Show what a Composition makes of an XR, as Crossplane would, without a cluster.
+
+Called by the command line with everything loaded. The steps are run by a callable, so that this
+knows nothing of sandboxes, networks or files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from function_script import objects
+from function_script.tools.render import manifests, messages, pipeline, steps, xrds
+from function_script.tools.render import xr as xrs
+from function_script.tools.render.compose import Composition, compose, untouched
+from function_script.tools.render.pipeline import Event, Start
+from function_script.tools.render.requirements import Supplies
+from function_script.tools.render.schemas import Schemas
+from function_script.tools.render.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from function_script.source import Span
+    from function_script.tools.render.requirements import Runner
+    from function_script.tools.render.xr import Xr
+    from function_script.values import Object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What there is to render, and what stands in for the cluster.
+
+    ``spans`` gives the file and line of observed resources, by their place. ``schemas`` are
+    OpenAPI documents.
+    """
+
+    xr: Object
+    composition: Object
+    observed: Sequence[Object] = ()
+    required: Sequence[Object] = ()
+    credentials: Sequence[Object] = ()
+    schemas: Sequence[Object] = ()
+    xrd: Object | None = None
+    context: Object = field(default_factory=dict)
+    spans: Mapping[int, Span] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came out: ``xr`` as given, with the XRD's defaults; what is composed; the context."""
+
+    xr: Object
+    composition: Composition
+    events: tuple[Event, ...]
+    context: Object | None
+
+
+def render(given: Given, runner: Runner) -> Result:
+    """Raises InputError for what cannot be rendered, PipelineError for a FATAL result."""
+    xr = _identify(given)
+    todo = steps.parse(given.composition)
+    xrs.check_observed(xr, given.observed, given.spans)
+    xrs.prepare(xr, given.composition, given.observed)
+    if xr.is_paused or xr.is_deleted:
+        composition = untouched(xr)
+        return Result(xr=xr.file, composition=composition, events=composition.events, context=None)
+    store = _store(xr, given)
+    observed = _observed(xr, given, store)
+    supplies = Supplies(store=store, schemas=Schemas(given.schemas))
+    start = Start(observed=_state(xr, observed, store), context=given.context)
+    outcome = pipeline.run(todo, start, supplies, runner)
+    composition = compose(xr, observed, outcome)
+    events = (*_selection(xr, given.composition), *composition.events)
+    return Result(xr=xr.file, composition=composition, events=events, context=outcome.context)
+
+
+def _identify(given: Given) -> Xr:
+    is_legacy = xrds.is_legacy(given.xrd)
+    steps.check_match(given.composition, given.xr, is_legacy=is_legacy)
+    file: Object = {key: objects.copied(value) for key, value in given.xr.items()}
+    if given.xrd is not None:
+        xrds.check_match(given.xrd, file)
+        xrds.add_defaults(file, given.xrd)
+    return xrs.identify(file, is_legacy=is_legacy)
+
+
+def _store(xr: Xr, given: Given) -> Store:
+    secrets = [{"apiVersion": "v1", "kind": "Secret", **item} for item in given.credentials]
+    return Store([xr.manifest, *given.observed, *given.required, *secrets])
+
+
+def _observed(xr: Xr, given: Given, store: Store) -> dict[str, Object]:
+    """Observed resources by name, as they are in the store."""
+    observed = {}
+    for manifest in given.observed:
+        namespace = xr.namespace or manifests.namespace(manifest)
+        type_ = (manifests.text_at(manifest, "apiVersion"), manifests.text_at(manifest, "kind"))
+        found = store.find(*type_, namespace, manifests.name(manifest)) or manifest
+        observed[manifests.annotation(found, manifests.RESOURCE_NAME)] = found
+    return observed
+
+
+def _state(xr: Xr, observed: Mapping[str, Object], store: Store) -> messages.State:
+    return messages.state(
+        _with_details(xr.manifest, store, has_details=xr.is_legacy),
+        {name: _with_details(item, store, has_details=True) for name, item in observed.items()},
+    )
+
+
+def _with_details(manifest: Object, store: Store, *, has_details: bool) -> messages.Observed:
+    """The object and the data of the Secret it writes its connection details to."""
+    reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
+    namespace = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
+    secret = store.find("v1", "Secret", namespace, manifests.text_at(reference, "name"))
+    if secret is None or not has_details:
+        return messages.Observed(manifest=manifest)
+    return messages.Observed(manifest=manifest, connection_details=messages.secret_data(secret))
+
+
+def _selection(xr: Xr, composition: Object) -> tuple[Event, ...]:
+    if not xr.selects_anew:
+        return ()
+    message = f"Successfully selected composition: {manifests.name(composition)}"
+    return (Event(severity="Normal", reason="SelectComposition", message=message),)

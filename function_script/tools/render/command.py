@@ -1,0 +1,114 @@
+"""The command ``render``: load, find out where functions run, render, and write YAML.
+
+Called by the command line with parsed flags.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from function_script import documents, objects
+from function_script.errors import InputError
+from function_script.sandbox import Pool, PoolOptions
+from function_script.tools import render
+from function_script.tools.render import (
+    Given,
+    functions,
+    loading,
+    manifests,
+    output,
+    positions,
+    runners,
+    steps,
+)
+from function_script.tools.render.functions import Known, Place
+from function_script.tools.render.pipeline import PipelineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from function_script.documents import Document
+    from function_script.tools.render.loading import Paths
+    from function_script.tools.render.output import Wanted
+    from function_script.values import Object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the flags say beside the paths. ``print`` gets what programs print."""
+
+    wanted: Wanted
+    places: Mapping[str, Place] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    timeout_seconds: float = 60.0
+    print: Callable[[str], None]
+
+
+def render_files(paths: Paths, options: Options) -> str:
+    """The rendered documents as a YAML stream. Raises FatalError, positions in the files."""
+    paths = loading.with_programs(paths)
+    # The sandbox gets ready while the files are read.
+    with Pool(PoolOptions(workers=1, spare=0)) as pool:
+        composition = loading.load_one(paths.composition, "a Composition")
+        given = _load(paths, composition)
+        bench = runners.Bench(pool=pool, print=options.print)
+        with _positions(composition, paths.programs):
+            places = functions.find_places(steps.parse(given.composition), _known(paths, options))
+            runner = runners.build(places, bench, options.timeout_seconds)
+            result = render.render(given, runner)
+    return documents.to_yaml_stream(output.documents(result, options.wanted))
+
+
+def _load(paths: Paths, composition: Document) -> Given:
+    xr = loading.load_one(paths.xr, "an XR").value
+    observed = [] if paths.observed is None else loading.load_all(paths.observed)
+    observed = [document for document in observed if not _is_output(document.value, xr)]
+    spans = {index: document.span() for index, document in enumerate(observed)}
+    return Given(
+        xr=xr,
+        composition=composition.value,
+        observed=[document.value for document in observed],
+        required=loading.load_values(paths.required),
+        credentials=loading.load_values([paths.credentials] if paths.credentials else []),
+        schemas=[] if paths.schemas is None else loading.load_schemas(paths.schemas),
+        xrd=None if paths.xrd is None else loading.load_one(paths.xrd, "an XRD").value,
+        context=loading.load_context(paths),
+        spans={index: span for index, span in spans.items() if span is not None},
+    )
+
+
+def _is_output(manifest: Object, xr: Object) -> bool:
+    """Whether ``render`` printed it beside the composed resources, which it may be fed again."""
+    api_version, kind = objects.api_version_and_kind(manifest)
+    if api_version.startswith("render.crossplane.io/"):
+        return True
+    return (api_version, kind, manifests.name(manifest), manifests.namespace(manifest)) == (
+        *objects.api_version_and_kind(xr),
+        manifests.name(xr),
+        manifests.namespace(xr),
+    )
+
+
+def _known(paths: Paths, options: Options) -> Known:
+    found = None if paths.functions is None else loading.load_values([paths.functions])
+    functions.check_kinds(found or [])
+    return Known(manifests=found, places=options.places, annotations=options.annotations)
+
+
+@contextmanager
+def _positions(composition: Document, programs: Path | None) -> Iterator[None]:
+    """Give problems the positions their author knows."""
+    try:
+        yield
+    except PipelineError as error:
+        moved = [
+            positions.to_composition(problem, error.step, composition, programs)
+            for problem in error.diagnostics
+        ]
+        raise PipelineError(error.step, *moved) from error
+    except InputError as error:
+        moved = [positions.to_field(problem, composition) for problem in error.diagnostics]
+        raise InputError(*moved) from error

@@ -1,0 +1,136 @@
+"""Where each step's function runs: in this process's sandbox, at an address, or not at all.
+
+Called once before the pipeline runs, so that a function nobody can call is told right away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from function_script import objects
+from function_script.diagnostics import Diagnostic
+from function_script.errors import InputError
+from function_script.fields import nearest
+from function_script.tools.render import manifests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from function_script.tools.render.steps import Step
+    from function_script.values import Object
+
+OURS: Final = "function-script"
+OUR_GROUPS: Final = frozenset({"script.fn.crossplane.io", "gotemplating.fn.crossplane.io"})
+
+_TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
+_RUNTIME: Final = "render.crossplane.io/runtime"
+_ADDRESS: Final = "render.crossplane.io/runtime-development-target"
+_DEFAULT_ADDRESS: Final = "localhost:9443"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """A function that is served, in plain text, at a gRPC target such as ``localhost:9443``."""
+
+    address: str
+
+
+# "local": our own sandbox. "skip": the step is left out, desired state passes it untouched.
+Place: TypeAlias = Literal["local", "skip"] | Remote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known of functions: ``manifests`` None: no file was given.
+
+    ``places`` is what the user said of single functions, by name or OCI reference;
+    ``annotations`` override those of every Function.
+    """
+
+    manifests: Sequence[Object] | None
+    places: Mapping[str, Place]
+    annotations: Mapping[str, str]
+
+
+def parse_place(text: str) -> tuple[str, Place]:
+    """``NAME=local``, ``NAME=skip`` or ``NAME=HOST:PORT``; raises ValueError."""
+    name, equals, place = text.rpartition("=")
+    if not (name and equals and place):
+        raise ValueError(f'"{text}" is not of the form NAME=local, NAME=skip or NAME=HOST:PORT')
+    if place in {"local", "skip"}:
+        return name, "local" if place == "local" else "skip"
+    return name, Remote(address=place)
+
+
+def find_places(steps: Iterable[Step], known: Known) -> dict[str, Place]:
+    """The place of every step's function; raises InputError with all that have none."""
+    places: dict[str, Place] = {}
+    problems = []
+    for step in steps:
+        found = _place(step, known)
+        if isinstance(found, Diagnostic):
+            problems.append(found)
+        else:
+            places[step.name] = found
+    if problems:
+        raise InputError(*problems)
+    return places
+
+
+def _place(step: Step, known: Known) -> Place | Diagnostic:
+    if step.function in known.places:
+        return known.places[step.function]
+    if known.manifests is None:
+        return "local" if _is_our_input(step) else _unknown(step, "no FUNCTIONS file was given")
+    for manifest in known.manifests:
+        if step.function in {
+            manifests.name(manifest),
+            manifests.text_at(manifest, "spec", "package"),
+        }:
+            return _described_place(step, manifest, known)
+    if _is_ours(step.function, step.function):
+        return "local"
+    near = nearest(step.function, tuple(manifests.name(item) for item in known.manifests))
+    cause = f'FUNCTIONS has none named "{step.function}"'
+    return _unknown(step, f'{cause}, did you mean "{near}"?' if near else cause)
+
+
+def _described_place(step: Step, manifest: Object, known: Known) -> Place | Diagnostic:
+    if _is_ours(manifests.name(manifest), manifests.text_at(manifest, "spec", "package")):
+        return "local"
+    own = manifests.texts_at(manifest, "metadata", "annotations")
+    annotations = {**own, **known.annotations}
+    if annotations.get(_RUNTIME) == "Development" or _ADDRESS in annotations:
+        return Remote(address=annotations.get(_ADDRESS, _DEFAULT_ADDRESS))
+    return _unknown(step, "it is not ours, and nothing says where it is served")
+
+
+def _is_ours(name: str, package: str) -> bool:
+    """By name, or by the last part of the package's repository."""
+    repository = package.partition("@")[0].rpartition("/")[2].partition(":")[0]
+    return OURS in {name, repository}
+
+
+def _is_our_input(step: Step) -> bool:
+    api_version = objects.api_version_and_kind(step.input)[0] if step.input is not None else ""
+    return _is_ours(step.function, step.function) or manifests.group(api_version) in OUR_GROUPS
+
+
+def _unknown(step: Step, cause: str) -> Diagnostic:
+    return Diagnostic(
+        message=f'cannot run step "{step.name}": where function "{step.function}" runs is unknown',
+        notes=(cause,),
+        hint=f"serve it with --insecure and pass --function {step.function}=HOST:PORT, "
+        f"or leave it out with --function {step.function}=skip",
+    )
+
+
+def check_kinds(functions: Iterable[Object]) -> None:
+    """Raise InputError unless every object is a Function."""
+    for manifest in functions:
+        if objects.api_version_and_kind(manifest) not in _TYPES:
+            raise InputError.of(
+                f"cannot use {manifests.describe(manifest)} as a function",
+                hint="FUNCTIONS holds objects of kind Function, pkg.crossplane.io/v1",
+            )

@@ -1,0 +1,48 @@
+"""Names and UIDs as Crossplane's render engine makes them up, so that output can be compared.
+
+Called while an XR is prepared and composed. Pure text in, text out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+
+_NIL = uuid.UUID(int=0)
+_MAX_NAME = 63
+_HASH = 12
+_MAX_SUBDOMAIN = 253
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_RBAC_GROUP = "rbac.authorization.k8s.io"
+_RBAC_KINDS = {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
+
+
+def xr_uid(api_version: str, kind: str, namespace: str, name: str) -> str:
+    """The UID of an XR whose file gives none: the same for the same type, namespace and name."""
+    group, _, version = api_version.rpartition("/")
+    text = f"{group}/{version}, Kind={kind}\0{namespace}\0{name}"
+    return str(uuid.uuid5(_NIL, text))
+
+
+def child_name(generate_name: str, uid: str, resource_name: str) -> str:
+    """The object name of a composed resource: the prefix and 12 hex digits, at most 63 long.
+
+    ``uid`` is the XR's; ``resource_name`` the key in desired state.
+    """
+    suffix = hashlib.sha256((uid + resource_name).encode()).hexdigest()[:_HASH]
+    prefix = (
+        generate_name if generate_name.endswith("-") or not generate_name else f"{generate_name}-"
+    )
+    if len(prefix) + _HASH > _MAX_NAME:
+        prefix = prefix[: _MAX_NAME - _HASH]
+        if not prefix.endswith("-"):
+            prefix = f"{prefix[:-1]}-"
+    return prefix + suffix
+
+
+def is_object_name(name: str, group: str, kind: str) -> bool:
+    """Whether Kubernetes takes ``name``: an RFC 1123 subdomain; RBAC kinds may have colons."""
+    if group == _RBAC_GROUP and kind in _RBAC_KINDS:
+        name = name.replace(":", "")
+    return len(name) <= _MAX_SUBDOMAIN and _SUBDOMAIN.fullmatch(name) is not None

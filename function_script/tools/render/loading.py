@@ -1,0 +1,153 @@
+"""From paths on the command line to everything there is to render.
+
+Called once. A directory in place of the XR is an example: its files have fixed names.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from function_script import documents
+from function_script.errors import DocumentError, InputError
+from function_script.limits import Limits
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from function_script.documents import Document
+    from function_script.values import Object, Value
+
+# An author's own files; these only stop what no machine could hold.
+_LIMITS: Final = Limits(documents=100_000, nodes=5_000_000, depth=200)
+_SUFFIXES: Final = {".yaml", ".yml"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """Where everything is. ``context`` maps a key to a file, ``context_values`` to YAML."""
+
+    xr: Path
+    composition: Path
+    functions: Path | None = None
+    observed: Path | None = None
+    required: Sequence[Path] = ()
+    schemas: Path | None = None
+    credentials: Path | None = None
+    xrd: Path | None = None
+    context: Sequence[tuple[str, Path]] = ()
+    context_values: Sequence[tuple[str, str]] = ()
+    programs: Path | None = None
+
+
+def in_directory(directory: Path) -> Paths:
+    """The paths of an example: xr.yaml, composition.yaml, and what else there is."""
+
+    def found(name: str) -> Path | None:
+        path = directory / name
+        return path if path.exists() else None
+
+    required = found("required.yaml")
+    return Paths(
+        xr=directory / "xr.yaml",
+        composition=directory / "composition.yaml",
+        functions=found("functions.yaml"),
+        observed=found("observed.yaml"),
+        required=() if required is None else (required,),
+        schemas=found("schemas"),
+        credentials=found("credentials.yaml"),
+        xrd=found("xrd.yaml"),
+        context=_context_files(directory / "context"),
+    )
+
+
+def _context_files(directory: Path) -> list[tuple[str, Path]]:
+    """Files by their key, which is their path: keys such as ``example.org/zone`` have parts."""
+    files = sorted(path for path in directory.rglob("*") if path.is_file())
+    return [(str(path.relative_to(directory).with_suffix("")), path) for path in files]
+
+
+def with_programs(paths: Paths) -> Paths:
+    """Programs in files are in ``programs/`` beside the Composition, unless said otherwise."""
+    beside = paths.composition.parent / "programs"
+    if paths.programs is None and beside.is_dir():
+        return replace(paths, programs=beside)
+    return paths
+
+
+def load_one(path: Path, what: str) -> Document:
+    """The single object in a file; raises InputError or DocumentError."""
+    found = load_all(path)
+    if len(found) != 1:
+        raise InputError.of(
+            f'cannot load {what} from "{path}": it holds {len(found)} objects instead of one'
+        )
+    return found[0]
+
+
+def load_all(path: Path) -> list[Document]:
+    """Every object in a file, or in a directory's YAML files in the order of their names."""
+    if not path.is_dir():
+        return _load_file(path)
+    files = sorted(item for item in path.iterdir() if item.suffix in _SUFFIXES and item.is_file())
+    if not files:
+        raise InputError.of(f'cannot load "{path}": the directory has no .yaml or .yml file')
+    return [document for item in files for document in _load_file(item)]
+
+
+def load_values(paths: Iterable[Path]) -> list[Object]:
+    """The objects of all files and directories, one after the other."""
+    return [document.value for path in paths for document in load_all(path)]
+
+
+def load_schemas(directory: Path) -> list[Object]:
+    """OpenAPI documents: every .json file below ``directory``."""
+    files = sorted(directory.rglob("*.json"))
+    if not files:
+        raise InputError.of(f'cannot load schemas from "{directory}": there is no .json file')
+    return [_load_json(path) for path in files]
+
+
+def load_context(paths: Paths) -> Object:
+    """The first step's context; values win over files."""
+    context: Object = {}
+    for key, path in paths.context:
+        context[key] = _parse_value(_read(path), f'"{path}"')
+    for key, text in paths.context_values:
+        context[key] = _parse_value(text, f'the context value "{key}"')
+    return context
+
+
+def _load_file(path: Path) -> list[Document]:
+    source = Source(name=str(path), text=_read(path))
+    return documents.read_source(source, limits=_LIMITS)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError.of(f'cannot read "{path}": it is not UTF-8 text') from error
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot read "{path}": {cause}') from error
+
+
+def _parse_value(text: str, what: str) -> Value:
+    try:
+        return documents.read_value(text, limits=_LIMITS)
+    except DocumentError as error:
+        raise InputError.of(f"cannot load context from {what}: {error}") from error
+
+
+def _load_json(path: Path) -> Object:
+    try:
+        found: Value = json.loads(_read(path))
+    except ValueError as error:
+        raise InputError.of(f'cannot load a schema from "{path}": {error}') from error
+    if not isinstance(found, dict):
+        raise InputError.of(f'cannot load a schema from "{path}": it is no object')
+    return found

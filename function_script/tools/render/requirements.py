@@ -1,0 +1,171 @@
+"""What a step asks for: look it up, and call the function again until it asks no more.
+
+Called by the pipeline once for each step. Who runs the function is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from function_script.errors import ProgramError
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.tools.render import messages
+from function_script.tools.render.steps import Selector, Step
+
+if TYPE_CHECKING:
+    from function_script.diagnostics import Diagnostic
+    from function_script.tools.render.schemas import Schemas
+    from function_script.tools.render.store import Store
+
+MAX_CALLS: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A function's response.
+
+    ``diagnostics`` are the problems behind a FATAL, where they are known; ``missing`` says what
+    the function asked for and was not there.
+    """
+
+    response: fnv1.RunFunctionResponse
+    diagnostics: tuple[Diagnostic, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+# Calls a step's function once; raises FatalError when there is no response at all.
+Runner: TypeAlias = Callable[[Step, fnv1.RunFunctionRequest], Answer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplies:
+    """Where everything that a step may ask for is looked up."""
+
+    store: Store
+    schemas: Schemas
+
+    def resources(self, selector: Selector) -> fnv1.Resources:
+        """What ``selector`` selects: by name, by labels, or all of the kind."""
+        place = (selector.api_version, selector.kind, selector.namespace or "")
+        if selector.name is None:
+            return messages.resources(self.store.find_all(*place, selector.labels or {}))
+        found = self.store.find(*place, selector.name)
+        return messages.resources([] if found is None else [found])
+
+    def schema(self, selector: Selector) -> fnv1.Schema:
+        """The schema of a kind; an empty one when it is not known."""
+        return messages.schema(self.schemas.find(selector.api_version, selector.kind))
+
+
+def supply(step: Step, request: fnv1.RunFunctionRequest, supplies: Supplies) -> None:
+    """Give ``request`` what the step requires in the Composition, before its first call."""
+    for name, selector in step.resources.items():
+        request.required_resources[name].CopyFrom(supplies.resources(selector))
+    for name, selector in step.schemas.items():
+        request.required_schemas[name].CopyFrom(supplies.schema(selector))
+
+
+def settle(
+    step: Step, request: fnv1.RunFunctionRequest, supplies: Supplies, runner: Runner
+) -> Answer:
+    """Call the function until it asks for the same twice; changes ``request`` on the way.
+
+    Raises ProgramError when it still asks for something else on the last of ``MAX_CALLS``.
+    """
+    bootstrap = _supplied(request)
+    previous: fnv1.Requirements | None = None
+    for call in range(MAX_CALLS):
+        answer = runner(step, request)
+        response = answer.response
+        asked = response.requirements if response.HasField("requirements") else None
+        if is_fatal(response):
+            return replace(answer, missing=_missing(asked or previous, supplies))
+        if asked == previous:
+            return answer
+        following = _following(bootstrap, asked, supplies)
+        if call == 0 and following == bootstrap:
+            return answer
+        previous = asked
+        _replace(request, following, response)
+    raise ProgramError.of(
+        f'cannot run step "{step.name}": its requirements changed with each of {MAX_CALLS} calls',
+        hint="ask for the same requirements on every call, also when they are there already",
+    )
+
+
+def is_fatal(response: fnv1.RunFunctionResponse) -> bool:
+    """Whether the response ends the pipeline."""
+    return any(result.severity == fnv1.SEVERITY_FATAL for result in response.results)
+
+
+def _supplied(request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionRequest:
+    """Only the parts of ``request`` that answer requirements."""
+    supplied = fnv1.RunFunctionRequest()
+    for name, found in request.required_resources.items():
+        supplied.required_resources[name].CopyFrom(found)
+    for name, schema in request.required_schemas.items():
+        supplied.required_schemas[name].CopyFrom(schema)
+    return supplied
+
+
+def _following(
+    bootstrap: fnv1.RunFunctionRequest, asked: fnv1.Requirements | None, supplies: Supplies
+) -> fnv1.RunFunctionRequest:
+    following = fnv1.RunFunctionRequest()
+    following.CopyFrom(bootstrap)
+    if asked is None:
+        return following
+    for name, selector in asked.extra_resources.items():
+        following.extra_resources[name].CopyFrom(supplies.resources(_read(selector)))
+    for name, selector in asked.resources.items():
+        following.required_resources[name].CopyFrom(supplies.resources(_read(selector)))
+    for name, schema in asked.schemas.items():
+        kind = Selector(api_version=schema.api_version, kind=schema.kind)
+        following.required_schemas[name].CopyFrom(supplies.schema(kind))
+    return following
+
+
+def _replace(
+    request: fnv1.RunFunctionRequest,
+    following: fnv1.RunFunctionRequest,
+    response: fnv1.RunFunctionResponse,
+) -> None:
+    for field in ("required_resources", "extra_resources", "required_schemas", "context"):
+        request.ClearField(field)
+    request.MergeFrom(following)
+    if response.HasField("context"):
+        request.context.CopyFrom(response.context)
+
+
+def _read(selector: fnv1.ResourceSelector) -> Selector:
+    match = selector.WhichOneof("match")
+    return Selector(
+        api_version=selector.api_version,
+        kind=selector.kind,
+        name=selector.match_name if match == "match_name" else None,
+        labels=dict(selector.match_labels.labels) if match == "match_labels" else None,
+        namespace=selector.namespace if selector.HasField("namespace") else None,
+    )
+
+
+def _missing(asked: fnv1.Requirements | None, supplies: Supplies) -> tuple[str, ...]:
+    if asked is None:
+        return ()
+    selectors = {**asked.extra_resources, **asked.resources}
+    return tuple(
+        f'required resource "{name}" was not found: {_describe(_read(selectors[name]))}'
+        for name in sorted(selectors)
+        if not supplies.resources(_read(selectors[name])).items
+    )
+
+
+def _describe(selector: Selector) -> str:
+    text = f"{selector.kind} of {selector.api_version}"
+    if selector.name is not None:
+        text += f' named "{selector.name}"'
+    if selector.labels:
+        labels = ", ".join(f"{key}={value}" for key, value in sorted(selector.labels.items()))
+        text += f" with labels {labels}"
+    return text + (f' in namespace "{selector.namespace}"' if selector.namespace else "")

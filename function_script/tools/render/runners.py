@@ -1,0 +1,82 @@
+"""Run one step's function where it runs: in the sandbox, at an address, or not at all.
+
+Called by the requirement loop. Our own steps take the very path they take in production.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from function_script.errors import LimitError
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.sandbox import Answered
+from function_script.tools.render.functions import Remote
+from function_script.tools.render.requirements import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from function_script.sandbox import Pool
+    from function_script.tools.render.functions import Place
+    from function_script.tools.render.requirements import Runner
+    from function_script.tools.render.steps import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What runners work with: the sandbox, and who wants to know what programs print."""
+
+    pool: Pool
+    print: Callable[[str], None]
+
+
+def build(places: Mapping[str, Place], bench: Bench, timeout_seconds: float) -> Runner:
+    """A runner for the steps in ``places``; all calls together may take ``timeout_seconds``."""
+    deadline = time.monotonic() + timeout_seconds
+
+    def run(step: Step, request: fnv1.RunFunctionRequest) -> Answer:
+        left_seconds = deadline - time.monotonic()
+        if left_seconds <= 0:
+            raise LimitError.of(
+                f'cannot run step "{step.name}": the time for rendering is over',
+                hint=f"it is {timeout_seconds:g} s, set by --timeout",
+            )
+        place = places[step.name]
+        if isinstance(place, Remote):
+            return _run_remote(step, place, request, left_seconds)
+        return _skip(request) if place == "skip" else _run_local(request, bench, left_seconds)
+
+    return run
+
+
+def _run_local(request: fnv1.RunFunctionRequest, bench: Bench, timeout_seconds: float) -> Answer:
+    reply = bench.pool.run(request.SerializeToString(), timeout_seconds)
+    if reply.log:
+        bench.print(reply.log)
+    if isinstance(reply, Answered):
+        response = fnv1.RunFunctionResponse.FromString(reply.response)
+        return Answer(response=response, diagnostics=reply.diagnostics)
+    # The worker died: in a cluster the server answers with a FATAL in its place.
+    fatal = fnv1.Result(severity=fnv1.SEVERITY_FATAL, message=str(reply.error))
+    response = fnv1.RunFunctionResponse(results=[fatal])
+    return Answer(response=response, diagnostics=reply.error.diagnostics)
+
+
+def _run_remote(
+    step: Step, place: Remote, request: fnv1.RunFunctionRequest, timeout_seconds: float
+) -> Answer:
+    from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
+
+    return Answer(response=remote.call(step, place.address, request, timeout_seconds))
+
+
+def _skip(request: fnv1.RunFunctionRequest) -> Answer:
+    """What a function without an opinion answers."""
+    response = fnv1.RunFunctionResponse()
+    if request.HasField("desired"):
+        response.desired.CopyFrom(request.desired)
+    if request.HasField("context"):
+        response.context.CopyFrom(request.context)
+    return Answer(response=response)

@@ -1,0 +1,156 @@
+"""The pipeline of a Composition as values: which function, what input, what it is given.
+
+Called before anything runs. Fields it does not know are left to newer versions of Crossplane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.diagnostics import Diagnostic
+from function_script.errors import InputError
+from function_script.fields import Fields, Problems
+from function_script.tools.render import manifests
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.values import Object
+
+_API_VERSION: Final = "apiextensions.crossplane.io/v1"
+_PIPELINE: Final = "Pipeline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selector:
+    """Objects to fetch before the step runs: by name, by labels, or all of a kind."""
+
+    api_version: str
+    kind: str
+    name: str | None = None
+    labels: Mapping[str, str] | None = None
+    namespace: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step. ``function`` is a Function's name, or the OCI reference that newer steps give.
+
+    ``credentials`` maps their name to a Secret's namespace and name; ``resources`` and
+    ``schemas`` map requirement names.
+    """
+
+    index: int
+    name: str
+    function: str
+    input: Object | None
+    credentials: Mapping[str, tuple[str, str]]
+    resources: Mapping[str, Selector]
+    schemas: Mapping[str, Selector]
+
+
+def parse(composition: Object) -> list[Step]:
+    """The steps in their order; raises InputError with every problem of the Composition."""
+    problems = Problems()
+    fields = Fields(composition, "", problems)
+    steps: list[Step] = []
+    if objects.api_version_and_kind(composition) != (_API_VERSION, "Composition"):
+        problems.add(
+            "",
+            f"cannot use {manifests.describe(composition)} as Composition",
+            hint=f"it must be a Composition of {_API_VERSION}",
+        )
+    elif spec := fields.object("spec", required=True):
+        spec.choice("mode", {_PIPELINE: _PIPELINE})
+        if spec.value.get("pipeline") is None:
+            problems.add(spec.at("pipeline"), "is required")
+        steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
+        _refuse_twins(steps, problems)
+    if problems.texts:
+        raise InputError(*(Diagnostic(message=text, hint=hint) for text, hint in problems.texts))
+    return steps
+
+
+def check_match(composition: Object, xr: Object, *, is_legacy: bool) -> None:
+    """Raise InputError unless the Composition is one for this XR."""
+    wanted = objects.api_version_and_kind(
+        manifests.object_at(composition, "spec", "compositeTypeRef")
+    )
+    given = objects.api_version_and_kind(xr)
+    name = manifests.name(composition)
+    if wanted != given:
+        raise InputError.of(
+            f'cannot render the XR with Composition "{name}": spec.compositeTypeRef is a '
+            f"{wanted[1]} of {wanted[0]}, the XR a {given[1]} of {given[0]}"
+        )
+    machinery = ("spec",) if is_legacy else ("spec", "crossplane")
+    labels = manifests.labels(composition)
+    selector = manifests.texts_at(xr, *machinery, "compositionSelector", "matchLabels")
+    for key, value in sorted(selector.items()):
+        if labels.get(key) != value:
+            found = f'has "{labels[key]}"' if key in labels else "does not have it"
+            raise InputError.of(
+                f'cannot render the XR with Composition "{name}": '
+                f'the XR selects label {key}="{value}", the Composition {found}'
+            )
+
+
+def _step(index: int, fields: Fields) -> Step:
+    needs = fields.object("requirements") or Fields({}, fields.at("requirements"), fields.problems)
+    return Step(
+        index=index,
+        name=fields.text("step", required=True) or "",
+        function=_function(fields),
+        input=_input(fields),
+        credentials=dict(_credentials(fields)),
+        resources=_selectors(needs, "requiredResources"),
+        schemas=_selectors(needs, "requiredSchemas"),
+    )
+
+
+def _function(fields: Fields) -> str:
+    reference = fields.object("functionRef")
+    if reference is not None:
+        return reference.text("name", required=True) or ""
+    package = fields.text("function")
+    if not package:
+        fields.problems.add(fields.at("functionRef"), "is required")
+    return package or ""
+
+
+def _input(fields: Fields) -> Object | None:
+    found = fields.object("input")
+    return None if found is None else found.value
+
+
+def _credentials(fields: Fields) -> list[tuple[str, tuple[str, str]]]:
+    found = []
+    for item in fields.objects("credentials"):
+        name = item.text("name", required=True) or ""
+        secret = item.object("secretRef")
+        if item.text("source") == "Secret" and secret is not None:
+            namespace = secret.text("namespace") or ""
+            found.append((name, (namespace, secret.text("name", required=True) or "")))
+    return found
+
+
+def _selectors(fields: Fields, key: str) -> dict[str, Selector]:
+    return {
+        item.text("requirementName", required=True) or "": Selector(
+            api_version=item.text("apiVersion", required=True) or "",
+            kind=item.text("kind", required=True) or "",
+            name=item.text("name"),
+            labels=item.texts("matchLabels"),
+            namespace=item.text("namespace"),
+        )
+        for item in fields.objects(key)
+    }
+
+
+def _refuse_twins(steps: list[Step], problems: Problems) -> None:
+    names = [step.name for step in steps]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            problems.add(f"spec.pipeline[{index}].step", f'"{name}" is there twice')

@@ -1,0 +1,170 @@
+"""The XR as functions are to see it: file, identity, machinery fields, observed resources.
+
+Called once, before the pipeline runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.diagnostics import Diagnostic
+from function_script.errors import InputError
+from function_script.tools.render import conditions, identities, manifests
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from function_script.source import Span
+    from function_script.values import Object, Value
+
+_RESOURCE_VERSION: Final = "999"
+_PAUSED: Final = "crossplane.io/paused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Xr:
+    """``manifest`` is what functions see, ``file`` what was given (with the XRD's defaults)."""
+
+    manifest: Object
+    file: Object
+    is_legacy: bool
+
+    @property
+    def api_version(self) -> str:
+        """The type's group and version."""
+        return manifests.text_at(self.file, "apiVersion")
+
+    @property
+    def kind(self) -> str:
+        """The type's kind."""
+        return manifests.text_at(self.file, "kind")
+
+    @property
+    def name(self) -> str:
+        """``metadata.name``."""
+        return manifests.name(self.file)
+
+    @property
+    def namespace(self) -> str:
+        """``metadata.namespace``; "" for cluster scoped XRs."""
+        return manifests.namespace(self.file)
+
+    @property
+    def uid(self) -> str:
+        """The given UID, or the one made up for it."""
+        return manifests.text_at(self.manifest, "metadata", "uid")
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the XR asks to be left alone."""
+        return manifests.annotation(self.file, _PAUSED) == "true"
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the XR is being deleted."""
+        return bool(manifests.text_at(self.file, "metadata", "deletionTimestamp"))
+
+    @property
+    def selects_anew(self) -> bool:
+        """Whether the Composition is not the one the file refers to already."""
+        path = _machinery(is_legacy=self.is_legacy)
+        before = manifests.object_at(self.file, *path, "compositionRef")
+        return before != manifests.object_at(self.manifest, *path, "compositionRef")
+
+
+def identify(file: Object, *, is_legacy: bool) -> Xr:
+    """Give the XR its UID. Raises InputError when it has no type or name."""
+    api_version, kind = objects.api_version_and_kind(file)
+    if not (api_version and kind and manifests.name(file)):
+        raise InputError.of(
+            "cannot render the XR: it needs apiVersion, kind and metadata.name",
+        )
+    manifest: Object = {key: objects.copied(value) for key, value in file.items()}
+    metadata = manifests.make_object(manifest, "metadata")
+    if not manifests.text_at(manifest, "metadata", "uid"):
+        metadata["uid"] = identities.xr_uid(
+            api_version, kind, manifests.namespace(file), manifests.name(file)
+        )
+    metadata["resourceVersion"] = _RESOURCE_VERSION
+    return Xr(manifest=manifest, file=file, is_legacy=is_legacy)
+
+
+def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:
+    """Add to ``xr.manifest`` what Crossplane writes there before it calls a function."""
+    if observed:
+        set_resource_refs(xr.manifest, xr, observed)
+    conditions.mark(xr.manifest, [conditions.RESPONSIVE], generation=generation(xr.file))
+    if xr.is_paused or xr.is_deleted:
+        return
+    machinery = manifests.make_object(xr.manifest, *_machinery(is_legacy=xr.is_legacy))
+    machinery["compositionRef"] = {"name": manifests.name(composition)}
+    if not manifests.labels(xr.manifest).get(manifests.COMPOSITE):
+        manifests.add_texts(xr.manifest, {manifests.COMPOSITE: xr.name}, "metadata", "labels")
+    secrets = manifests.text_at(composition, "spec", "writeConnectionSecretsToNamespace")
+    if xr.is_legacy and secrets and "writeConnectionSecretToRef" not in machinery:
+        machinery["writeConnectionSecretToRef"] = {"name": xr.uid, "namespace": secrets}
+
+
+def generation(manifest: Object) -> int:
+    """``metadata.generation``; 0 when there is none."""
+    found = objects.find_path(manifest, ("metadata", "generation"))
+    return found if isinstance(found, int) else 0
+
+
+def set_resource_refs(target: Object, xr: Xr, composed: Sequence[Object]) -> None:
+    """Refer from ``target`` to ``composed``; with namespaces only from cluster scoped XRs."""
+    refs: list[Value] = []
+    for manifest in composed:
+        api_version, kind = objects.api_version_and_kind(manifest)
+        ref: Object = {"apiVersion": api_version, "kind": kind, "name": manifests.name(manifest)}
+        if not xr.namespace and manifests.namespace(manifest):
+            ref["namespace"] = manifests.namespace(manifest)
+        refs.append(ref)
+    manifests.make_object(target, *_machinery(is_legacy=xr.is_legacy))["resourceRefs"] = refs
+
+
+def _machinery(*, is_legacy: bool) -> tuple[str, ...]:
+    return ("spec",) if is_legacy else ("spec", "crossplane")
+
+
+def check_observed(xr: Xr, observed: Sequence[Object], spans: Mapping[int, Span]) -> None:
+    """Raise InputError unless the XR may have composed all of ``observed``.
+
+    ``spans`` gives the file and line of each, by its place in ``observed``.
+    """
+    problems = [
+        Diagnostic(
+            message=f"cannot observe {manifests.describe(manifest)}: {cause}",
+            span=spans.get(index),
+            hint=hint,
+        )
+        for index, manifest in enumerate(observed)
+        for cause, hint in _faults(xr, manifest)
+    ]
+    if problems:
+        raise InputError(*problems)
+
+
+def _faults(xr: Xr, manifest: Object) -> list[tuple[str, str]]:
+    faults = []
+    owner = manifests.controller(manifest)
+    if owner is not None and owner.get("uid") != xr.uid:
+        uid = f"set the owner reference's uid to \"{xr.uid}\", or the XR's to the owner's"
+        faults.append((f'its controller is not the XR, but one with uid "{owner.get("uid")}"', uid))
+    if xr.namespace and manifests.namespace(manifest) != xr.namespace:
+        faults.append(
+            (
+                f'it is not in the XR\'s namespace "{xr.namespace}"',
+                "a namespaced XR only composes resources in its own namespace",
+            )
+        )
+    if not manifests.annotation(manifest, manifests.RESOURCE_NAME):
+        faults.append(
+            (
+                f'it has no annotation "{manifests.RESOURCE_NAME}"',
+                "the annotation says which desired resource it is",
+            )
+        )
+    return faults

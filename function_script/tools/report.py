@@ -1,0 +1,52 @@
+"""Diagnostics as text for terminals: frames, one after the other, in colour where it shows.
+
+Called by the command line for whatever it reports; prints nothing itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Final, TextIO
+
+from function_script import diagnostics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from function_script.diagnostics import Diagnostic
+
+_RED: Final = "\x1b[1;31m"
+_BLUE: Final = "\x1b[1;34m"
+_BOLD: Final = "\x1b[1m"
+_PLAIN: Final = "\x1b[0m"
+
+# The parts of a frame that get a colour: what stands in front of a line's text, and underlines.
+_MARGIN: Final = re.compile(r"^( *\d* \| ?| *--> | *= (?:hint: )?)")
+_UNDERLINE: Final = re.compile(r"\^+$")
+_MESSAGE: Final = re.compile(r"^error: (.*)$")
+
+
+def is_colourful(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether colours make sense: a terminal that can, and nobody who said no (NO_COLOR)."""
+    refused = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
+    return not refused and stream.isatty()
+
+
+def to_text(problems: Iterable[Diagnostic], *, colourful: bool = False) -> str:
+    """The problems' frames with an empty line between them; no newline at the end."""
+    frames = [diagnostics.to_frame(problem) for problem in problems]
+    text = "\n\n".join(frames)
+    return "\n".join(map(_painted, text.split("\n"))) if colourful else text
+
+
+def _painted(line: str) -> str:
+    if message := _MESSAGE.match(line):
+        return f"{_RED}error:{_PLAIN} {_BOLD}{message[1]}{_PLAIN}"
+    margin = _MARGIN.match(line)
+    if margin is None:
+        return line
+    rest = line[margin.end() :]
+    if _UNDERLINE.search(rest) and not rest.strip("^ "):
+        rest = f"{_RED}{rest}{_PLAIN}"
+    return f"{_BLUE}{margin[0]}{_PLAIN}{rest}"

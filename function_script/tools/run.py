@@ -1,0 +1,105 @@
+"""The command ``run``: one RunFunctionRequest as JSON or YAML in, its response as JSON out.
+
+Called by the command line. The request takes the path it takes in production, sandbox included.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from google.protobuf import json_format
+
+from function_script import documents
+from function_script.errors import FatalError, InputError, ProgramError
+from function_script.limits import Limits
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.sandbox import Answered, Pool, PoolOptions
+from function_script.source import Source
+from function_script.values import MAX_SAFE_INTEGER
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+_STDIN: Final = "-"
+# An author's own file; these only stop what no machine could hold.
+_LIMITS: Final = Limits(nodes=5_000_000, depth=200)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The response as JSON, what the program printed, and the problems behind a FATAL."""
+
+    text: str
+    log: str
+    error: FatalError | None
+
+
+def load(path: str) -> Source:
+    """The request's text; ``-`` is stdin. Raises InputError."""
+    if path == _STDIN:
+        return Source(name="stdin", text=sys.stdin.read())
+    try:
+        return Source(name=path, text=Path(path).read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError.of(f'cannot read "{path}": it is not UTF-8 text') from error
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot read "{path}": {cause}') from error
+
+
+def parse(source: Source) -> fnv1.RunFunctionRequest:
+    """The request; fields that it does not know are ignored. Raises InputError, DocumentError."""
+    found = documents.read_source(source, limits=_LIMITS)
+    if len(found) != 1:
+        raise InputError.of(
+            f"cannot read {source.name}: it holds {len(found)} requests instead of one"
+        )
+    try:
+        return json_format.ParseDict(
+            found[0].value, fnv1.RunFunctionRequest(), ignore_unknown_fields=True
+        )
+    except json_format.ParseError as error:
+        raise InputError.of(
+            f"cannot read {source.name} as a RunFunctionRequest: {error}",
+            hint="it has the fields meta, observed, desired, input, context and so on",
+        ) from error
+
+
+def run(request: fnv1.RunFunctionRequest, options: PoolOptions) -> Result:
+    """Answer ``request``. Raises FatalError when there is no response: its worker died."""
+    with Pool(options) as pool:
+        reply = pool.run(request.SerializeToString())
+    if not isinstance(reply, Answered):
+        raise reply.error
+    response = fnv1.RunFunctionResponse.FromString(reply.response)
+    return Result(text=to_json(response), log=reply.log, error=_error(response, reply))
+
+
+def to_json(response: fnv1.RunFunctionResponse) -> str:
+    """Protobuf JSON with the protocol's field names; integral numbers without a fraction."""
+    found: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
+    return json.dumps(_with_integers(found), indent=2, sort_keys=True, ensure_ascii=False)
+
+
+def _with_integers(value: Value) -> Value:
+    """A Struct knows doubles only; people write 1 and not 1.0."""
+    if isinstance(value, dict):
+        return {key: _with_integers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_integers(item) for item in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_SAFE_INTEGER:
+        return int(value)
+    return value
+
+
+def _error(response: fnv1.RunFunctionResponse, reply: Answered) -> FatalError | None:
+    texts = [r.message for r in response.results if r.severity == fnv1.SEVERITY_FATAL]
+    if not texts:
+        return None
+    if reply.diagnostics:
+        return ProgramError(*reply.diagnostics)
+    return ProgramError.of(f"the function returned a fatal result: {texts[0]}")
