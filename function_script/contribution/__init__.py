@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from function_script import documents
 from function_script.contribution import peer
 from function_script.contribution.dialects import OURS
-from function_script.contribution.documents import combined, from_documents
-from function_script.contribution.response import from_response
+from function_script.contribution.rendered import combined, from_documents
+from function_script.contribution.returned import from_response
 from function_script.contribution.shapes import Composed, Composite, Contribution
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from function_script.contribution.response import from_response
+from function_script.contribution.returned import from_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from function_script import wire
 from function_script.contribution.dialects import Dialect
-from function_script.contribution.response import STATUS, TARGET, check_condition_type
+from function_script.contribution.returned import STATUS, TARGET, check_condition_type
 from function_script.contribution.shapes import Composite, Contribution
 from function_script.objects import find_path
 from function_script.program import plain

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from function_script.contribution import shapes
-from function_script.contribution.response import READY
+from function_script.contribution.returned import READY
 from function_script.contribution.sanitize import composed_object
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
