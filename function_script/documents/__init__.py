@@ -10,6 +10,7 @@ from function_script.documents.memo import Memo
 from function_script.documents.origin import Origin
 from function_script.documents.positions import Embedding, find_embedding
 from function_script.documents.stream import Document, read_source, read_stream, read_value
+from function_script.documents.writer import to_yaml, to_yaml_stream
 
 __all__ = [
     "Document",
@@ -20,4 +21,6 @@ __all__ = [
     "read_source",
     "read_stream",
     "read_value",
+    "to_yaml",
+    "to_yaml_stream",
 ]

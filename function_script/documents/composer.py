@@ -23,6 +23,7 @@ from yaml.events import (
 from function_script.documents import hints
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.documents.scalars import (
+    NUMBER_STARTS,
     SPECIAL_STARTS,
     WORDS,
     number_text,
@@ -114,35 +115,42 @@ class _Composer:
         self._nodes_left -= 1
         if self._nodes_left < 0:
             raise _too_large(f"more than {self._nodes:,} values", event)
+        if type(event) is ScalarEvent:
+            value: Value = event.value
+            if event.tag is not None or event.value[:1] in SPECIAL_STARTS:
+                value = _scalar(event)
+            if event.anchor is not None:
+                self._anchors[event.anchor] = value
+            return value
         if isinstance(event, AliasEvent):
             return self._expanded(self._anchored(event), depth, event)
-        anchor = event.anchor  # type: ignore[attr-defined] # every event that begins a value has one
-        if isinstance(event, ScalarEvent):
-            value: Value = _scalar(event)
-        else:
-            if anchor is not None:
-                self._anchors[anchor] = _INCOMPLETE
-            value = self._collection(event, self._level(depth, event))
-        if anchor is not None:
-            self._anchors[anchor] = value
-        return value
+        return self._collection(event, self._level(depth, event))
 
     def _level(self, depth: int, event: Event) -> int:
         if depth == 0:
             raise _too_large(f"nested more than {self._depth} levels deep", event)
-        self._depth_left = min(self._depth_left, depth - 1)
+        if depth <= self._depth_left:
+            self._depth_left = depth - 1
         return depth - 1
 
     def _collection(self, event: Event, depth: int) -> Value:
+        anchor = event.anchor  # type: ignore[attr-defined] # maps and lists have one, or None
+        if anchor is not None:
+            self._anchors[anchor] = _INCOMPLETE
+        value: Value
         if isinstance(event, MappingStartEvent):
             _check_tag(event, "map")
-            return self._mapping(depth)
-        _check_tag(event, "seq")
-        return self._sequence(depth)
+            value = self._mapping(depth)
+        else:
+            _check_tag(event, "seq")
+            value = self._sequence(depth)
+        if anchor is not None:
+            self._anchors[anchor] = value
+        return value
 
     def _sequence(self, depth: int) -> list[Value]:
         items: list[Value] = []
-        while not isinstance(event := self._next(), SequenceEndEvent):
+        while type(event := self._next()) is not SequenceEndEvent:
             items.append(self._value(event, depth))
         return items
 
@@ -150,8 +158,19 @@ class _Composer:
         result: Object = {}
         merged: list[Object] | None = None
         keys: list[Event] = []
-        while not isinstance(event := self._next(), MappingEndEvent):
-            key = self._key(event)
+        next_event, value_of = self._next, self._value
+        while type(event := next_event()) is not MappingEndEvent:
+            # Most keys are plain words: spare them two calls.
+            if (
+                type(event) is ScalarEvent
+                and event.anchor is None
+                and event.tag is None
+                and (text := event.value) not in WORDS
+                and text[0] not in NUMBER_STARTS
+            ):
+                key = text
+            else:
+                key = self._key(event)
             if key == "<<" and _is_plain(event):
                 if merged is not None:
                     raise _error("a second << in one map", event, hint="write <<: [*one, *other]")
@@ -160,7 +179,7 @@ class _Composer:
             if key in result:
                 raise _duplicate(key, event, keys[list(result).index(key)])
             keys.append(event)
-            result[key] = self._value(self._next(), depth)
+            result[key] = value_of(next_event(), depth)
         for source in merged or ():
             for key, value in source.items():
                 result.setdefault(key, value)
@@ -175,7 +194,7 @@ class _Composer:
         return maps
 
     def _key(self, event: Event) -> str:
-        if isinstance(event, ScalarEvent):
+        if type(event) is ScalarEvent:
             if event.anchor is not None:
                 self._anchors[event.anchor] = _scalar(event)
             return key_text(event)
@@ -219,7 +238,7 @@ def _scalar(event: ScalarEvent) -> Scalar:
     text = event.value
     if event.tag is not None:
         return _tagged(event)
-    if not event.implicit[0] or text[:1] not in SPECIAL_STARTS:
+    if text[:1] not in SPECIAL_STARTS or not event.implicit[0]:
         return text
     try:
         return resolve(text)

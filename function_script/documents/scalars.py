@@ -31,8 +31,8 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\
 _BASES = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
 
 # Every other scalar is a string: its first character tells, without a regular expression.
-_NUMBER_STARTS = frozenset("+-.0123456789")
-SPECIAL_STARTS = _NUMBER_STARTS | {word[:1] for word in WORDS}
+NUMBER_STARTS = frozenset("+-.0123456789")
+SPECIAL_STARTS = NUMBER_STARTS | {word[:1] for word in WORDS}
 
 _MIN_INTEGER = -(2**63)
 _MAX_INTEGER = 2**64
@@ -49,7 +49,7 @@ def resolve(text: str) -> Scalar:
         return text
     if text in WORDS:
         return WORDS[text]
-    if text[0] in _NUMBER_STARTS:
+    if text[0] in NUMBER_STARTS:
         number = _number(text)
         return text if number is None else number
     return text

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import orjson
 
+from function_script import documents
 from function_script.engines.library.function import Group
+from function_script.errors import FatalError
 from function_script.values import MAX_SAFE_INTEGER, Value
 
 
@@ -26,6 +28,21 @@ def from_json(text: str) -> Value:
         raise ValueError(f"the text is no JSON: {error}") from error
 
 
+def to_yaml(value: Value) -> str:
+    """YAML with sorted keys, without a line break at the end: to be indented and filled in."""
+    text = documents.to_yaml(value)
+    # The last of several breaks belongs to the value: a block that keeps them all ends in it.
+    return text if text.endswith("\n\n") else text.removesuffix("\n")
+
+
+def from_yaml(text: str) -> Value:
+    """The value of a text of one YAML document; null when it is empty."""
+    try:
+        return documents.read_value(text)
+    except FatalError as error:
+        raise ValueError(str(error)) from error
+
+
 def _whole_numbers(value: Value) -> Value:
     if isinstance(value, dict):
         return {key: _whole_numbers(item) for key, item in value.items()}
@@ -41,4 +58,6 @@ FUNCTIONS = (
     _GROUP.filter(to_json, example='to_json({"b": 1, "a": [2]})', result='{"a":[2],"b":1}'),
     _GROUP.filter(to_pretty_json, example='to_pretty_json({"a": 1})', result='{\n  "a": 1\n}'),
     _GROUP.filter(from_json, example='from_json("{\\"a\\": 1.0}")', result={"a": 1}),
+    _GROUP.filter(to_yaml, example='to_yaml({"b": ["x"], "a": "yes"})', result='a: "yes"\nb:\n- x'),
+    _GROUP.filter(from_yaml, example='from_yaml("a: [yes, 0x10]")', result={"a": [True, 16]}),
 )
