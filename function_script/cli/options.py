@@ -5,6 +5,7 @@ Called while the command modules are imported, so it must import nothing slow.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
 
@@ -87,6 +88,13 @@ def read_limits(flags: LimitFlags) -> Limits:
         timeout_seconds=flags["timeout"],
         memory_bytes=flags["memory_limit"],
         output_bytes=flags["output_limit"],
+    )
+
+
+def with_root(limits: Limits, program_root: Path | None) -> Limits:
+    """``limits`` that let inputs read programs below a directory, if there is one."""
+    return replace(
+        limits, program_root=None if program_root is None else str(program_root.resolve())
     )
 
 

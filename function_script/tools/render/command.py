@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from function_script import documents, objects
 from function_script.errors import InputError
+from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import render
 from function_script.tools.render import (
@@ -51,7 +52,7 @@ def render_files(paths: Paths, options: Options) -> str:
     """The rendered documents as a YAML stream. Raises FatalError, positions in the files."""
     paths = loading.with_programs(paths)
     # The sandbox gets ready while the files are read.
-    with Pool(PoolOptions(workers=1, spare=0)) as pool:
+    with Pool(_pool_options(paths)) as pool:
         composition = loading.load_one(paths.composition, "a Composition")
         given = _load(paths, composition)
         bench = runners.Bench(pool=pool, print=options.print)
@@ -60,6 +61,11 @@ def render_files(paths: Paths, options: Options) -> str:
             runner = runners.build(places, bench, options.timeout_seconds)
             result = render.render(given, runner)
     return documents.to_yaml_stream(output.documents(result, options.wanted))
+
+
+def _pool_options(paths: Paths) -> PoolOptions:
+    root = None if paths.programs is None else str(paths.programs.resolve())
+    return PoolOptions(limits=Limits(program_root=root), workers=1, spare=0)
 
 
 def _load(paths: Paths, composition: Document) -> Given:

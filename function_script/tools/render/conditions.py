@@ -84,10 +84,12 @@ def restore(xr: Object, conditions: Sequence[Object]) -> None:
 def with_times_replaced(manifest: Object) -> Object:
     """``manifest`` with the fixed time in all conditions, which are reduced to known fields."""
     status = manifest.get("status")
-    if not isinstance(status, dict) or not isinstance(status.get("conditions", []), list):
+    held = status.get("conditions") if isinstance(status, dict) else ""
+    if not isinstance(status, dict) or not isinstance(held, (list, type(None))):
         return manifest
     items: list[Value] = [{**item, "lastTransitionTime": TIME} for item in read(manifest)]
-    return {**manifest, "status": {**status, "conditions": items}}
+    # The official command turns a status without conditions into one with null.
+    return {**manifest, "status": {**status, "conditions": None if held is None else items}}
 
 
 def read(manifest: Object) -> list[Object]:
