@@ -23,6 +23,14 @@ def type_name(value: object) -> str:
     return type(value).__name__
 
 
+def type_phrase(value: object) -> str:
+    """The same with its article, for sentences: ``type_phrase({}) == "an object"``."""
+    name = type_name(value)
+    if name == "null":
+        return name
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
 _TYPE_NAMES: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (type(None), "null"),
     (bool, "boolean"),

@@ -31,7 +31,7 @@ from function_script.documents.scalars import (
     to_float,
     to_integer,
 )
-from function_script.values import type_name
+from function_script.values import type_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,7 +200,8 @@ class _Composer:
             return key_text(event)
         if isinstance(event, AliasEvent):
             return _as_key(self._expanded(self._anchored(event), 0, event), event)
-        raise _error("a map or a list cannot be a key", event, hint=hints.UNQUOTED_BRACES)
+        hint = hints.UNQUOTED_BRACES if isinstance(event, MappingStartEvent) else None
+        raise _error("a map or a list cannot be a key", event, hint=hint)
 
     def _anchored(self, event: AliasEvent) -> Value:
         name = event.anchor
@@ -290,7 +291,7 @@ def _as_key(value: Value, event: Event) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return number_text(value)
-    raise _error(f"a key must be a string, not {type_name(value)}", event, hint="quote it")
+    raise _error(f"a key must be a string, not {type_phrase(value)}", event, hint="quote it")
 
 
 def _duplicate(key: str, event: Event, first: Event) -> YamlError:

@@ -56,6 +56,8 @@ def _hint(message: str, lines: list[str], number: int, column: int) -> str | Non
         return "put a blank after the colon of a key"
     if "cannot start any token" in message and line[column : column + 1]:
         return f"quote a value that begins with {line[column]!r}"
+    if "alias" in message or "anchor" in message:
+        return 'quote a value that begins with "*" or "&"'
     if "mapping values are not allowed" in message:
         if _TWO_COLONS.match(line):
             return 'quote a value that holds ": "'

@@ -6,14 +6,20 @@ Called by the stream reader. Ten times faster than reading the same text as YAML
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from function_script.documents.composer import Composed, compose
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.documents.scalars import to_float, to_integer
 
+from function_script.diagnostics import cut
+
 if TYPE_CHECKING:
     from function_script.values import Object, Value
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+_SHOWN_BYTES = 32
 
 
 def find_object(text: str, start: int, *, nodes: int, depth: int) -> tuple[Composed, int] | None:
@@ -31,6 +37,7 @@ def find_object(text: str, start: int, *, nodes: int, depth: int) -> tuple[Compo
         # Rare enough to be read again by the reader that knows places; both refuse the same.
         compose(text[start:], nodes=nodes, depth=depth)
         raise
+    _check_surrogates(value, text, start, end)
     counter = _Counter(nodes, depth)
     counter.check(value, depth)
     return (
@@ -41,6 +48,17 @@ def find_object(text: str, start: int, *, nodes: int, depth: int) -> tuple[Compo
 
 class _RefusedError(YamlError):
     """JSON by its grammar, but nothing we accept."""
+
+
+def _check_surrogates(value: Value, text: str, start: int, end: int) -> None:
+    """Refuse halves of surrogate pairs: they have no place in UTF-8, and so in no message."""
+    if _SURROGATE.search(text, start, end) is None:
+        return
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        message = "half of a surrogate pair in a string"
+        raise YamlError(message, line=0, column=0) from error
 
 
 class _Counter:
@@ -79,7 +97,7 @@ def _integer(text: str) -> int | float:
 def _float(text: str) -> int | float:
     value = to_float(text)
     if value is None:
-        raise _RefusedError(f"the number {text[:20]}… is too large", line=0, column=0)
+        raise _RefusedError(f"the number {cut(text, _SHOWN_BYTES)} is too large", line=0, column=0)
     return value
 
 

@@ -18,7 +18,7 @@ from function_script.documents.memo import Memo
 from function_script.documents.origin import Origin
 from function_script.documents.positions import Path, find_place
 from function_script.limits import Limits
-from function_script.values import Object, Value, type_name
+from function_script.values import Object, Value, type_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,13 +135,15 @@ class _Reader:
         text = self._origin.text
         line = text.count("\n", 0, start)
         first, *others = ("\n" + text[start:]).split("\n---")
-        self._yaml(first[1:], line + 1)
+        # The break before a separator ends the document's last line: a block's text has it.
+        self._yaml(f"{first[1:]}\n" if others else first[1:], line + 1)
         line += first.count("\n") + 1
-        for chunk in others:
+        for number, chunk in enumerate(others, 1):
             rest, _, body = chunk.partition("\n")
             if rest and not _SEPARATOR_REST.match(rest):
-                raise self._error(_no_separator(rest), line)
-            self._yaml(body, line + 1)
+                what = "the documents"
+                raise self._origin.error(_no_separator(rest), first_line=line, what=what)
+            self._yaml(f"{body}\n" if number < len(others) else body, line + 1)
             line += chunk.count("\n") + 1
 
     def _yaml(self, text: str, line: int) -> None:
@@ -192,7 +194,7 @@ def _check_object(composed: Composed, text: str) -> None:
     value = composed.value
     if not isinstance(value, dict):
         hint = "put a blank after the colon of a key" if ":" in str(value) else None
-        message = f"a document must be an object, not {type_name(value)}"
+        message = f"a document must be an object, not {type_phrase(value)}"
         raise YamlError(message, line=composed.line, column=0, hint=hint)
     metadata = value.get("metadata")
     if isinstance(metadata, dict):
@@ -204,11 +206,11 @@ def _check_texts(value: Value, name: str, text: str) -> None:
     if value is None:
         return
     if not isinstance(value, dict):
-        message = f"metadata.{name} must be an object, not {type_name(value)}"
+        message = f"metadata.{name} must be an object, not {type_phrase(value)}"
         raise _at(message, ("metadata", name), text)
     for key, item in value.items():
         if item is not None and not isinstance(item, str):
-            message = f'metadata.{name}["{key}"] must be a string, not {type_name(item)}'
+            message = f'metadata.{name}["{key}"] must be a string, not {type_phrase(item)}'
             raise _at(message, ("metadata", name, key), text, hint="quote the value")
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from function_script.values import Object, Readable, Value, type_name
+from function_script.values import Object, Readable, Value, type_name, type_phrase
 
 MAX_CHARACTERS = 1 << 20
 MAX_ITEMS = 100_000
@@ -140,13 +140,7 @@ class _Copy:
 
 
 def _mistyped(wanted: str, value: object, *, what: str = "") -> ValueError:
-    return ValueError(f"{what}must be {wanted}, not {_with_article(type_name(value))}")
-
-
-def _with_article(name: str) -> str:
-    if name == "null":
-        return name
-    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+    return ValueError(f"{what}must be {wanted}, not {type_phrase(value)}")
 
 
 # What an annotation of an implementation asks for, and how the reference calls it. A `Readable`
