@@ -102,25 +102,26 @@ def _sorted_value(value: Value) -> Value:
 def _manifest(struct: Part) -> Object:
     """A Kubernetes object without ``metadata.managedFields``."""
     decoded: Object = {}
-    for key, part in _entries(struct).items():
-        metadata = _only_struct(part) if key == "metadata" else None
-        if metadata is None:
-            decoded[key] = _value(part.data, part.start, part.end, 2)
-            continue
-        kept: Object = {}
-        for name, value in _entries(metadata).items():
-            if name != "managedFields":
-                kept[name] = _value(value.data, value.start, value.end, 3)
-        decoded[key] = kept
+    for key, value in _entries(struct).items():
+        if key == "metadata":
+            decoded[key] = _metadata(value)
+        else:
+            decoded[key] = _value(value.data, value.start, value.end, 2)
     return decoded
 
 
-def _only_struct(value: Part) -> Part | None:
-    """What is in a Value that holds a Struct and nothing else."""
+def _metadata(value: Part) -> Value:
     fields = value.fields()
-    if fields.next() and fields.is_field(_STRUCT, LENGTH) and fields.end == value.end:
-        return fields.part()
-    return None
+    if not fields.next() or not fields.is_field(_STRUCT, LENGTH) or fields.end != value.end:
+        decoded = _value(value.data, value.start, value.end, 2)
+        if isinstance(decoded, dict):
+            decoded.pop("managedFields", None)
+        return decoded
+    kept: Object = {}
+    for key, item in _entries(fields.part()).items():
+        if key != "managedFields":
+            kept[key] = _value(item.data, item.start, item.end, 3)
+    return kept
 
 
 def _entries(struct: Part) -> dict[str, Part]:
@@ -205,29 +206,32 @@ def _value(data: bytes, start: int, end: int, depth: int) -> Value:
 def _any_value(data: bytes, start: int, end: int, depth: int) -> Value:
     """A Value in any layout: its last kind stands, but a message merges with itself."""
     kind = 0
-    scalar: Value = None
+    decoded: Value = None
     message: Part | None = None
     fields = Fields(data, start, end)
     while fields.next():
         number = fields.number
         if fields.wire_type == LENGTH and number in (_STRUCT, _LIST):
             message = fields.merged(message if kind == number else None)
+            decoded = _container(number, message, depth)
         elif fields.is_field(_STRING, LENGTH):
-            scalar = fields.text()
+            decoded = fields.text()
         elif fields.is_field(_NUMBER, FIXED64):
-            scalar = _number(data, fields.start)
+            decoded = _number(data, fields.start)
         elif fields.is_field(_BOOL, VARINT):
-            scalar = fields.integer() != 0
+            decoded = fields.integer() != 0
         elif fields.is_field(_NULL, VARINT):
-            scalar = None
+            decoded = None
         else:
             continue
         kind = number
-    if message is not None and kind == _STRUCT:
-        return _object(message.data, message.start, message.end, depth)
-    if message is not None and kind == _LIST:
-        return _list(message.data, message.start, message.end, depth)
-    return scalar
+    return decoded
+
+
+def _container(kind: int, content: Part, depth: int) -> Value:
+    if kind == _STRUCT:
+        return _object(content.data, content.start, content.end, depth)
+    return _list(content.data, content.start, content.end, depth)
 
 
 def _number(data: bytes, start: int) -> int | float:

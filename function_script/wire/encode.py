@@ -28,7 +28,7 @@ _NUMBERS: Final = [_DOUBLE.pack(b"\x11", number) for number in range(_SMALL)]
 # data cannot grow it; what it holds does not change what is written.
 _MAX_KEYS: Final = 4096
 _MAX_KEY_LENGTH: Final = 64
-_keys: dict[str, bytes] = {}
+_keys: Final[dict[str, bytes]] = {}
 
 
 class EncodeError(ValueError):
@@ -40,7 +40,7 @@ class EncodeError(ValueError):
         self.cause: str = cause
 
     def __str__(self) -> str:
-        return f"{self.path.removeprefix('.')} {self.cause}" if self.path else self.cause
+        return f"{self.path.removeprefix('.') or 'the object'} {self.cause}"
 
 
 class _Budget:
@@ -55,9 +55,9 @@ class _Budget:
         self.nodes += nodes
         self.size += size
         if self.nodes > MAX_NODES:
-            raise EncodeError("", f"has more than {MAX_NODES} values in all")
+            raise EncodeError("", f"goes past {MAX_NODES} values, the most that fit")
         if self.size > MAX_BYTES:
-            raise EncodeError("", f"has more than {MAX_BYTES >> 20} MiB of text in all")
+            raise EncodeError("", f"goes past {MAX_BYTES >> 20} MiB, the most that fit")
 
 
 def encode_struct(value: Object) -> bytes:

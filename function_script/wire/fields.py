@@ -99,6 +99,9 @@ class Fields:
         """
         if earlier is None:
             return self.part()
+        # Each has to be whole by itself, or the end of one could hide in the start of the next.
+        skip_fields(earlier.fields())
+        skip_fields(self.part().fields())
         joined = earlier.to_bytes() + self.payload()
         return Part(joined, 0, len(joined))
 
@@ -113,6 +116,12 @@ class Fields:
     def integer(self) -> int:
         """The current VARINT field's content: 0 to 2**64 - 1."""
         return read_varint(self.data, self.start, self.end)[0]
+
+
+def skip_fields(fields: Fields) -> None:
+    """Walk to the end of the message. Raises WireError."""
+    while fields.next():
+        pass
 
 
 def read_varint(data: bytes, position: int, end: int) -> tuple[int, int]:

@@ -1,0 +1,80 @@
+"""Broken bytes: the codec refuses what protobuf refuses and reads what protobuf reads."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf.message import DecodeError
+from google.protobuf.struct_pb2 import Struct
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies_wire import (
+    OBJECTS,
+    REQUESTS,
+    from_request,
+    from_struct,
+    read_request,
+    unusual_structs,
+)
+
+from function_script import wire
+from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from function_script.values import Value
+
+# Bytes that mean something to a parser are likelier to break one.
+BYTES = st.integers(0, 255) | st.sampled_from([0, 1, 5, 0x0A, 0x12, 0x1A, 0x2A, 0x32, 0x80, 0xFF])
+
+
+@st.composite
+def mutated(draw: st.DrawFn, payloads: st.SearchStrategy[bytes]) -> bytes:
+    """Bytes with a few of them changed, removed, inserted, or the end cut off."""
+    payload = bytearray(draw(payloads))
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.integers(0, len(payload)))
+        match draw(st.sampled_from(["change", "change", "remove", "insert", "cut"])):
+            case "change":
+                payload[place : place + 1] = bytes([draw(BYTES)])
+            case "remove":
+                del payload[place : place + 1]
+            case "insert":
+                payload.insert(place, draw(BYTES))
+            case _:
+                del payload[place:]
+    return bytes(payload)
+
+
+@given(mutated(OBJECTS.map(wire.encode_struct) | OBJECTS.flatmap(unusual_structs)))
+def test_a_broken_struct_is_read_or_refused_as_by_protobuf(payload: bytes) -> None:
+    """Both refuse, or both read the same; entries with unknown fields count as read."""
+    try:
+        expected = from_struct(Struct.FromString(payload))
+    except DecodeError:
+        with pytest.raises(wire.WireError):
+            wire.decode_struct(payload)
+    else:
+        assert comparable(wire.decode_struct(payload)) == comparable(expected)
+
+
+@given(mutated(REQUESTS.map(lambda request: request.SerializeToString())))
+def test_a_broken_request_is_read_or_refused_as_by_protobuf(payload: bytes) -> None:
+    """The same for whole requests, with every Struct in them decoded."""
+    try:
+        expected = from_request(pb.RunFunctionRequest.FromString(payload))
+    except DecodeError:
+        with pytest.raises(wire.WireError):
+            read_request(wire.index_request(payload))
+    else:
+        assert comparable(read_request(wire.index_request(payload))) == comparable(expected)
+
+
+def comparable(value: Value) -> Value:
+    """NaN equals nothing, itself included: its name does."""
+    if isinstance(value, dict):
+        return {key: comparable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [comparable(item) for item in value]
+    return "NaN" if isinstance(value, float) and math.isnan(value) else value

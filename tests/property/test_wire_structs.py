@@ -1,0 +1,112 @@
+"""Laws of Structs on the wire, judged by protobuf."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.protobuf.struct_pb2 import Struct
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies_wire import (
+    OBJECTS,
+    field,
+    from_struct,
+    to_struct,
+    unusual_structs,
+    unusual_values,
+)
+
+from function_script import wire
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+
+@given(OBJECTS)
+def test_decoding_reads_what_protobuf_wrote(value: Object) -> None:
+    """Bytes of protobuf decode to the data they were made from."""
+    assert wire.decode_struct(to_struct(value).SerializeToString()) == value
+
+
+@given(OBJECTS)
+def test_protobuf_reads_what_encoding_wrote(value: Object) -> None:
+    """Protobuf parses the bytes to the message made from the data, and would need as many."""
+    payload = wire.encode_struct(value)
+    assert Struct.FromString(payload) == to_struct(value)
+    assert len(payload) == len(to_struct(value).SerializeToString())
+
+
+@given(OBJECTS)
+def test_equal_values_have_equal_bytes(value: Object) -> None:
+    """The order in which keys were inserted does not show."""
+    assert wire.encode_struct(value) == wire.encode_struct(backwards(value))
+
+
+@given(OBJECTS)
+def test_a_round_trip_changes_nothing_but_the_order_of_keys(value: Object) -> None:
+    """Decoding what was encoded gives the value, types included."""
+    again = wire.decode_struct(wire.encode_struct(value))
+    assert again == value
+    assert repr(again) == repr(wire.decode_struct(wire.encode_struct(again)))
+
+
+@given(OBJECTS)
+def test_sorted_keys_are_sorted_at_every_depth(value: Object) -> None:
+    """`sort_keys` gives the order in which the encoder writes."""
+    read = wire.decode_struct(to_struct(value).SerializeToString(), sort_keys=True)
+    assert repr(read) == repr(wire.decode_struct(wire.encode_struct(value)))
+
+
+@given(OBJECTS)
+def test_without_managed_fields_the_rest_is_the_same(value: Object) -> None:
+    """`drop_managed_fields` takes away that one field and touches nothing else."""
+    payload = wire.encode_struct(value)
+    metadata = value.get("metadata")
+    if isinstance(metadata, dict):
+        metadata.pop("managedFields", None)
+    assert wire.decode_struct(payload, drop_managed_fields=True) == value
+
+
+@given(OBJECTS)
+def test_top_level_fields_are_the_struct_in_parts(value: Object) -> None:
+    """Each key's raw value decodes to what the whole decodes to."""
+    fields = wire.decode_struct_fields(wire.encode_struct(value))
+    assert {key: wire.decode_value(payload) for key, payload in fields.items()} == value
+
+
+@given(st.data(), OBJECTS)
+def test_any_layout_that_means_a_value_decodes_to_it(data: st.DataObject, value: Object) -> None:
+    """Order, repetition, unknown fields and oversized lengths change nothing; protobuf agrees."""
+    payload = data.draw(unusual_structs(value))
+    assert wire.decode_struct(payload) == value
+    assert from_struct(Struct.FromString(payload)) == value
+
+
+@given(st.data(), OBJECTS)
+def test_dropping_managed_fields_takes_any_layout(data: st.DataObject, value: Object) -> None:
+    """The way that skips managedFields reads the same bytes as the one that does not."""
+    payload = data.draw(unusual_structs({"metadata": value}))
+    value.pop("managedFields", None)
+    assert wire.decode_struct(payload, drop_managed_fields=True) == {"metadata": value}
+
+
+@given(st.data(), OBJECTS, st.sampled_from(["before", "after"]))
+def test_entries_with_unknown_fields_keep_key_and_value(
+    data: st.DataObject, value: Object, place: str
+) -> None:
+    """As protobuf-go reads it; upb sets the whole entry aside as unknown."""
+    unknown = field(15, b"abc")
+    payload = b""
+    for key, item in value.items():
+        entry = field(1, key.encode()) + field(2, data.draw(unusual_values(item)))
+        payload += field(1, unknown + entry if place == "before" else entry + unknown)
+    assert wire.decode_struct(payload) == value
+    assert not Struct.FromString(payload).fields
+
+
+def backwards(value: Object) -> Object:
+    """The same object with its keys in the opposite order, at every depth."""
+    turned = {
+        key: backwards(item) if isinstance(item, dict) else item for key, item in value.items()
+    }
+    return dict(reversed(turned.items()))
