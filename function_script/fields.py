@@ -94,13 +94,15 @@ class Fields:
         return {name: item for name, item in found.value.items() if isinstance(item, str)}
 
     def choice(self, key: str, choices: Mapping[str, T], *, required: bool = False) -> T | None:
-        """What ``choices`` holds for the field's text; booleans are read as "True", "False"."""
+        """What ``choices`` holds for the field's text; a boolean is read as "True" or "False"."""
         found = self.value.get(key)
         if found is None:
             if required:
                 self.problems.add(self.at(key), "is required")
             return None
         word = str(found) if isinstance(found, (str, bool)) else None
+        # What a template prints for a boolean.
+        word = {"true": "True", "false": "False"}.get(word or "", word)
         if word is None or word not in choices:
             shown = f'"{found}"' if isinstance(found, str) else type_name(found)
             near = nearest(str(found), choices)
