@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from function_script import objects
-from function_script.tools.render import manifests, messages, pipeline, steps, xrds
+from function_script.tools import manifests
+from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, untouched
 from function_script.tools.render.pipeline import Event, Start

@@ -13,12 +13,11 @@ from function_script import documents, objects
 from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
-from function_script.tools import render
+from function_script.tools import manifests, render
 from function_script.tools.render import (
     Given,
     functions,
     loading,
-    manifests,
     output,
     positions,
     runners,

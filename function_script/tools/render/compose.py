@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from function_script import objects
 from function_script.errors import DocumentError
 from function_script.proto.v1 import run_function_pb2 as fnv1
-from function_script.tools.render import conditions, identities, manifests, messages
+from function_script.tools import manifests
+from function_script.tools.render import conditions, identities, messages
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.pipeline import COMPOSE, Event
 

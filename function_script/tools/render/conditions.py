@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script.tools.render import manifests
+from function_script.tools import manifests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

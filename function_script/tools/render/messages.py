@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from function_script import wire
 from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
-from function_script.tools.render import manifests
+from function_script.tools import manifests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

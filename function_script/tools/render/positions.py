@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
 from function_script.source import Span, excerpt
-from function_script.tools.render import manifests
+from function_script.tools import manifests
 
 if TYPE_CHECKING:
     from pathlib import Path

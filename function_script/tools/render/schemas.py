@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.tools.render import manifests
+from function_script.errors import InputError
+from function_script.tools import manifests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,22 +26,18 @@ class Schemas:
         self._documents: dict[str, Object] = {}
         for document in documents:
             schemas = manifests.object_at(document, "components", "schemas")
-            for schema in schemas.values():
-                for gvk in manifests.objects_at({"schema": schema}, "schema", _GVKS):
+            for name in schemas:
+                for gvk in manifests.objects_at(schemas, name, _GVKS):
                     self._documents.setdefault(_api_version(gvk), schemas)
 
     def find(self, api_version: str, kind: str) -> Object | None:
         """The schema of a kind with its references resolved; None when it is not known."""
         schemas = self._documents.get(api_version, {})
         for name, schema in schemas.items():
-            gvks = manifests.objects_at({"schema": schema}, "schema", _GVKS)
-            if (
-                len(gvks) == 1
-                and _api_version(gvks[0]) == api_version
-                and gvks[0].get("kind") == kind
-            ):
-                found = _flattened(schema, schemas, frozenset({name}))
-                return found if isinstance(found, dict) else None
+            gvks = manifests.objects_at(schemas, name, _GVKS)
+            matches = [gvk for gvk in gvks if _api_version(gvk) == api_version]
+            if len(gvks) == 1 and matches and matches[0].get("kind") == kind:
+                return _resolved(schema, schemas, frozenset({name}))
         return None
 
 
@@ -50,13 +47,31 @@ def _api_version(gvk: Object) -> str:
     return f"{group}/{version}" if group else version
 
 
-def _flattened(value: Value, schemas: Object, above: frozenset[str]) -> Value:
-    """``value`` without references; one that refers to a schema around it is left as it is."""
-    if isinstance(value, list):
-        return [_flattened(item, schemas, above) for item in value]
-    if not isinstance(value, dict):
-        return value
-    name = manifests.text_at(value, "$ref").removeprefix(_REF)
-    if name and name not in above and name in schemas:
-        return _flattened(schemas[name], schemas, above | {name})
-    return {key: _flattened(item, schemas, above) for key, item in value.items()}
+def _resolved(schema: Value, schemas: Object, above: frozenset[str]) -> Object:
+    """A copy without references; inside itself, a schema is only said to be an object."""
+    if not isinstance(schema, dict):
+        return {}
+    name = _reference(schema)
+    if name:
+        if name in above:
+            return {"type": "object"}
+        if name not in schemas:
+            raise InputError.of(f'cannot resolve the schema reference "{name}": it is not there')
+        return _resolved(schemas[name], schemas, above | {name})
+    resolved = dict(schema)
+    properties = manifests.object_at(schema, "properties")
+    if properties:
+        resolved["properties"] = {
+            key: _resolved(below, schemas, above) for key, below in properties.items()
+        }
+    for key in ("additionalProperties", "items"):
+        if isinstance(schema.get(key), dict):
+            resolved[key] = _resolved(schema[key], schemas, above)
+    return resolved
+
+
+def _reference(schema: Object) -> str:
+    """The schema referred to; OpenAPI documents wrap references in allOf to describe them."""
+    wrapped = manifests.objects_at(schema, "allOf")
+    texts = [manifests.text_at(item, "$ref") for item in (schema, *wrapped)]
+    return next((text.removeprefix(_REF) for text in texts if text), "")

@@ -12,7 +12,7 @@ from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.fields import Fields, Problems
-from function_script.tools.render import manifests
+from function_script.tools import manifests
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

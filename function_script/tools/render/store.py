@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.tools.render import manifests
+from function_script.tools import manifests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.tools.render import conditions, identities, manifests
+from function_script.tools import manifests
+from function_script.tools.render import conditions, identities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import InputError
-from function_script.tools.render import manifests
+from function_script.tools import manifests
 
 if TYPE_CHECKING:
     from function_script.values import Object, Value

@@ -1,4 +1,4 @@
-"""Typed reads and writes on one Kubernetes object, as far as composing needs them.
+"""Typed reads and writes on one Kubernetes object: the tools look at many.
 
 A part that is missing or of another type reads as empty, as it does for Crossplane.
 """
