@@ -118,7 +118,8 @@ class Worker:
 def _within(limits: Limits, budget_seconds: float) -> Limits:
     if budget_seconds >= limits.timeout_seconds:
         return limits
-    return replace(limits, timeout_seconds=budget_seconds)
+    # Rounded, since it is shown to people.
+    return replace(limits, timeout_seconds=round(budget_seconds, 2))
 
 
 def _take_log() -> str:

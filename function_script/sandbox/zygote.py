@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from function_script.sandbox import confinement, orders
@@ -27,7 +28,8 @@ def main(control_fd: int, settings_json: str) -> None:
     settings = Settings.from_json(settings_json)
     confinement.harden_zygote()
     handle = _warm_up(settings)
-    control.send(orders.READY)
+    with suppress(BrokenPipeError):
+        control.send(orders.READY)
     while True:
         order, descriptors, _, _ = socket.recv_fds(control, orders.MAX_BYTES, orders.FORK_FDS)
         if not order:

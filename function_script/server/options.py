@@ -1,0 +1,31 @@
+"""What an operator can choose for a server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from function_script.limits import Limits
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """The flags of ``serve``.
+
+    ``insecure`` wins over ``tls_certs_dir``; one of them must be given. An empty
+    ``health_address`` means no health port. ``workers`` None: as many as there are processors.
+    ``program_root`` is the directory below which FileSystem sources are read.
+    """
+
+    address: str = "0.0.0.0:9443"  # Crossplane calls from other pods
+    health_address: str = "0.0.0.0:8081"  # so does kubelet, from the node
+    insecure: bool = False
+    tls_certs_dir: Path | None = None
+    debug: bool = False
+    max_recv_message_size_mib: int = 64
+    workers: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    program_root: Path | None = None

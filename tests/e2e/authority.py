@@ -1,0 +1,106 @@
+"""A throw-away certificate authority, shaped like Crossplane's."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import grpc
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Crossplane")])
+_DAY = dt.timedelta(days=1)
+
+_USAGE = x509.KeyUsage(
+    digital_signature=True,
+    key_encipherment=True,
+    key_cert_sign=False,
+    content_commitment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    crl_sign=False,
+    encipher_only=False,
+    decipher_only=False,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """A certificate with its key, and the authority that signed it; all in PEM form."""
+
+    certificate: bytes
+    key: bytes
+    authority: bytes
+
+    def credentials(self) -> grpc.ChannelCredentials:
+        """What a client shows and trusts."""
+        return grpc.ssl_channel_credentials(self.authority, self.key, self.certificate)
+
+    def write(self, directory: Path) -> Path:
+        """Write the three files as Crossplane's secret has them; the directory."""
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "tls.crt").write_bytes(self.certificate)
+        (directory / "tls.key").write_bytes(self.key)
+        (directory / "ca.crt").write_bytes(self.authority)
+        return directory
+
+
+class Authority:
+    """Signs identities."""
+
+    def __init__(self) -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._certificate = (
+            _builder(self._key)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .sign(self._key, hashes.SHA256())
+        )
+
+    def server(self, *names: str) -> Identity:
+        """An identity for a server of those names."""
+        return self._issue(ExtendedKeyUsageOID.SERVER_AUTH, names)
+
+    def client(self) -> Identity:
+        """An identity for Crossplane."""
+        return self._issue(ExtendedKeyUsageOID.CLIENT_AUTH, ("crossplane",))
+
+    def _issue(self, usage: x509.ObjectIdentifier, names: tuple[str, ...]) -> Identity:
+        key = ec.generate_private_key(ec.SECP256R1())
+        certificate = (
+            _builder(key)
+            .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+            # Signs no certificates: else OpenSSL takes one of its issuer's name for self-signed.
+            .add_extension(_USAGE, critical=True)
+            .add_extension(
+                x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False
+            )
+            .sign(self._key, hashes.SHA256())
+        )
+        pem = serialization.Encoding.PEM
+        return Identity(
+            certificate=certificate.public_bytes(pem),
+            key=key.private_bytes(
+                pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            ),
+            authority=self._certificate.public_bytes(pem),
+        )
+
+
+def _builder(key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+    now = dt.datetime.now(dt.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(_NAME)
+        .issuer_name(_NAME)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _DAY)
+        .not_valid_after(now + _DAY)
+    )

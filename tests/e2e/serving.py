@@ -1,0 +1,196 @@
+"""Start a real server in its own process, with throw-away certificates, and call it.
+
+For end-to-end tests and benchmarks: ``with Server("--insecure") as server, server.channel() as
+channel: call(channel, request)``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
+
+import grpc
+
+from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from e2e.authority import Identity
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVER_NAME = "function-script.crossplane-system"
+_START_SECONDS = 20.0
+_STOP_SECONDS = 30.0
+_ANY_SIZE = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+
+
+class Server:
+    """``function-script serve`` with the given flags, on free or on its default ``ports``."""
+
+    def __init__(
+        self,
+        *flags: str,
+        env: Mapping[str, str] | None = None,
+        ports: Literal["free", "default"] = "free",
+    ) -> None:
+        self.log: list[dict[str, object]] = []
+        self.text: list[str] = []
+        self._is_serving = threading.Event()
+        began = time.monotonic()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "function_script.cli", "serve"]
+            + (_with_free_ports(flags) if ports == "free" else [*flags]),
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+        self._is_serving.wait(_START_SECONDS)
+        self.start_seconds = time.monotonic() - began
+
+    def __enter__(self) -> Self:
+        if "address" not in self._announcement():
+            self.stop()
+            raise AssertionError("the server did not start:\n" + "".join(self.text))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    @property
+    def pid(self) -> int:
+        """The server's process id."""
+        return self._process.pid
+
+    @property
+    def address(self) -> str:
+        """Where it serves, for a client on this host."""
+        return _reachable(str(self._announcement()["address"]))
+
+    @property
+    def health_address(self) -> str:
+        """Where it answers probes."""
+        return _reachable(str(self._announcement()["health_address"]))
+
+    def channel(self, identity: Identity | None = None, *, name: str = SERVER_NAME) -> grpc.Channel:
+        """A connection: in plain text, or with a client's ``identity`` to a server ``name``."""
+        if identity is None:
+            return grpc.insecure_channel(self.address, options=_ANY_SIZE)
+        options = [*_ANY_SIZE, ("grpc.ssl_target_name_override", name)]
+        return grpc.secure_channel(self.address, identity.credentials(), options=options)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
+    def stop(self) -> int:
+        """End it as Kubernetes does, and return its exit code."""
+        if self._process.poll() is None:
+            self.signal(signal.SIGTERM)
+        try:
+            code = self._process.wait(_STOP_SECONDS)
+        finally:
+            self._process.kill()
+            self._reader.join()
+        return code
+
+    def family(self) -> list[int]:
+        """The process ids of the server, its zygote and its workers."""
+        found, new = [], [self.pid]
+        while new:
+            found += new
+            new = [child for pid in new for child in _children(pid)]
+        return found
+
+    def resident_bytes(self) -> int:
+        """Memory of the server process itself, without what it shares with workers."""
+        pages = Path(f"/proc/{self.pid}/statm").read_text().split()
+        return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
+
+    def lines(self, message: str) -> list[dict[str, object]]:
+        """The lines of the log with that message."""
+        return [line for line in self.log if line.get("msg") == message]
+
+    def _announcement(self) -> dict[str, object]:
+        return next(iter(self.lines("serving")), {})
+
+    def _read(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr as stream:
+            for line in stream:
+                self.text.append(line)
+                self.log += _parse(line)
+                if self.lines("serving"):
+                    self._is_serving.set()
+        self._is_serving.set()
+
+
+def call(
+    channel: grpc.Channel,
+    request: pb.RunFunctionRequest,
+    *,
+    version: str = "v1",
+    timeout: float = 30.0,
+) -> pb.RunFunctionResponse:
+    """The response to one request."""
+    response: pb.RunFunctionResponse = method(channel, version)(request, timeout=timeout)
+    return response
+
+
+def method(channel: grpc.Channel, version: str = "v1") -> grpc.UnaryUnaryMultiCallable:
+    """RunFunction, to be called or to be started with ``future``."""
+    return channel.unary_unary(
+        f"/apiextensions.fn.proto.{version}.FunctionRunnerService/RunFunction",
+        request_serializer=pb.RunFunctionRequest.SerializeToString,
+        response_deserializer=pb.RunFunctionResponse.FromString,
+    )
+
+
+def _parse(line: str) -> list[dict[str, object]]:
+    """The log line, from JSON or from the text of --debug; nothing for any other text."""
+    if line.startswith("{"):
+        return [json.loads(line)]
+    if " serving " in line:
+        words = [word.partition("=") for word in line.split()]
+        return [{"msg": "serving", **{key: value for key, sign, value in words if sign}}]
+    return []
+
+
+def _with_free_ports(flags: tuple[str, ...]) -> list[str]:
+    chosen = [*flags]
+    for flag in ("--address", "--health-address"):
+        if flag not in flags:
+            chosen += [flag, "127.0.0.1:0"]
+    return chosen
+
+
+def _reachable(address: str) -> str:
+    return address.replace("0.0.0.0:", "127.0.0.1:")
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [
+            int(child)
+            for task in Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()
+        ]
+    except OSError:
+        return []

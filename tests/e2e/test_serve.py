@@ -1,0 +1,261 @@
+"""`serve` as a real process, over real gRPC: what it answers, how it starts and ends."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import builders
+import grpc
+import pytest
+from e2e.serving import ROOT, Server, call, method
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
+    ProtoReflectionDescriptorDatabase,
+)
+
+from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SCRIPT = """
+def main(req):
+    xr = req["observed"]["composite"]["resource"]
+    spec = {"count": xr["spec"]["count"]}
+    thing = {"apiVersion": "example.org/v1", "kind": "Thing", "spec": spec}
+    print("seen", xr["metadata"]["name"])
+    return {"desired": {"resources": {"thing": {"resource": thing}}}}
+"""
+SLOW = """
+def main(req):
+    for i in range(60000000):
+        pass
+    return {"desired": {"resources": {"slow": {"resource": {"apiVersion": "v1", "kind": "A"}}}}}
+"""
+LOOP = builders.request(
+    builders.starlark("def main(req):\n    for i in range(1000000000):\n        pass\n")
+)
+GOOD = builders.request(builders.starlark(SCRIPT))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A server in plain text, for all tests that leave it as they found it."""
+    with Server("--insecure", "--timeout", "1s", "--debug") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def channel(server: Server) -> Iterator[grpc.Channel]:
+    """A connection to it."""
+    with server.channel() as channel:
+        yield channel
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_both_versions_are_served(channel: grpc.Channel, version: str) -> None:
+    """The same bytes through v1 and v1beta1 give the same response."""
+    response = call(channel, GOOD, version=version)
+    assert response == call(channel, GOOD)
+    thing = builders.to_dict(response)["desired"]["resources"]["thing"]["resource"]
+    assert thing["spec"] == {"count": 2}
+    assert response.meta.tag == "a-tag"
+
+
+def test_a_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
+    """A program that does not end becomes a FATAL in time; desired state passes it."""
+    began = time.monotonic()
+    request = builders.request(
+        builders.starlark("def main(req):\n    for i in range(1000000000):\n        pass\n"),
+        desired={"resources": {"earlier": {"resource": {"kind": "A"}}}},
+    )
+    response = call(channel, request)
+    assert time.monotonic() - began < 1.25
+    (fatal,) = response.results
+    assert fatal.severity == pb.SEVERITY_FATAL
+    assert "longer than its limit of 1 s" in fatal.message
+    assert response.desired == request.desired
+    assert response.meta.ttl.ToSeconds() == 0
+
+
+def test_the_calls_deadline_is_kept(channel: grpc.Channel) -> None:
+    """With less time left than the limit, the FATAL comes before the caller gives up."""
+    response = call(channel, LOOP, timeout=0.5)
+    assert response.results[0].severity == pb.SEVERITY_FATAL
+
+
+def test_a_dead_worker_is_a_fatal_result(channel: grpc.Channel) -> None:
+    """When native code aborts its process, the caller reads which limit it was."""
+    request = builders.request(
+        builders.starlark("def main(req):\n    x = [0] * 1000000000\n"),
+        desired={"resources": {"earlier": {"resource": {"kind": "A"}}}},
+        context={"a": 1},
+    )
+    response = call(channel, request)
+    assert "needed more memory than its limit of 256 MiB" in response.results[0].message
+    assert response.desired == request.desired
+    assert response.context == request.context
+    assert response.meta.tag == "a-tag"
+    assert call(channel, GOOD).results == []
+
+
+def test_bytes_that_are_no_request_are_answered(channel: grpc.Channel) -> None:
+    """Even nonsense gets a decodable response with a FATAL, never an exception's text."""
+    send = channel.unary_unary("/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction")
+    response = pb.RunFunctionResponse.FromString(send(b"\xff\xff\xff", timeout=5))
+    assert response.results[0].severity == pb.SEVERITY_FATAL
+
+
+def test_reflection_lists_both_versions(channel: grpc.Channel) -> None:
+    """A tool like grpcurl finds the services without having their files."""
+    services = set(ProtoReflectionDescriptorDatabase(channel).get_services())
+    assert {
+        "apiextensions.fn.proto.v1.FunctionRunnerService",
+        "apiextensions.fn.proto.v1beta1.FunctionRunnerService",
+    } <= services
+
+
+@pytest.mark.parametrize("service", ["", "apiextensions.fn.proto.v1.FunctionRunnerService"])
+def test_health_is_served_on_both_ports(server: Server, service: str) -> None:
+    """The main port says how it is, and so does the plain one that kubelet can reach."""
+    for address in (server.address, server.health_address):
+        with grpc.insecure_channel(address) as channel:
+            stub = health_pb2_grpc.HealthStub(channel)
+            answer = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=5)
+            assert answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+def test_debug_shows_prints_and_frames(server: Server, channel: grpc.Channel) -> None:
+    """With --debug the log has what a program printed, and problems with their source."""
+    call(channel, GOOD)
+    call(channel, builders.request(builders.starlark("def main(req):\n    return nmae\n")))
+    text = "".join(server.text)
+    assert "seen demo" in text
+    assert "2 |     return nmae" in text
+
+
+def test_a_request_is_one_json_line() -> None:
+    """Without --debug there is one line per request: who, how, how long; no contents."""
+    secret = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
+    request = builders.request(builders.starlark(SCRIPT), credentials={"db": secret})
+    with Server("--insecure") as server, server.channel() as channel:
+        call(channel, request)
+        server.stop()
+    (line,) = server.lines("answered")
+    assert line["outcome"] == "ok"
+    assert line["level"] == "info"
+    assert (line["xr"], line["name"]) == ("XThing.example.org/v1", "demo")
+    assert line["milliseconds"] < 1_000
+    assert "hunter2" not in "".join(server.text)
+    assert "seen demo" not in "".join(server.text)
+
+
+def test_a_signal_drains() -> None:
+    """A call that has begun is answered after SIGTERM; then all processes end with code 0."""
+    with Server("--insecure") as server, server.channel() as channel:
+        begun = method(channel).future(builders.request(builders.starlark(SLOW)), timeout=10)
+        time.sleep(0.15)
+        family = server.family()
+        assert len(family) >= 3
+        server.signal(signal.SIGTERM)
+        assert "slow" in begun.result().desired.resources
+        assert server.stop() == 0
+    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
+
+
+def test_a_killed_server_leaves_nobody_behind() -> None:
+    """Zygote and workers end by themselves when the server is killed."""
+    with Server("--insecure") as server, server.channel() as channel:
+        call(channel, GOOD)
+        family = server.family()
+        server.signal(signal.SIGKILL)
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:
+            alive = [pid for pid in family[1:] if Path(f"/proc/{pid}").exists()]
+            if not alive:
+                break
+            time.sleep(0.02)
+    assert alive == []
+
+
+def test_requests_over_the_flag_are_refused() -> None:
+    """--max-recv-message-size bounds what is read; larger requests are refused by gRPC."""
+    large = builders.request(builders.starlark(SCRIPT), context={"x": "x" * (2 << 20)})
+    with Server("--insecure", "--max-recv-message-size", "1") as server:
+        with server.channel() as channel, pytest.raises(grpc.RpcError) as refused:
+            call(channel, large)
+        assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    with Server("--insecure") as server, server.channel() as channel:
+        assert "thing" in call(channel, large).desired.resources
+
+
+def test_flags_may_come_from_the_environment() -> None:
+    """Every flag has a variable; a flag on the command line beats it."""
+    env = {"FUNCTION_SCRIPT_INSECURE": "true", "FUNCTION_SCRIPT_TIMEOUT": "300ms"}
+    with Server(env=env) as server, server.channel() as channel:
+        assert "its limit of 0.3 s" in call(channel, LOOP).results[0].message
+    with Server("--timeout", "200ms", env=env) as server, server.channel() as channel:
+        assert "its limit of 0.2 s" in call(channel, LOOP).results[0].message
+
+
+def test_the_default_port_is_9443() -> None:
+    """Crossplane calls port 9443; --insecure alone is enough to start."""
+    for port in (9443, 8081):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                pytest.skip(f"port {port} of this machine is taken")
+    with Server("--insecure", ports="default") as server:
+        assert server.address == "127.0.0.1:9443"
+        assert server.health_address == "127.0.0.1:8081"
+        with server.channel() as channel:
+            assert "thing" in call(channel, GOOD).desired.resources
+
+
+REFUSALS = [
+    pytest.param([], "no certificates are given", id="neither certificates nor --insecure"),
+    pytest.param(["--tls-certs-dir", "no-such-dir"], "tls.crt, tls.key, ca.crt", id="no files"),
+    pytest.param(["--insecure", "--address", "8.8.8.8:1"], "cannot listen", id="foreign address"),
+]
+
+
+@pytest.mark.parametrize(("flags", "text"), REFUSALS)
+def test_a_bad_start_is_refused(flags: list[str], text: str) -> None:
+    """A server that cannot do what it must ends at once with a reason and a non-zero code."""
+    done = start_in_vain(*flags)
+    assert done.returncode != 0
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_taken_port_is_refused(server: Server) -> None:
+    """Two servers never share a port, which would split the calls between them."""
+    done = start_in_vain("--insecure", "--address", server.address)
+    assert done.returncode != 0
+    assert f'cannot listen on "{server.address}"' in done.stderr
+
+
+def start_in_vain(*flags: str) -> subprocess.CompletedProcess[str]:
+    """Run `serve` to its end, which must come soon."""
+    return subprocess.run(
+        [sys.executable, "-m", "function_script.cli", "serve", *flags],
+        cwd=ROOT,
+        env={},
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+
+
+def test_parallel_calls_on_one_connection(channel: grpc.Channel) -> None:
+    """A hundred calls at once over a single connection, as Crossplane makes them."""
+    with ThreadPoolExecutor(20) as threads:
+        responses = list(threads.map(lambda _: call(channel, GOOD), range(100)))
+    assert all("thing" in response.desired.resources for response in responses)

@@ -1,0 +1,138 @@
+"""Good requests beside hostile ones, at once and over mutual TLS."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import builders
+import pytest
+from e2e.authority import Authority
+from e2e.serving import SERVER_NAME, Server, call, method
+
+from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import grpc
+
+TIMEOUT_SECONDS = 2.0
+SLACK_SECONDS = 0.25
+BODY = "def main(req):\n"
+GOOD = (
+    BODY + "    xr = req['observed']['composite']['resource']\n"
+    "    name = xr['spec']['name']\n"
+    "    thing = {'apiVersion': 'v1', 'kind': 'ConfigMap', 'data': {'name': name}}\n"
+    "    return {'desired': {'resources': {name: {'resource': thing}}}}\n"
+)
+HOSTILE = {
+    "loop": (BODY + "    for i in range(1000000000):\n        pass\n", "limit of 2 s"),
+    "native": (BODY + "    x = 3\n    for i in range(40):\n        x = x * x\n", "limit of 2 s"),
+    "list": (BODY + "    x = [0] * 1000000000\n", "limit of 256 MiB"),
+    "string": (BODY + "    s = 'ab'\n    for i in range(60):\n        s = s + s\n", "limit of"),
+    "syntax": (BODY + "    return {a=1}\n", "script:2:"),
+}
+CALLS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one call went, seen from the client."""
+
+    kind: str
+    name: str
+    seconds: float
+    response: pb.RunFunctionResponse
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[Server, grpc.Channel]]:
+    """A server with mutual TLS and default flags, and a connection to it."""
+    authority = Authority()
+    directory = authority.server(SERVER_NAME).write(tmp_path)
+    with (
+        Server("--tls-certs-dir", str(directory)) as server,
+        server.channel(authority.client()) as channel,
+    ):
+        yield server, channel
+
+
+def request(kind: str, name: str) -> pb.RunFunctionRequest:
+    """A good or hostile request of an XR with that name."""
+    script = GOOD if kind == "good" else HOSTILE[kind][0]
+    return builders.request(
+        builders.starlark(script),
+        observed={"composite": {"resource": {**builders.XR, "spec": {"name": name}}}},
+    )
+
+
+def flood(channel: grpc.Channel, kinds: list[str]) -> list[Outcome]:
+    """Start a call of each kind at once, and wait for all."""
+    send = method(channel)
+    requests = [request(kind, f"thing-{number}") for number, kind in enumerate(kinds)]
+    ends: dict[int, float] = {}
+    began = time.monotonic()
+    calls = []
+    for number, message in enumerate(requests):
+        started = send.future(message, timeout=60)
+        started.add_done_callback(lambda _, number=number: ends.update({number: time.monotonic()}))
+        calls.append(started)
+    responses = [started.result() for started in calls]
+    return [
+        Outcome(
+            kind=kind,
+            name=f"thing-{number}",
+            seconds=ends[number] - began,
+            response=responses[number],
+        )
+        for number, kind in enumerate(kinds)
+    ]
+
+
+@pytest.mark.serial
+def test_hostile_programs_hurt_only_themselves(server: tuple[Server, grpc.Channel]) -> None:
+    """Of 200 calls at once, the good are answered right and the others fail within their limits."""
+    running, channel = server
+    names = [*HOSTILE, *["good"] * len(HOSTILE)]
+    kinds = [names[number % len(names)] for number in range(CALLS)]
+    call(channel, request("good", "first"))
+    before = running.resident_bytes()
+    for outcome in flood(channel, kinds):
+        if outcome.kind == "good":
+            assert list(outcome.response.desired.resources) == [outcome.name], outcome
+            assert not outcome.response.results
+        else:
+            (fatal,) = outcome.response.results
+            assert fatal.severity == pb.SEVERITY_FATAL
+            assert HOSTILE[outcome.kind][1] in fatal.message
+            assert outcome.seconds < TIMEOUT_SECONDS + SLACK_SECONDS, outcome
+    assert running.resident_bytes() - before < 20 << 20
+
+
+@pytest.mark.serial
+def test_good_programs_do_not_wait_for_loops(server: tuple[Server, grpc.Channel]) -> None:
+    """With more loops running than there are workers, a good call takes a moment."""
+    _, channel = server
+    loops = [method(channel).future(request("loop", "x"), timeout=60) for _ in range(8)]
+    time.sleep(0.5)
+    times = []
+    for number in range(20):
+        began = time.monotonic()
+        response = call(channel, request("good", f"thing-{number}"))
+        times.append(time.monotonic() - began)
+        assert list(response.desired.resources) == [f"thing-{number}"]
+    assert sorted(times)[15] < 0.1
+    for loop in loops:
+        assert loop.result().results[0].severity == pb.SEVERITY_FATAL
+
+
+@pytest.mark.serial
+def test_workers_do_not_pile_up(server: tuple[Server, grpc.Channel]) -> None:
+    """After a burst only as many workers stay as are useful, and no dead ones."""
+    running, channel = server
+    flood(channel, ["loop", "list", "good", "syntax"] * 10)
+    call(channel, request("good", "last"))
+    assert len(running.family()) <= 2 + 8

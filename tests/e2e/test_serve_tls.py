@@ -1,0 +1,127 @@
+"""Mutual TLS as Crossplane uses it: who is let in, and what happens when certificates change."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import builders
+import grpc
+import pytest
+from e2e.authority import Authority, Identity
+from e2e.serving import SERVER_NAME, Server, call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SCRIPT = """
+def main(req):
+    thing = {"apiVersion": "v1", "kind": "ConfigMap"}
+    return {"desired": {"resources": {"a": {"resource": thing}}}}
+"""
+REQUEST = builders.request(builders.starlark(SCRIPT))
+NAMES = ("function-script", SERVER_NAME, f"{SERVER_NAME}.svc")
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    """Crossplane's authority."""
+    return Authority()
+
+
+@pytest.fixture(scope="module")
+def directory(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A server's certificates, as the secret is mounted."""
+    return authority.server(*NAMES).write(tmp_path_factory.mktemp("tls") / "server")
+
+
+@pytest.fixture(scope="module")
+def server(directory: Path) -> Iterator[Server]:
+    """A server with mutual TLS, its directory given as Crossplane gives it."""
+    with Server(env={"TLS_SERVER_CERTS_DIR": str(directory)}) as server:
+        yield server
+
+
+def answers(channel: grpc.Channel) -> bool:
+    """Whether a call over this connection is answered."""
+    with channel:
+        try:
+            return "a" in call(channel, REQUEST, timeout=3).desired.resources
+        except grpc.RpcError as error:
+            if error.code() is not grpc.StatusCode.UNAVAILABLE:
+                raise
+            return False
+
+
+def test_crossplane_is_served(server: Server, authority: Authority) -> None:
+    """A client of the same authority reaches the server by `<function>.<namespace>`."""
+    assert answers(server.channel(authority.client()))
+
+
+def test_a_client_without_certificate_is_rejected(server: Server, authority: Authority) -> None:
+    """Trusting the server is not enough: the client must show a certificate."""
+    trusted = authority.client().authority
+    options = [("grpc.ssl_target_name_override", SERVER_NAME)]
+    credentials = grpc.ssl_channel_credentials(trusted)
+    assert not answers(grpc.secure_channel(server.address, credentials, options=options))
+
+
+def test_a_client_of_another_authority_is_rejected(server: Server, authority: Authority) -> None:
+    """A certificate signed by somebody else, with the same names, opens nothing."""
+    stranger = Authority().client()
+    forged = Identity(
+        certificate=stranger.certificate,
+        key=stranger.key,
+        authority=authority.client().authority,
+    )
+    assert not answers(server.channel(forged))
+
+
+def test_plain_text_is_rejected(server: Server) -> None:
+    """With certificates there is no way in without TLS."""
+    assert not answers(server.channel())
+
+
+def test_another_servers_name_is_not_ours(server: Server, authority: Authority) -> None:
+    """A client that expects another name turns away: the names in the certificate count."""
+    assert not answers(server.channel(authority.client(), name="function-other.default"))
+
+
+def test_health_needs_no_certificate(server: Server) -> None:
+    """The probes' port is plain text beside a TLS server."""
+    with grpc.insecure_channel(server.health_address) as channel:
+        grpc.channel_ready_future(channel).result(timeout=5)
+
+
+@pytest.mark.parametrize("exists", [True, False], ids=["certificates", "missing directory"])
+def test_insecure_wins(directory: Path, authority: Authority, exists: bool) -> None:
+    """With --insecure and a directory, plain text always works and TLS never does."""
+    given = directory if exists else directory / "none"
+    with Server("--insecure", "--tls-certs-dir", str(given)) as server:
+        assert all(answers(server.channel()) for _ in range(50))
+        assert not answers(server.channel(authority.client()))
+
+
+def test_renewed_certificates_are_used(tmp_path: Path) -> None:
+    """New files count for the next connection, without a restart; broken ones do not."""
+    old, new = Authority(), Authority()
+    directory = old.server(*NAMES).write(tmp_path / "tls")
+    with Server("--tls-certs-dir", str(directory)) as server:
+        assert answers(server.channel(old.client()))
+        time.sleep(0.01)
+        (directory / "tls.key").write_text("broken")
+        assert answers(server.channel(old.client()))
+        new.server(*NAMES).write(directory)
+        assert answers(server.channel(new.client()))
+        assert not answers(server.channel(old.client()))
+    assert "keeping the old certificates" in "".join(server.text)
+    assert "using renewed certificates" in "".join(server.text)
+
+
+def test_a_key_of_another_certificate_is_refused(tmp_path: Path, authority: Authority) -> None:
+    """Files that do not belong together end the start, not each handshake later."""
+    directory = authority.server(*NAMES).write(tmp_path)
+    (directory / "tls.key").write_bytes(authority.server(*NAMES).key)
+    with pytest.raises(AssertionError, match=r"tls\.key must belong to tls\.crt"):
+        Server("--tls-certs-dir", str(directory)).__enter__()
