@@ -78,7 +78,7 @@ def _inline(section: Fields) -> list[Part]:
     section.refuse_unknown("template", "templates")
     template = section.text("template")
     templates = section.value.get("templates")
-    if template and templates:
+    if template and templates is not None:
         section.problems.add(section.at("templates"), "must not be set beside template")
     if template:
         return [("inline.template", template)]

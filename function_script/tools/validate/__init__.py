@@ -1,0 +1,130 @@
+"""Check resources and steps' inputs against their schemas, as the official validate command does.
+
+Called by the command line. Gives a report and prints nothing; the reporters make text of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.errors import InputError
+from function_script.tools import schemas
+from function_script.tools import manifests
+from function_script.tools.validate import openapi, packages, rules, sources, steps
+from function_script.tools.validate.catalog import Catalog
+from function_script.tools.validate.findings import (
+    Problem,
+    Report,
+    Result,
+    Status,
+    Unevaluated,
+)
+from function_script.tools.validate.reporters import render_json, render_text, render_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from function_script.documents import Document
+    from function_script.values import Object
+
+__all__ = ["Problem", "Report", "Result", "Unevaluated"]
+__all__ += ["render_json", "render_text", "render_yaml", "validate"]
+
+CACHE: Final = Path("~/.crossplane/cache")
+
+
+def validate(
+    extensions: Sequence[str], resources: Sequence[str], *, cache_directory: Path = CACHE
+) -> Report:
+    """Validate ``resources`` against the schemas in ``extensions`` and our own.
+
+    Both are files, directories or "-", which may also be joined with commas. Schemas of packages
+    that ``extensions`` name are taken from ``cache_directory``, where the official command keeps
+    them; nothing is downloaded. Raises InputError or DocumentError for what cannot be read.
+    """
+    schema_sources, resource_sources = sources.split(extensions), sources.split(resources)
+    if sources.STDIN in schema_sources and sources.STDIN in resource_sources:
+        raise InputError.of("cannot read both extensions and resources from stdin")
+    found = sources.load(schema_sources)
+    cached, notes = packages.load(found, cache_directory.expanduser())
+    catalog = Catalog(document.value for document in [*packages.bundled(), *cached, *found])
+    results = [
+        result
+        for document in sources.load(resource_sources)
+        for result in check_document(document, catalog)
+    ]
+    return Report(results=tuple(results), notes=tuple(notes))
+
+
+def check_document(document: Document, catalog: Catalog) -> Iterator[Result]:
+    """The results of one resource: before its own those of its steps' inputs."""
+    for found in steps.find(document):
+        yield _check_input(found, catalog)
+    yield _check_resource(document.value, catalog)
+
+
+def _check_input(found: steps.StepInput, catalog: Catalog) -> Result:
+    """An input is called by its step's name: most have none of their own."""
+    name = _name(found.value) or found.step
+    if not steps.is_ours(found.value):
+        return _check_resource(found.value, catalog, name)
+    schema = catalog.find(*objects.api_version_and_kind(found.value)) or {}
+    problems = _schema_problems(_with_defaults(found.value, schema), schema)
+    told = {problem.field for problem in problems}
+    # The parser enforces the schema's rules too, so they need no evaluation.
+    problems += [problem for problem in steps.problems(found) if problem.field not in told]
+    return _result(found.value, name, problems)
+
+
+def _check_resource(manifest: Object, catalog: Catalog, name: str = "") -> Result:
+    name = name or _name(manifest)
+    schema = catalog.find(*objects.api_version_and_kind(manifest))
+    if schema is None:
+        return _result(manifest, name, None)
+    value = _with_defaults(manifest, schema)
+    problems = _schema_problems(value, schema)
+    broken, unevaluated = rules.check(value, schema)
+    return _result(manifest, name, [*problems, *broken], unevaluated)
+
+
+def _with_defaults(manifest: Object, schema: Object) -> Object:
+    value: Object = {key: objects.copied(part) for key, part in manifest.items()}
+    schemas.add_defaults(value, schema)
+    return value
+
+
+def _schema_problems(value: Object, schema: Object) -> list[Problem]:
+    problems = openapi.problems(value, schema)
+    for path, name in schemas.unknown_fields(value, schema):
+        text = f'{path}: Invalid value: "{name}": unknown field: "{name}"'
+        problems.append(Problem(type="unknownField", field=path, message=text, value=name))
+    return problems
+
+
+def _result(
+    manifest: Object,
+    name: str,
+    problems: list[Problem] | None,
+    unevaluated: Sequence[Unevaluated] = (),
+) -> Result:
+    """The result for a resource; ``problems`` None means that there is no schema."""
+    api_version, kind = objects.api_version_and_kind(manifest)
+    found: Status = "invalid" if problems else "valid"
+    return Result(
+        api_version=api_version,
+        kind=kind,
+        name=name,
+        namespace=manifests.namespace(manifest),
+        status="missingSchema" if problems is None else found,
+        problems=tuple(problems or ()),
+        unevaluated=tuple(unevaluated),
+    )
+
+
+def _name(manifest: Object) -> str:
+    """The object's name; as for the official command, else its resource name."""
+    return manifests.name(manifest) or manifests.text_at(
+        manifest, "metadata", "annotations", manifests.RESOURCE_NAME
+    )

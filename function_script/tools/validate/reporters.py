@@ -1,0 +1,101 @@
+"""A report as text for people, or as JSON or YAML for programs: the official command's shapes.
+
+Where the official shapes have no place for something, a field or a line is added; none changes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from function_script import documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.tools.validate.findings import Problem, Report, Result
+    from function_script.values import Object, Value
+
+_ERRORS: Final = {"cel": "CEL validation error", "program": "program error"}
+
+
+def render_text(report: Report, *, skip_success_results: bool = False) -> str:
+    """One line for each finding and a last one with the totals."""
+    lines = [
+        line
+        for result in report.results
+        for line in _lines(result)
+        if not (skip_success_results and line.startswith("[✓]"))
+    ]
+    total = (
+        f"Total {len(report.results)} resources: {report.count('missingSchema')} missing schemas, "
+        f"{report.count('valid')} success cases, {report.count('invalid')} failure cases"
+    )
+    return "\n".join([*lines, total])
+
+
+def render_json(report: Report) -> str:
+    """The whole report as JSON, indented."""
+    return json.dumps(to_object(report), indent=2, ensure_ascii=False)
+
+
+def render_yaml(report: Report) -> str:
+    """The whole report as YAML."""
+    return documents.to_yaml(to_object(report))
+
+
+def to_object(report: Report) -> Object:
+    """The report as plain data."""
+    return {
+        "summary": {
+            "total": len(report.results),
+            "valid": report.count("valid"),
+            "invalid": report.count("invalid"),
+            "missingSchemas": report.count("missingSchema"),
+        },
+        "resources": [_resource(result) for result in report.results],
+    }
+
+
+def _lines(result: Result) -> Iterator[str]:
+    gvk = f"{result.api_version}, Kind={result.kind}"
+    if result.status == "missingSchema":
+        yield f"[!] could not find CRD/XRD for: {gvk}"
+    for problem in result.problems:
+        error = _ERRORS.get(problem.type, "schema validation error")
+        yield f"[x] {error} {gvk}, {result.name} : {problem.message}"
+    for rule in result.unevaluated:
+        where = f"{rule.field}: " if rule.field else ""
+        text = " ".join(rule.rule.split())
+        yield f"[!] CEL rule not evaluated {gvk}, {result.name} : {where}{text} ({rule.reason})"
+    if result.status == "valid":
+        yield f"[✓] {gvk}, {result.name} validated successfully"
+
+
+def _resource(result: Result) -> Object:
+    found: Object = {
+        "apiVersion": result.api_version,
+        "kind": result.kind,
+        "name": result.name,
+    }
+    if result.namespace:
+        found["namespace"] = result.namespace
+    found["status"] = result.status
+    if result.problems:
+        found["errors"] = [_error(problem) for problem in result.problems]
+    if result.unevaluated:
+        found["notEvaluated"] = [
+            {"field": rule.field, "rule": rule.rule, "reason": rule.reason}
+            for rule in result.unevaluated
+        ]
+    return found
+
+
+def _error(problem: Problem) -> Object:
+    fields: dict[str, Value] = {"type": problem.type}
+    if problem.field:
+        fields["field"] = problem.field
+    fields["message"] = problem.message
+    if problem.value is not None:
+        fields["value"] = problem.value
+    return fields

@@ -1,0 +1,71 @@
+"""Files to documents: what EXTENSIONS and RESOURCES of `validate` stand for.
+
+Each is a list of files, directories (searched to any depth), packages (.xpkg) or "-" for stdin,
+separated by commas.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from function_script import documents
+from function_script.errors import InputError
+from function_script.limits import Limits
+from function_script.source import Source
+from function_script.tools import xpkg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from function_script.documents import Document
+
+STDIN: Final = "-"
+
+# Schemas of a large provider fill many megabytes; these only stop what no machine could hold.
+_LIMITS: Final = Limits(documents=1_000_000, nodes=100_000_000, depth=200)
+_SUFFIXES: Final = {".yaml", ".yml"}
+
+
+def split(arguments: Iterable[str]) -> list[str]:
+    """The single sources of arguments that may hold several."""
+    return [source for argument in arguments for source in argument.split(",") if source]
+
+
+def load(sources: Iterable[str]) -> list[Document]:
+    """Every object of every source, in their order; raises InputError or DocumentError."""
+    return [document for text in _texts(sources) for document in read(text)]
+
+
+def read(source: Source) -> list[Document]:
+    """The objects of one text; empty and comment-only documents are left out."""
+    return documents.read_source(source, limits=_LIMITS)
+
+
+def load_file(path: Path) -> Source:
+    """A file's text, or a package's objects as one text; raises InputError."""
+    try:
+        if path.suffix == ".xpkg":
+            return Source(name=str(path), text=xpkg.read_package(path))
+        return Source(name=str(path), text=path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError.of(f'cannot read "{path}": it is not UTF-8 text') from error
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot read "{path}": {cause}') from error
+
+
+def _texts(sources: Iterable[str]) -> Iterator[Source]:
+    for source in sources:
+        if source == STDIN:
+            yield Source(name="stdin", text=sys.stdin.read())
+        elif Path(source).is_dir():
+            yield from (load_file(path) for path in _files(Path(source)))
+        else:
+            yield load_file(Path(source))
+
+
+def _files(directory: Path) -> list[Path]:
+    found = sorted(path for path in directory.rglob("*") if path.suffix in _SUFFIXES)
+    return [path for path in found if path.is_file()]

@@ -1,0 +1,62 @@
+"""Archives that are the same bytes on every machine and at every time."""
+
+from __future__ import annotations
+
+import io
+import struct
+import tarfile
+import zlib
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MODE: Final = 0o644
+_GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
+_MAX_STORED: Final = 0xFFFF
+
+
+def tar(files: Mapping[str, bytes]) -> bytes:
+    """An archive of plain files in the order given, owned by root, made in 1970.
+
+    USTAR, because readers of packages know one 512-byte header for each file and no more.
+    """
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            member.mode = _MODE
+            archive.addfile(member, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def gzip_stored(data: bytes) -> bytes:
+    """Gzip without compression: no compressor's version shows in the bytes."""
+    chunks = [data[at : at + _MAX_STORED] for at in range(0, len(data), _MAX_STORED)] or [b""]
+    blocks = [
+        struct.pack("<BHH", index == len(chunks) - 1, len(chunk), len(chunk) ^ 0xFFFF) + chunk
+        for index, chunk in enumerate(chunks)
+    ]
+    trailer = struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
+    return b"".join([_GZIP_HEADER, *blocks, trailer])
+
+
+def gzip_compressed(data: bytes) -> bytes:
+    """Gzip for large data; the same bytes for the same version of zlib."""
+    compressor = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+    body = compressor.compress(data) + compressor.flush()
+    trailer = struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
+    return _GZIP_HEADER + body + trailer
+
+
+def is_gzip(data: bytes) -> bool:
+    """Whether ``data`` is compressed with gzip."""
+    return data.startswith(_GZIP_MAGIC)
+
+
+def is_zstd(data: bytes) -> bool:
+    """Whether ``data`` is compressed with zstd, which Crossplane does not read."""
+    return data.startswith(_ZSTD_MAGIC)
