@@ -29,8 +29,9 @@ def explained(error: MarkedYAMLError, text: str) -> YamlError:
     message = str(error.problem or error.context)
     if error.context and error.problem:
         message += f" {error.context}"
-        if error.context_mark is not None and error.context_mark.line != line:
-            message += f" that begins {line - error.context_mark.line} lines above"
+        above = 0 if error.context_mark is None else line - error.context_mark.line
+        if above > 0:
+            message += f" that begins {above} line{'s' * (above > 1)} above"
     return YamlError(message, line=line, column=column, hint=_hint(message, lines, line, column))
 
 

@@ -9,11 +9,10 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from function_script.diagnostics import cut
 from function_script.documents.composer import Composed, compose
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.documents.scalars import to_float, to_integer
-
-from function_script.diagnostics import cut
 
 if TYPE_CHECKING:
     from function_script.values import Object, Value

@@ -83,6 +83,8 @@ def find_embedding(text: str, path: Path) -> Embedding | None:
     line, column = place(scalar)
     if scalar.style == "|":
         return _literal(text, scalar.value, line + 1)
+    if scalar.style == ">":
+        return None
     return _one_line(text, scalar, line, column)
 
 
