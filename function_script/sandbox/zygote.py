@@ -28,8 +28,13 @@ def main(control_fd: int, settings_json: str) -> None:
     settings = Settings.from_json(settings_json)
     confinement.harden_zygote()
     handle = _warm_up(settings)
-    with suppress(BrokenPipeError):
+    # A pool that was never used hangs up with READY unread, which resets the connection.
+    with suppress(BrokenPipeError, ConnectionResetError):
         control.send(orders.READY)
+        _obey(control, handle, settings)
+
+
+def _obey(control: socket.socket, handle: Handle, settings: Settings) -> None:
     while True:
         order, descriptors, _, _ = socket.recv_fds(control, orders.MAX_BYTES, orders.FORK_FDS)
         if not order:
