@@ -1,0 +1,30 @@
+"""The engine for JinjaTemplate: renders a YAML stream in a hardened Jinja.
+
+Called by the main path through the table of engines. Raises nothing but FatalError.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script.engines.jinja import compiled
+from function_script.engines.jinja.environment import Environment
+from function_script.engines.jinja.rendering import render
+from function_script.engines.jinja.tracing import Tracer
+from function_script.program import Rendered
+
+if TYPE_CHECKING:
+    from function_script.limits import Limits
+    from function_script.program import Program, Scope
+
+
+def evaluate(program: Program, scope: Scope, limits: Limits) -> Rendered:
+    """Render the template; ``locate`` of the result renders it once more, when first called."""
+    text = render(compiled.load(program, limits), scope, limits)
+    return Rendered(text=text, locate=Tracer(program, scope, limits).locate)
+
+
+def check(program: Program, limits: Limits) -> None:
+    """Compile the template and all modules; raises with every problem that shows by that."""
+    compiled.check_sizes(program, limits)
+    compiled.build(program, Environment(), is_whole=True)

@@ -1,0 +1,279 @@
+"""The Python code that templates become: Jinja's own, with a check before all that can cost much.
+
+Jinja writes ``a + b``; this writes ``add(budget, a, b)``. Every body of a loop, a macro or a block
+pays for itself when it runs. Used by the environment; the functions it calls are in `runtime`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from jinja2 import nodes
+from jinja2.compiler import CodeGenerator as JinjaCodeGenerator
+
+from function_script.engines.jinja import runtime
+from function_script.engines.jinja.tree import size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jinja2.compiler import Frame
+
+# A body of so many nodes of the syntax tree costs one step each time it runs.
+_NODES_PER_STEP = 32
+_COMPARISONS = {
+    "eq": "equal",
+    "ne": "unequal",
+    "lt": "less",
+    "lteq": "less_or_equal",
+    "gt": "greater",
+    "gteq": "greater_or_equal",
+    "in": "contains",
+    "notin": "not contains",
+}
+
+
+def _steps(node: nodes.Node) -> int:
+    """What one turn of this loop, or one call of this macro, costs."""
+    return 1 + size(node) // _NODES_PER_STEP
+
+
+def _charge(called: nodes.Node) -> nodes.ExprStmt:
+    return nodes.ExprStmt(nodes.Const(_steps(called)), lineno=called.lineno)
+
+
+def _binary(function: str) -> Callable[[CodeGenerator, nodes.BinExpr, Frame], None]:
+    def visit(self: CodeGenerator, node: nodes.BinExpr, frame: Frame) -> None:
+        self.apply(function, frame, node.left, node.right)
+
+    return visit
+
+
+class CodeGenerator(JinjaCodeGenerator):
+    """Writes calls of checked functions where Jinja writes operators."""
+
+    # What one turn costs, by the identity of what the loop iterates.
+    _prices: dict[int, int] = {}  # noqa: RUF012 - replaced before it is written to
+
+    def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
+        """The whole module; bodies that are called, not looped over, begin with their charge."""
+        self._prices = {}
+        self.writeline(f"from {runtime.__name__} import {', '.join(runtime.__all__)}")
+        for called in node.find_all((nodes.Macro, nodes.CallBlock, nodes.Block)):
+            cast("nodes.Macro", called).body.insert(0, _charge(called))
+        for loop in node.find_all(nodes.For):
+            if loop.recursive:
+                loop.body.insert(0, _charge(loop))
+        node.body.insert(0, _charge(node))
+        super().visit_Template(node, frame)
+
+    def write_commons(self) -> None:
+        """What every function of the module begins with: short names for what it calls most."""
+        super().write_commons()
+        self.writeline("run = context.run")
+        self.writeline("budget = run.budget")
+        self.writeline("concat = budget.concat")
+        self.writeline("attribute = environment.getattr")
+        self.writeline("item = environment.getitem")
+        self.writeline("call = environment.call")
+        self.writeline("cond_expr_undefined = Absent")
+
+    def visit_ExprStmt(self, node: nodes.ExprStmt, frame: Frame) -> None:
+        """A charge: no template can have such a statement, as there is no `do`."""
+        self.writeline("budget.spend(", node)
+        self.visit(node.node, frame)
+        self.write(")")
+
+    # -- Output
+
+    def visit_Output(self, node: nodes.Output, frame: Frame) -> None:
+        """Text and values, one statement each, so that each has its own line."""
+        if frame.require_output_check:
+            if self.has_known_extends:
+                return
+            self.writeline("if parent_template is None:")
+            self.indent()
+            self.writeline("pass")
+        for child in node.nodes:
+            self.start_write(frame, child)
+            self.write_child(child, frame)
+            self.end_write(frame)
+        if frame.require_output_check:
+            self.outdent()
+
+    def write_child(self, node: nodes.Expr, frame: Frame) -> None:
+        """One part of the output: text of the template, or a value as text."""
+        if isinstance(node, nodes.TemplateData):
+            self.write(repr(node.data))
+        else:
+            self.apply("text", frame, node)
+
+    def visit_CallBlock(self, node: nodes.CallBlock, frame: Frame) -> None:
+        """``{% call %}``: its result is a value like any other."""
+        call_frame, macro = self.macro_body(node, frame)
+        self.writeline("caller = ")
+        self.macro_def(macro, call_frame)
+        self.start_write(frame, node)
+        self.write("text(budget, ")
+        self.visit_Call(node.call, frame, forward_caller=True)
+        self.write(")")
+        self.end_write(frame)
+
+    def visit_FilterBlock(self, node: nodes.FilterBlock, frame: Frame) -> None:
+        """``{% filter %}``: its result is a value like any other."""
+        inner = frame.inner()
+        inner.symbols.analyze_node(node)
+        self.enter_frame(inner)
+        self.buffer(inner)
+        self.blockvisit(node.body, inner)
+        self.start_write(frame, node)
+        self.write("text(budget, ")
+        self.visit_Filter(node.filter, inner)
+        self.write(")")
+        self.end_write(frame)
+        self.leave_frame(inner)
+
+    # -- Loops
+
+    def visit_For(self, node: nodes.For, frame: Frame) -> None:
+        """A loop pays for all its turns before the first one."""
+        self._prices[id(node.iter)] = _steps(node)
+        super().visit_For(node, frame)
+
+    def visit(self, node: nodes.Node, *args: object, **kwargs: object) -> object:
+        """Write a node; what a loop iterates is written inside of its charge."""
+        price = self._prices.get(id(node))
+        if price is None:
+            return super().visit(node, *args, **kwargs)
+        self.write("turns(budget, ")
+        result: object = super().visit(node, *args, **kwargs)
+        self.write(f", {price})")
+        return result
+
+    # -- Expressions
+
+    def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
+        """``a.b``."""
+        self.write("attribute(")
+        self.visit(node.node, frame)
+        self.write(f", {node.attr!r})")
+
+    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
+        """``a[b]`` and ``a[b:c]``."""
+        if isinstance(node.arg, nodes.Slice):
+            self.apply("cut", frame, node.node, node.arg)
+            return
+        self.write("item(")
+        self.visit(node.node, frame)
+        self.write(", ")
+        self.visit(node.arg, frame)
+        self.write(")")
+
+    def visit_Slice(self, node: nodes.Slice, frame: Frame) -> None:
+        """The bounds of a slice, as a value."""
+        self.write("slice(")
+        for bound in (node.start, node.stop, node.step):
+            if bound is None:
+                self.write("None")
+            else:
+                self.visit(bound, frame)
+            self.write(", ")
+        self.write(")")
+
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
+        """``{…}``: keys are checked, as hashing some values never ends."""
+        self.write("{")
+        for pair in node.items:
+            self.write("key(")
+            self.visit(pair.key, frame)
+            self.write("): ")
+            self.visit(pair.value, frame)
+            self.write(", ")
+        self.write("}")
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
+        """``a ~ b``."""
+        self.write("concatenate(budget, (")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
+
+    def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
+        """``a < b <= c``: two by two, and every operand is evaluated once."""
+        self.write("(")
+        left: Callable[[], None] | None = None
+        for position, operand in enumerate(node.ops):
+            self.write(" and " if position else "")
+            self.write(f"{_COMPARISONS[operand.op]}(budget, ")
+            if left is None:
+                self.visit(node.expr, frame)
+            else:
+                left()
+            self.write(", ")
+            left = self._kept(operand.expr, frame, is_last=position == len(node.ops) - 1)
+            self.write(")")
+        self.write(")")
+
+    def _kept(self, node: nodes.Expr, frame: Frame, *, is_last: bool) -> Callable[[], None]:
+        """Write an operand; gives what writes it once more."""
+        if is_last:
+            self.visit(node, frame)
+            return lambda: None
+        name = self.temporary_identifier()
+        self.write(f"({name} := ")
+        self.visit(node, frame)
+        self.write(")")
+        return lambda: self.write(name)
+
+    def visit_Filter(self, node: nodes.Filter, frame: Frame) -> None:
+        """``value | filter``; without a value it is the text a filter block wrote."""
+        self.write(f"{self.filters[node.name]}(run, ")
+        if node.node is None:
+            self.write(f"concat({frame.buffer})")
+        else:
+            self.visit(node.node, frame)
+        self.signature(node, frame)
+        self.write(")")
+
+    def visit_Test(self, node: nodes.Test, frame: Frame) -> None:
+        """``value is test``."""
+        self.write(f"{self.tests[node.name]}(run, ")
+        self.visit(node.node, frame)
+        self.signature(node, frame)
+        self.write(")")
+
+    def visit_Call(self, node: nodes.Call, frame: Frame, forward_caller: bool = False) -> None:  # noqa: FBT001, FBT002 - Jinja's signature
+        """``f(…)``."""
+        self.write("call(context, ")
+        self.visit(node.node, frame)
+        self.signature(node, frame, {"caller": "caller"} if forward_caller else None)
+        self.write(")")
+
+    visit_Add = _binary("add")
+    visit_Sub = _binary("subtract")
+    visit_Mul = _binary("multiply")
+    visit_Div = _binary("divide")
+    visit_FloorDiv = _binary("floor_divide")
+    visit_Mod = _binary("modulo")
+    visit_Pow = _binary("power")
+
+    def apply(self, function: str, frame: Frame, *operands: nodes.Node) -> None:
+        """Write the call of a function that charges the budget."""
+        self.write(f"{function}(budget")
+        for operand in operands:
+            self.write(", ")
+            self.visit(operand, frame)
+        self.write(")")
+
+    def visit_Neg(self, node: nodes.UnaryExpr, frame: Frame) -> None:
+        """``-a``."""
+        self.write("negate(")
+        self.visit(node.node, frame)
+        self.write(")")
+
+    def visit_Pos(self, node: nodes.UnaryExpr, frame: Frame) -> None:
+        """``+a``."""
+        self.write("affirm(")
+        self.visit(node.node, frame)
+        self.write(")")

@@ -1,0 +1,172 @@
+"""The functions that templates can call: the shared library, and those that read the request.
+
+Every function gets the run first, then the template's arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from jinja2 import Undefined
+from jinja2.utils import Namespace
+
+from function_script import objects
+from function_script.engines.jinja.budget import MAX_ITEMS
+from function_script.engines.jinja.calls import table
+from function_script.engines.jinja.operators import key
+from function_script.engines.jinja.output import text
+from function_script.engines.jinja.problems import (
+    AuthorError,
+    BudgetError,
+    MissingError,
+    RenderError,
+    a,
+)
+from function_script.engines.jinja.shared import SHARED
+from function_script.engines.jinja.texts import required
+
+if TYPE_CHECKING:
+    from function_script.engines.jinja.calls import Call
+    from function_script.engines.jinja.run import Run
+
+_RESOURCE_NAME = "script.fn.crossplane.io/composition-resource-name"
+_EXTRA_RESOURCES = "apiextensions.crossplane.io/extra-resources"
+
+
+class Builtin:
+    """A function as a template's value: it can be called and passed on, nothing else."""
+
+    __slots__ = ("call", "name")
+
+    def __init__(self, name: str, call: Call) -> None:
+        self.name = name
+        self.call = call
+
+
+def numbers(run: Run, *bounds: object) -> range:
+    """``range(stop)``, ``range(start, stop, step)``: whole numbers, the end excluded."""
+    if not 1 <= len(bounds) <= len(("start", "stop", "step")):
+        raise RenderError("a range takes 1 to 3 numbers", name="range")
+    made = range(*map(_bound, bounds))
+    if len(made) > MAX_ITEMS:
+        raise BudgetError(f"a range of {len(made)} numbers, the limit is {MAX_ITEMS}")
+    run.budget.spend(1)
+    return made
+
+
+def _bound(value: object) -> int:
+    if isinstance(value, Undefined):
+        raise MissingError(value)
+    if isinstance(value, int):
+        return value
+    raise RenderError(f"a range is made of integers, not of {a(value)}", name="range")
+
+
+def mapping(run: Run, *pairs: object, **named: object) -> dict[object, object]:
+    """``dict(a=1)``, ``dict(other, a=1)``: an object."""
+    made: dict[object, object] = {}
+    for given in pairs:
+        if isinstance(given, Undefined):
+            raise MissingError(given)
+        items = list(given.items() if isinstance(given, Mapping) else given)  # type: ignore[call-overload] # or TypeError
+        run.budget.items(len(items))
+        made.update((key(name), value) for name, value in items)
+    made.update(named)
+    return made
+
+
+def namespace(run: Run, *pairs: object, **named: object) -> Namespace:
+    """A value whose attributes `set` may change, also from inside of loops."""
+    made = mapping(run, *pairs, **named)
+    for name in made:
+        if not isinstance(name, str) or name.startswith("_"):
+            raise RenderError("names that begin with _ cannot be set in a namespace")
+    return Namespace(made)
+
+
+def fail(run: Run, message: object = "the template failed") -> object:
+    """Stop with a message."""
+    raise AuthorError(text(run.budget, message))
+
+
+def log(run: Run, *values: object) -> str:
+    """Write a line to the function's log; gives no text."""
+    run.log(" ".join(text(run.budget, value) for value in values))
+    return ""
+
+
+def get_composite_resource(run: Run) -> object:
+    """The observed composite resource."""
+    return run.scope.xr
+
+
+def get_composed_resource(run: Run, name: object) -> object:
+    """The observed composed resource of this name; chains and takes a default if not there."""
+    return _look(run, ("observed", "resources", name, "resource"))
+
+
+def get_composed_connection_details(run: Run, name: object) -> object:
+    """The observed connection details of the composed resource of this name."""
+    return _look(run, ("observed", "resources", name, "connection_details"))
+
+
+def get_required_resources(run: Run, name: object) -> object:
+    """The required resources that were fetched under this name, as a list."""
+    for part in ("required_resources", "extra_resources"):
+        found = _look(run, (part, name, "items"))
+        if isinstance(found, list):
+            return [objects.body(item) for item in found]
+    return _look(run, ("required_resources", name, "items"))
+
+
+def get_extra_resources_from_context(run: Run, name: object) -> object:
+    """What another step left in the context as extra resources of this name, as a list."""
+    found = _look(run, ("context", _EXTRA_RESOURCES, name))
+    if isinstance(found, Mapping):
+        return _look(run, ("context", _EXTRA_RESOURCES, name, "items"))
+    return found
+
+
+def get_credential_data(run: Run, name: object) -> object:
+    """The data of the step's credentials of this name: an object of texts."""
+    return _look(run, ("credentials", name, "data"))
+
+
+def get_resource_condition(run: Run, condition: object, resource: object) -> object:
+    """The condition of this type of a resource; its status is "Unknown" if there is none."""
+    return SHARED["get_condition"](run, resource, condition)
+
+
+def set_resource_name_annotation(run: Run, name: object) -> str:
+    """The annotation that gives a document its resource name, as a line of YAML."""
+    quoted = SHARED["quote"](run, text(run.budget, name))
+    return f"{_RESOURCE_NAME}: {text(run.budget, quoted)}"
+
+
+def _look(run: Run, path: tuple[object, ...]) -> object:
+    found: object = run.scope.request
+    for part in path:
+        found = run.environment.getitem(found, text(run.budget, part))
+    return found
+
+
+_FUNCTIONS: dict[str, object] = {
+    **SHARED,
+    "dict": mapping,
+    "fail": fail,
+    "get_composed_connection_details": get_composed_connection_details,
+    "get_composed_resource": get_composed_resource,
+    "get_composite_resource": get_composite_resource,
+    "get_credential_data": get_credential_data,
+    "get_extra_resources": get_required_resources,
+    "get_extra_resources_from_context": get_extra_resources_from_context,
+    "get_required_resources": get_required_resources,
+    "get_resource_condition": get_resource_condition,
+    "log": log,
+    "namespace": namespace,
+    "range": numbers,
+    "required": required,
+    "set_resource_name_annotation": set_resource_name_annotation,
+}
+FUNCTIONS = {name: Builtin(name, call) for name, call in table(_FUNCTIONS).items()}

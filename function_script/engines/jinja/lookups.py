@@ -1,0 +1,154 @@
+"""What ``a.b`` and ``a["b"]`` may reach: keys of data, and allowlists for everything else.
+
+An object's key always wins over a method: ``spec.items`` is the field. No value is asked for an
+attribute that is not listed here, whatever its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from jinja2 import Undefined
+from jinja2.environment import TemplateModule
+from jinja2.runtime import LoopContext
+from jinja2.utils import Namespace
+
+from function_script.engines.jinja.problems import MissingError, RenderError, a
+from function_script.engines.jinja.undefined import at
+
+MAPPING_METHODS = ("get", "items", "keys", "values")
+STRING_METHODS = (
+    *("capitalize", "count", "endswith", "find", "index", "isalnum", "isalpha", "isdigit"),
+    *("join", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rfind"),
+    *("rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title"),
+    "upper",
+)
+LOOP_FIELDS = (
+    *("depth", "depth0", "first", "index", "index0", "last", "length", "nextitem", "previtem"),
+    *("revindex", "revindex0"),
+)
+LOOP_METHODS = ("changed", "cycle")
+
+
+class Group(NamedTuple):
+    """One group of the filter ``groupby``."""
+
+    grouper: object
+    list: list[object]
+
+
+class Method:
+    """A method that a template took from a value but did not call yet."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: object, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+
+_DATA = (str, int, float, list, tuple, range, Mapping, Undefined)
+
+
+def attribute(value: object, name: str, undefined: type[Undefined]) -> object:
+    """``value.name``, for everything but a dict that has the key."""
+    if isinstance(value, Mapping):
+        if name in value:
+            return value[name]
+        return Method(value, name) if name in MAPPING_METHODS else at(undefined, value, name)
+    if isinstance(value, Undefined):
+        return at(undefined, value, name)
+    if isinstance(value, str):
+        return _find_in_string(value, name, undefined)
+    find = _FINDERS.get(type(value), _find_nothing)
+    return find(value, name, undefined)
+
+
+def item(value: object, index: object, undefined: type[Undefined]) -> object:
+    """``value[index]``, for everything but a dict that has the key."""
+    if isinstance(index, Undefined):
+        raise MissingError(index)
+    if isinstance(index, str):
+        return attribute(value, index, undefined)
+    if isinstance(index, int) and isinstance(value, (str, list, tuple, range)):
+        if -len(value) <= index < len(value):
+            return value[index]
+        return at(undefined, value, index)
+    if value is None or isinstance(value, _DATA):
+        return at(undefined, value, index)
+    raise RenderError(f"{a(value)} has no items")
+
+
+def _find_nothing(value: object, name: str, _undefined: type[Undefined]) -> object:
+    raise _unavailable(value, name, ())
+
+
+def _find_in_scalar(value: object, name: str, undefined: type[Undefined]) -> object:
+    if name.startswith("_") or hasattr(type(value), name):
+        raise _unavailable(value, name, ())
+    return at(undefined, value, name)
+
+
+def _find_in_string(value: object, name: str, undefined: type[Undefined]) -> object:
+    if name in STRING_METHODS:
+        return Method(value, name)
+    if name.startswith("_") or hasattr(str, name):
+        raise _unavailable(value, name, STRING_METHODS)
+    return at(undefined, value, name)
+
+
+def _find_in_loop(value: object, name: str, _undefined: type[Undefined]) -> object:
+    if name in LOOP_METHODS:
+        return Method(value, name)
+    if name in LOOP_FIELDS:
+        found: object = getattr(value, name)
+        return found
+    raise _unavailable(value, name, (*LOOP_FIELDS, *LOOP_METHODS))
+
+
+def _find_in_group(value: object, name: str, _undefined: type[Undefined]) -> object:
+    if name not in Group._fields:
+        raise _unavailable(value, name, Group._fields)
+    found: object = getattr(value, name)
+    return found
+
+
+def _find_in_module(value: object, name: str, undefined: type[Undefined]) -> object:
+    exported = exports(value)
+    return exported[name] if name in exported else at(undefined, exported, name)
+
+
+def exports(module: object) -> dict[str, object]:
+    """What a module defines for others: its macros and variables without ``_`` in front."""
+    return {key: value for key, value in vars(module).items() if not key.startswith("_")}
+
+
+def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> object:
+    if name.startswith("_"):
+        raise _unavailable(value, name, ())
+    try:
+        found: object = getattr(value, name)
+    except AttributeError:
+        return at(undefined, value, name)
+    return found
+
+
+def _unavailable(value: object, name: str, available: Sequence[str]) -> RenderError:
+    hint = f"available: {', '.join(sorted(available))}" if available else None
+    return RenderError(f'"{name}" of {a(value)} is not available', hint=hint, name=name)
+
+
+_FINDERS: dict[type, Callable[[object, str, type[Undefined]], object]] = {
+    int: _find_in_scalar,
+    bool: _find_in_scalar,
+    float: _find_in_scalar,
+    type(None): _find_in_scalar,
+    list: _find_in_scalar,
+    tuple: _find_in_scalar,
+    range: _find_in_scalar,
+    Group: _find_in_group,
+    LoopContext: _find_in_loop,
+    Namespace: _find_in_namespace,
+    TemplateModule: _find_in_module,
+}

@@ -1,0 +1,146 @@
+"""What to say of a value that does not exist: its path from the data, and what was meant perhaps.
+
+Called when an error is told, never before: the path is found by searching the data for the very
+object in which the lookup failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from jinja2 import Undefined
+from jinja2.utils import missing
+
+from function_script.engines.jinja.lookups import MAPPING_METHODS
+from function_script.engines.jinja.problems import a
+from function_script.fields import nearest
+from function_script.program import Lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_MAX_VISITED = 200_000
+_MAX_SHOWN = 8
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+class Story(NamedTuple):
+    """What happened. ``name`` is the missing key, to be underlined."""
+
+    message: str
+    hint: str | None
+    name: str | None
+
+
+def tell(undefined: Undefined, roots: Mapping[str, object], statement: str) -> Story:
+    """Say which path does not exist; ``statement`` is the template's text where it was used."""
+    if undefined._undefined_hint:  # noqa: SLF001 - Jinja keeps what is known of it there
+        return Story(undefined._undefined_hint.rstrip(".").replace("'", '"'), None, None)  # noqa: SLF001 - same
+    base, keys = _chain(undefined)
+    if base is missing:
+        return _unknown_name(keys, roots)
+    start = _path(base, roots, statement, keys)
+    first, whole = start + _join(keys[:1]), start + _join(keys)
+    message = f"{whole.lstrip('.')} is undefined"
+    if len(keys) > 1:
+        message += f" ({first.lstrip('.')} does not exist)"
+    if not isinstance(base, (Mapping, list, tuple, range)):
+        message += f" ({start.lstrip('.') or 'the value'} is {a(base)})"
+    return Story(message, _hint(keys[0], base), str(keys[0]))
+
+
+def _chain(undefined: Undefined) -> tuple[object, list[object]]:
+    """The innermost value that does exist, and the keys that were looked up from there on."""
+    keys: list[object] = []
+    current: object = undefined
+    while isinstance(current, Undefined):
+        keys.insert(0, current._undefined_name)  # noqa: SLF001 - Jinja keeps the key there
+        current = current._undefined_obj  # noqa: SLF001 - and the parent here
+    return current, keys
+
+
+def _unknown_name(keys: Sequence[object], roots: Mapping[str, object]) -> Story:
+    name, whole = str(keys[0]), _join(keys).lstrip(".")
+    near = nearest(name, tuple(roots))
+    cause = f" ({name} does not exist)" if len(keys) > 1 else ""
+    return Story(f"{whole} is undefined{cause}", _did_you_mean(near), name)
+
+
+def _did_you_mean(near: str | None) -> str | None:
+    return f'did you mean "{near}"?' if near else None
+
+
+def _hint(key: object, base: object) -> str | None:
+    if isinstance(base, Mapping):
+        return _hint_of_keys(str(key), [str(each) for each in base])
+    if isinstance(base, (list, tuple, range)):
+        return f"the list has {len(base)} items"
+    return None
+
+
+def _hint_of_keys(key: str, keys: Sequence[str]) -> str | None:
+    near = nearest(key, tuple(keys))
+    if near is not None:
+        return _did_you_mean(near)
+    if key in MAPPING_METHODS or not keys:
+        return None if keys else "the object is empty"
+    shown = ", ".join(sorted(keys)[:_MAX_SHOWN])
+    return f"available: {shown}{', …' if len(keys) > _MAX_SHOWN else ''}"
+
+
+def _join(keys: Iterable[object]) -> str:
+    return "".join(map(_step, keys))
+
+
+def _step(key: object) -> str:
+    if isinstance(key, str):
+        return f".{key}" if _WORD.match(key) else f'["{key}"]'
+    return f"[{key}]"
+
+
+def _path(base: object, roots: Mapping[str, object], statement: str, keys: Sequence[object]) -> str:
+    """Where ``base`` stands: in the data if it is found there, else as the template says it."""
+    if isinstance(base, (Mapping, list)):
+        names = sorted(roots, key=lambda name: re.search(rf"\b{name}\b", statement) is None)
+        for name in names:
+            found = _search(roots[name], base)
+            if found is not None:
+                return name + _join(found)
+    return _written(statement, keys)
+
+
+def _written(statement: str, keys: Sequence[object]) -> str:
+    key = re.escape(str(keys[0]))
+    pattern = rf"([A-Za-z_][\w.\[\]\"'-]*?)(?:\.{key}\b|\[[\"']?{key}[\"']?\])"
+    found = re.search(pattern, statement)
+    return found[1] if found else ""
+
+
+def _search(root: object, wanted: object) -> tuple[object, ...] | None:
+    """The keys from ``root`` to the very object ``wanted``, the nearest first."""
+    pending: deque[tuple[tuple[object, ...], object]] = deque([((), root)])
+    for _ in range(_MAX_VISITED):
+        if not pending:
+            return None
+        way, value = pending.popleft()
+        if value is wanted:
+            return way
+        pending.extend(((*way, key), child) for key, child in _children(value))
+    return None
+
+
+def _children(value: object) -> Iterator[tuple[object, object]]:
+    if isinstance(value, Lazy):
+        # An object that a template has got hold of was built, so only those need be searched.
+        value = value.built()
+    if isinstance(value, Mapping):
+        yield from ((key, child) for key, child in value.items() if _is_container(child))
+    elif isinstance(value, list):
+        yield from ((index, child) for index, child in enumerate(value) if _is_container(child))
+
+
+def _is_container(value: object) -> bool:
+    return isinstance(value, (Mapping, list))

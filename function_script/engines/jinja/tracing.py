@@ -1,0 +1,162 @@
+"""Which line of the template wrote a line of the text: found by rendering once more, with marks.
+
+Called only when the text turned out to be wrong. In this second run every piece of text knows
+the lines it comes from, through macros, blocks and filters that keep lines together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from function_script.engines.jinja import compiled
+from function_script.engines.jinja.budget import Budget
+from function_script.engines.jinja.codegen import CodeGenerator
+from function_script.engines.jinja.environment import Environment
+from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.rendering import begin
+from function_script.engines.jinja.run import Run
+from function_script.source import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from jinja2 import nodes
+    from jinja2.compiler import Frame
+
+    from function_script.engines.jinja.calls import Call
+    from function_script.limits import Limits
+    from function_script.program import Program, Scope
+
+
+class Origin(NamedTuple):
+    """A line of a template; ``template`` is its number in the program."""
+
+    template: str
+    line: int
+
+
+class Traced(str):
+    """Text that knows where each of its lines comes from; None where that was lost."""
+
+    __slots__ = ("origins",)
+
+    origins: tuple[Origin | None, ...]
+
+
+def _traced(text: str, origins: Iterable[Origin | None]) -> Traced:
+    made = Traced(text)
+    made.origins = tuple(origins)
+    return made
+
+
+def static(text: str, template: str, line: int) -> Traced:
+    """Text of the template itself, which begins on this line."""
+    return _traced(text, (Origin(template, line + n) for n in range(text.count("\n") + 1)))
+
+
+def dynamic(text: str, template: str, line: int) -> Traced:
+    """A value that was written by this line, unless it knows better."""
+    here = Origin(template, line)
+    known = text.origins if isinstance(text, Traced) else [None] * (text.count("\n") + 1)
+    return _traced(text, (origin or here for origin in known))
+
+
+def merge(pieces: Iterable[str]) -> Traced:
+    """The pieces as one text; a line of several pieces comes from the first that is not blank."""
+    texts: list[str] = []
+    origins: list[Origin | None] = [None]
+    is_blank = True
+    for piece in pieces:
+        texts.append(piece)
+        lines = piece.split("\n")
+        known = piece.origins if isinstance(piece, Traced) else (None,) * len(lines)
+        for number, (line, origin) in enumerate(zip(lines, known, strict=True)):
+            if number:
+                origins.append(None)
+                is_blank = True
+            if is_blank and (line.strip() or origins[-1] is None):
+                origins[-1] = origin or origins[-1]
+            is_blank = is_blank and not line.strip()
+    return _traced("".join(texts), origins)
+
+
+def _keep(before: object, after: object) -> object:
+    """What a filter gave, with the origins of what was filtered if its lines are still there."""
+    if not isinstance(before, Traced) or not isinstance(after, str) or isinstance(after, Traced):
+        return after
+    origins = before.origins
+    added = after.count("\n") + 1 - len(origins)
+    if added >= 0 and after.startswith("\n" * added):
+        return _traced(after, [origins[0]] * added + [*origins])
+    start = before.find(after)
+    if start < 0:
+        return after
+    first = before.count("\n", 0, start)
+    return _traced(after, origins[first : first + after.count("\n") + 1])
+
+
+def _keeping(apply: Call) -> Call:
+    def kept(run: Run, /, *arguments: object, **named: object) -> object:
+        return _keep(arguments[0], apply(run, *arguments, **named))
+
+    return kept
+
+
+class _TracingCodeGenerator(CodeGenerator):
+    def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
+        self.writeline(f"from {__name__} import dynamic, static")
+        super().visit_Template(node, frame)
+
+    def write_child(self, node: nodes.Expr, frame: Frame) -> None:
+        kind = "static" if type(node).__name__ == "TemplateData" else "dynamic"
+        self.write(f"{kind}(")
+        super().write_child(node, frame)
+        self.write(f", {self.name!r}, {node.lineno})")
+
+
+class _TracingEnvironment(Environment):
+    code_generator_class = _TracingCodeGenerator
+
+    def __init__(self, *, is_strict: bool) -> None:
+        super().__init__(is_strict=is_strict)
+        self.filters = {name: _keeping(apply) for name, apply in FILTERS.items()}
+
+
+class _TracingBudget(Budget):
+    __slots__ = ()
+
+    def concat(self, parts: Iterable[str]) -> str:
+        pieces = list(parts)
+        super().concat(pieces)
+        return merge(pieces)
+
+
+class Tracer:
+    """Locates the lines of one rendered text."""
+
+    def __init__(self, program: Program, scope: Scope, limits: Limits) -> None:
+        self._program = program
+        self._scope = scope
+        self._limits = limits
+        self._spans: list[Span | None] | None = None
+
+    def locate(self, line: int) -> Span | None:
+        """The template's line that wrote the text's line (1-based); None if there is none."""
+        if self._spans is None:
+            self._spans = self._trace()
+        return self._spans[line - 1] if 0 < line <= len(self._spans) else None
+
+    def _trace(self) -> list[Span | None]:
+        environment = _TracingEnvironment(is_strict=compiled.is_strict(self._program))
+        program = compiled.build(self._program, environment)
+        run = Run(environment, self._scope, self._limits)
+        run.budget = _TracingBudget(self._limits)
+        run.is_rehearsal = True
+        spans: list[Span | None] = []
+        for origin in merge(begin(program, run)).origins:
+            if origin is None:
+                spans.append(spans[-1] if spans else None)
+            else:
+                name = environment.sources[origin.template].name
+                spans.append(Span(name=name, line=origin.line))
+        return spans

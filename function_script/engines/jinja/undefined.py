@@ -1,0 +1,77 @@
+"""Values that do not exist. They chain and take a default; using them is an error with a path.
+
+Made by attribute and item lookups, where they cost nothing but their parent and their key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn, cast
+
+from jinja2 import Undefined
+
+from function_script.engines.jinja.problems import MissingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Lenient(Undefined):
+    """False in conditions and equal to nothing but its like; every other use is an error."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise MissingError(self)
+
+    def __getattr__(self, name: str) -> object:
+        raise AttributeError(name)
+
+    def __iter__(self) -> Iterator[object]:
+        raise MissingError(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Undefined)
+
+    def __ne__(self, other: object) -> bool:
+        return not isinstance(other, Undefined)
+
+    def __str__(self) -> str:
+        raise MissingError(self)
+
+    def __len__(self) -> int:
+        raise MissingError(self)
+
+    def __hash__(self) -> int:
+        raise MissingError(self)
+
+    __call__ = __getitem__ = __contains__ = _refuse
+    __int__ = __float__ = __index__ = _refuse
+
+
+class Strict(Lenient):
+    """Not even a condition or a comparison may use it; `default` and `is defined` still may."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        raise MissingError(self)
+
+    def __eq__(self, other: object) -> bool:
+        raise MissingError(self)
+
+    def __ne__(self, other: object) -> bool:
+        raise MissingError(self)
+
+    def __hash__(self) -> int:
+        raise MissingError(self)
+
+
+class Absent(Lenient):
+    """What an inline `if` without `else` gives when it is false: it prints as nothing."""
+
+    __slots__ = ()
+
+
+def at(kind: type[Undefined], parent: object, key: object) -> Undefined:
+    """What ``parent.key`` or ``parent[key]`` is when it does not exist."""
+    return kind(obj=parent, name=cast("str", key))
