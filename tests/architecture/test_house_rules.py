@@ -18,6 +18,7 @@ MAX_MODULE_DOCSTRING_LINES = 6
 
 # Where each third party may be imported. Everything else goes through that room's own words.
 ROOMS = {
+    "celpy": ("function_script/tools/validate/cel",),
     "click": ("function_script/cli",),
     "google": ("function_script/server", "function_script/tools"),
     "grpc": ("function_script/server", "function_script/tools/render"),
