@@ -33,6 +33,8 @@ _NUMBER_LIKE = re.compile(
 _SPECIAL = frozenset({"<<", "="})
 # What can stand for itself: printable characters of the basic plane, without tabs.
 _PRINTABLE = r"\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd"
+# Most strings, so that they are spared the questions below.
+_SURELY_PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*\Z")
 _UNPRINTABLE = re.compile(f"[^{_PRINTABLE}]")
 _NOT_PLAIN = re.compile(
     r"""[#,\[\]{}&*!|>'"%@`]|[-?:](?:[ ]|\Z)|---|\.\.\.|.*(?::(?:[ ]|\Z)|[ ]\#)"""
@@ -130,6 +132,8 @@ def _scalar(value: Value) -> str:
 def _string(text: str) -> str:
     if text in WORDS or text in _SPECIAL:
         return f'"{text}"'
+    if _SURELY_PLAIN.match(text):
+        return text
     if text[0] in NUMBER_STARTS and _NUMBER_LIKE.match(text):
         return f'"{text}"'
     if "\n" in text or _UNPRINTABLE.search(text):

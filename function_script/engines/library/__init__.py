@@ -18,7 +18,7 @@ from function_script.engines.library import (
     text,
     units,
 )
-from function_script.engines.library.function import Call, Function, Parameter
+from function_script.engines.library.function import Call, Function, Group, Parameter
 
 FUNCTIONS: tuple[Function, ...] = (
     *dicts.FUNCTIONS,
@@ -33,4 +33,4 @@ FUNCTIONS: tuple[Function, ...] = (
     *units.FUNCTIONS,
 )
 
-__all__ = ["FUNCTIONS", "Call", "Function", "Parameter"]
+__all__ = ["FUNCTIONS", "Call", "Function", "Group", "Parameter"]

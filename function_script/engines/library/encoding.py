@@ -88,7 +88,10 @@ def _padded(data: bytes) -> bytes:
     return data.rstrip(b"=") + b"=" * (-len(data.rstrip(b"=")) % 4)
 
 
-_GROUP = Group(name="encoding")
+_GROUP = Group(
+    name="encoding",
+    summary="Text as other text. Bytes are those of UTF-8, before and after.",
+)
 FUNCTIONS = (
     _GROUP.filter(b64encode, example='b64encode("hi")', result="aGk="),
     _GROUP.filter(b64decode, example='b64decode("aGk=")', result="hi"),

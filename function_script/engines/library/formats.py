@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from function_script import documents
+from function_script import documents, objects
 from function_script.engines.library.function import Group
 from function_script.errors import FatalError
 from function_script.values import MAX_SAFE_INTEGER, Value
@@ -43,6 +43,15 @@ def from_yaml(text: str) -> Value:
         raise ValueError(str(error)) from error
 
 
+def from_yaml_stream(text: str) -> list[Value]:
+    """The objects of a stream of YAML or JSON documents; empty documents are left out."""
+    try:
+        stream = documents.read_stream(text)
+    except FatalError as error:
+        raise ValueError(str(error)) from error
+    return [objects.copied(document.value) for document in stream]
+
+
 def _whole_numbers(value: Value) -> Value:
     if isinstance(value, dict):
         return {key: _whole_numbers(item) for key, item in value.items()}
@@ -53,11 +62,20 @@ def _whole_numbers(value: Value) -> Value:
     return value
 
 
-_GROUP = Group(name="formats")
+_GROUP = Group(
+    name="formats",
+    summary="JSON and YAML, both ways. YAML is read as Kubernetes reads it, and written to be read "
+    "so.",
+)
 FUNCTIONS = (
     _GROUP.filter(to_json, example='to_json({"b": 1, "a": [2]})', result='{"a":[2],"b":1}'),
     _GROUP.filter(to_pretty_json, example='to_pretty_json({"a": 1})', result='{\n  "a": 1\n}'),
     _GROUP.filter(from_json, example='from_json("{\\"a\\": 1.0}")', result={"a": 1}),
     _GROUP.filter(to_yaml, example='to_yaml({"b": ["x"], "a": "yes"})', result='a: "yes"\nb:\n- x'),
     _GROUP.filter(from_yaml, example='from_yaml("a: [yes, 0x10]")', result={"a": [True, 16]}),
+    _GROUP.filter(
+        from_yaml_stream,
+        example='from_yaml_stream("a: 1\\n---\\nb: 2")',
+        result=[{"a": 1}, {"b": 2}],
+    ),
 )

@@ -51,7 +51,7 @@ class Function:
     """
 
     name: str
-    group: str
+    group: Group
     summary: str
     parameters: tuple[Parameter, ...]
     returns: str
@@ -74,6 +74,7 @@ class Group:
     """Defines the functions of one module of the library."""
 
     name: str
+    summary: str
 
     def function(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
         """A function that is not piped, and is the same for every composite resource."""
@@ -81,7 +82,7 @@ class Group:
         parameters = tuple(map(_parameter, signature.parameters.values()))
         return Function(
             name=call.__name__,
-            group=self.name,
+            group=self,
             summary=(call.__doc__ or "").partition("\n")[0],
             parameters=parameters,
             returns=_RETURNS[signature.return_annotation],

@@ -33,7 +33,10 @@ def hmac_sha256(key: str, text: str) -> str:
     return hmac.digest(key.encode(), text.encode(), "sha256").hex()
 
 
-_GROUP = Group(name="hashing")
+_GROUP = Group(
+    name="hashing",
+    summary="Digests, in lower-case hexadecimal digits.",
+)
 FUNCTIONS = (
     _GROUP.filter(md5, example='md5("hi")', result="49f68a5c8493ec2c0bf489821c21fc3b"),
     _GROUP.filter(sha1, example='sha1("hi")', result="c22b5f9178342609428d6f51b2c5af4c0bde6a42"),

@@ -93,7 +93,10 @@ def _check_bits(network: _Network, new_bits: int) -> None:
         raise ValueError(f"new_bits: must be between 0 and {most} for {network}, not {new_bits}")
 
 
-_GROUP = Group(name="networking")
+_GROUP = Group(
+    name="networking",
+    summary="Networks in CIDR notation, IPv4 and IPv6.",
+)
 FUNCTIONS = (
     _GROUP.function(cidr_subnet, example='cidr_subnet("10.0.0.0/16", 8, 2)', result="10.0.2.0/24"),
     _GROUP.function(

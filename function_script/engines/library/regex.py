@@ -140,7 +140,11 @@ def _expanded(replacement: str, match: Match, pattern: Pattern) -> str:
     return _REFERENCE.sub(group, replacement) if "$" in replacement else replacement
 
 
-_GROUP = Group(name="regular expressions")
+_GROUP = Group(
+    name="regular expressions",
+    summary="Regular expressions in the syntax of RE2: linear time, no back references, no "
+    "look-around. The text comes first, so that it can be piped.",
+)
 FUNCTIONS = (
     _GROUP.filter(regex_match, example='regex_match("eu-west-1", "^eu-")', result=True),
     _GROUP.filter(regex_find, example='regex_find("eu-west-1", "[0-9]+")', result="1"),

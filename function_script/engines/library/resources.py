@@ -62,7 +62,11 @@ def _metadata(resource: Readable, *path: str) -> Readable:
     return objects.find_path(objects.body(resource), ("metadata", *path))
 
 
-_GROUP = Group(name="resources")
+_GROUP = Group(
+    name="resources",
+    summary="Kubernetes and Crossplane objects. Each function takes an object, or its wrapper "
+    '`{"resource": {...}}`, or null: nothing is observed yet while a composite resource is new.',
+)
 FUNCTIONS = (
     _GROUP.filter(
         get_condition,

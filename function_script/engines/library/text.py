@@ -52,7 +52,10 @@ def trim_suffix(text: str, suffix: str) -> str:
     return text.removesuffix(suffix)
 
 
-_GROUP = Group(name="text")
+_GROUP = Group(
+    name="text",
+    summary="Text for YAML and for people.",
+)
 FUNCTIONS = (
     _GROUP.filter(indent, example='indent("a\\nb", 2)', result="a\n  b"),
     _GROUP.filter(nindent, example='nindent("a\\nb", 2)', result="\n  a\n  b"),

@@ -67,7 +67,10 @@ def _number(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 
-_GROUP = Group(name="units")
+_GROUP = Group(
+    name="units",
+    summary="Durations and quantities, as Go and Kubernetes write them.",
+)
 FUNCTIONS = (
     _GROUP.filter(duration_seconds, example='duration_seconds("1h30m")', result=5400),
     _GROUP.filter(quantity, example='quantity("1.5Gi")', result=1610612736),
