@@ -70,10 +70,8 @@ VALUES = [
     ("merge({'a': [1], 'b': 2}, {'a': [2], 'b': {'c': 1}})", {"a": [2], "b": {"c": 1}}),
     ("compact({'a': [None, {'b': None}]})", {"a": [None, {}]}),
     ("is_ready(None)", False),
-    (
-        "is_ready({'resource': {'status': {'conditions': [{'type': 'X', 'status': 'True'}]}}}, 'X')",
-        True,
-    ),
+    ("is_ready({'resource': {'status': {'conditions': [{'type': 'X', 'status': ''}]}}})", False),
+    ("is_ready({'status': {'conditions': [{'type': 'X', 'status': 'True'}]}}, 'X')", True),
     ("is_ready({'status': {'conditions': [{'type': 'Ready', 'status': True}]}})", False),
     ("is_deleting({'metadata': {}})", False),
     ("get_external_name(None)", None),

@@ -44,8 +44,8 @@ def compact(value: Value) -> Value:
 
 _GROUP = Group(
     name="objects",
-    summary="Objects as data. Arguments are never changed. A path is `spec.rules[0].host`, with keys "
-    "that hold dots in brackets and quotes, or a list of keys and indices.",
+    summary="Objects as data. Arguments are never changed. A path is `spec.rules[0].host`, with "
+    "keys that hold dots in brackets and quotes, or a list of keys and indices.",
 )
 FUNCTIONS = (
     _GROUP.filter(get, example='get({"a": {"b": [7]}}, "a.b[0]", 1)', result=7),

@@ -109,8 +109,8 @@ def _check(max_length: int, **texts: str) -> None:
 _GROUP = Group(
     name="naming",
     summary="Names that Kubernetes accepts, and choices that stay. Their results never change from "
-    "one release to the next. Stable identifiers and choices derive from the composite resource's uid: "
-    "they are the same in every reconcile, and no secret.",
+    "one release to the next. Stable identifiers and choices derive from the composite resource's "
+    "uid: they are the same in every reconcile, and no secret.",
 )
 FUNCTIONS = (
     _GROUP.filter(dns1123, example='dns1123("My App")', result="my-app-96c6f417"),
