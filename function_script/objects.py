@@ -25,7 +25,6 @@ _STEP = re.compile(
         )""",
     re.VERBOSE,
 )
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
 
 def copied(value: Readable) -> Value:
@@ -109,19 +108,6 @@ def parse_path(text: str) -> Path:
         parts.append(int(index) if index else step["key"] or step["quoted"])
         end = step.end()
     return tuple(parts)
-
-
-def to_path(parts: Sequence[str | int]) -> str:
-    """The text ``parse_path`` reads: ``to_path(("a", 0, "b.c")) == 'a[0]["b.c"]'``."""
-    text = ""
-    for part in parts:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        elif _PLAIN_KEY.match(part):
-            text += f".{part}" if text else part
-        else:
-            text += f'["{part}"]'
-    return text
 
 
 def body(value: Readable) -> Readable:

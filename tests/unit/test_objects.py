@@ -48,12 +48,6 @@ def test_paths_go_through_lazy_mappings() -> None:
     assert objects.find_path({"resources": lazy}, "resources.vpc.resource.kind") == "VPC"
 
 
-@pytest.mark.parametrize("parts", [("a", 0, "b"), ("a", "b.c/d", -1), ("x-y", "")])
-def test_to_path_is_read_back(parts: tuple[str | int, ...]) -> None:
-    """to_path and parse_path are each other's inverse."""
-    assert objects.parse_path(objects.to_path(parts)) == parts
-
-
 def test_merge_is_by_field() -> None:
     """Maps merge at any depth; lists, scalars and nulls replace."""
     target: Object = {"a": {"b": 1, "c": {"d": 1}}, "l": [1, 2], "s": {"x": 1}, "n": 1}
