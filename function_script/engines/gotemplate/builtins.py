@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote_plus
 
 from function_script.engines.gotemplate import comparing, printing
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Budget, Function, Needs
 from function_script.engines.gotemplate.printf import sprintf
+from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import (
     MISSING,
     AnyMap,
@@ -20,9 +21,6 @@ from function_script.engines.gotemplate.values import (
     go_type,
     to_bytes,
 )
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.run import Run
 
 
 def _length(item: object) -> Int:
@@ -168,10 +166,6 @@ def _urlquery(budget: Budget, *arguments: object) -> str:
     return quote_plus(to_bytes(_shown(budget, arguments)), safe="-_.~")
 
 
-def _include(run: Run, name: str, data: object) -> str:
-    return run.include(name, MISSING if data is None else data)
-
-
 _BUDGET: Final = Needs.BUDGET
 
 FUNCTIONS: Final = (
@@ -179,7 +173,7 @@ FUNCTIONS: Final = (
     Function(name="and", takes="value value...", call=_choose),
     Function(name="or", takes="value value...", call=_choose),
     Function(name="not", takes="value", call=_not, gives="bool"),
-    Function(name="call", takes="value value...", call=_call),
+    Function(name="call", takes="value value...", call=_call, needs=Needs.SOURCE),
     Function(name="len", takes="value", call=_length, gives="int"),
     Function(name="index", takes="value value...", call=_index),
     Function(name="print", takes="any...", call=_print, needs=_BUDGET, gives="string"),
@@ -197,5 +191,5 @@ FUNCTIONS: Final = (
     Function(
         name="urlquery", takes="any...", call=_urlquery, needs=_BUDGET, grows=True, gives="string"
     ),
-    Function(name="include", takes="string any", call=_include, needs=Needs.RUN, gives="string"),
+    Function(name="include", takes="string any", call=Run.include, needs=Needs.RUN, gives="string"),
 )

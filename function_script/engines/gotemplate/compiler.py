@@ -6,10 +6,10 @@ Called with everything the parser found; what it makes is kept by content and ru
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import access, loops
-from function_script.engines.gotemplate.code import Code, Scope, Site, Value
+from function_script.engines.gotemplate.code import Code, Scope, Value
 from function_script.engines.gotemplate.expressions import Expressions, Surroundings
 from function_script.engines.gotemplate.faults import EvalError, ParseError
 from function_script.engines.gotemplate.nodes import (
@@ -24,11 +24,10 @@ from function_script.engines.gotemplate.nodes import (
     With,
 )
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.run import Body, Run
+from function_script.engines.gotemplate.run import Run, Unit
 from function_script.engines.gotemplate.values import MISSING, Int, NilList, NilMap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import NoReturn
 
     from function_script.engines.gotemplate.access import MissingKey
@@ -38,14 +37,6 @@ if TYPE_CHECKING:
 FILE: Final = "<gotemplate>"
 # CPython compiles at most 20 nested loops.
 MAX_LOOPS: Final = 18
-
-
-class Unit(NamedTuple):
-    """Compiled templates: each by its name, and the sites of the lines of their code."""
-
-    bodies: Mapping[str, Body]
-    sites: list[Site | None]
-    mutates: bool
 
 
 def compile_templates(trees: Trees, around: Surroundings, missing: MissingKey) -> Unit:

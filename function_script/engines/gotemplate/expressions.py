@@ -214,6 +214,8 @@ class Expressions:
         ]
         if final is not None:
             arguments.append(self.check(final, types[min(len(words), len(types) - 1)]))
+        if function.needs is Needs.SOURCE:
+            arguments.insert(0, repr(to_source(words[0])) if words else "''")
         return self.invoke(function, node, arguments)
 
     def invoke(self, function: Function, node: Placed, arguments: list[str]) -> Value:
@@ -223,7 +225,7 @@ class Expressions:
         if function.needs is Needs.DRAW:
             place = f"{self.template}:{node.position}"
             arguments = [f"draw(run, {place!r})", *arguments]
-        elif function.needs is not Needs.NOTHING:
+        elif function.needs in {Needs.BUDGET, Needs.RUN}:
             arguments = ["run", *arguments]
         self.code.constants[f"f_{function.name}"] = function.call
         name = self.code.name()

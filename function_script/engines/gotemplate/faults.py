@@ -46,9 +46,10 @@ class TypeFieldError(FieldError):
 class ParseError(GoError):
     """The template's text is not Go template syntax; ``position`` counts characters."""
 
-    def __init__(self, text: str, position: int | None = None) -> None:
+    def __init__(self, text: str, position: int | None = None, *, hint: str | None = None) -> None:
         super().__init__(text)
         self.position = position
+        self.hint = hint
 
 
 class OverLimit(Exception):  # noqa: N818 # becomes errors.LimitError once its place is known
@@ -56,5 +57,4 @@ class OverLimit(Exception):  # noqa: N818 # becomes errors.LimitError once its p
 
     def __init__(self, text: str, hint: str | None = None) -> None:
         super().__init__(text)
-        self.text = text
         self.hint = hint

@@ -14,7 +14,7 @@ from typing import Protocol
 
 
 class Budget(Protocol):
-    """What a run allows a function to make; every method raises LimitError naming the limit."""
+    """What a run allows a function to make; a method that refuses ends the run."""
 
     def check_string(self, characters: int) -> None:
         """Refuse a string of this many characters before it is built."""
@@ -38,10 +38,12 @@ class Needs(Enum):
     NOTHING = "nothing"
     BUDGET = "budget"
     # A Draw: draw(bound) gives a whole number in [0, bound), the same for every run with the same
-    # XR and call site. Draws are refused unless the step's options allow them; tests pin them to 0.
+    # XR and call site. Conformance pins every draw to 0: an alphabet begins with what 0 must give.
     DRAW = "draw"
-    # The engine's own functions only: the run itself (include).
+    # The engine's own functions only: the run itself (include); the first argument as it is
+    # written in the template (call).
     RUN = "run"
+    SOURCE = "source"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -159,7 +159,7 @@ Node: TypeAlias = Text | Action | If | With | Range | Break | Continue | Templat
 Placed: TypeAlias = Operand | Command | Node
 
 
-def to_source(node: Operand | Command | Template) -> str:
+def to_source(node: Placed) -> str:
     """A node as Go prints it in messages: ``index .l 3``, ``(f).a``, ``$x := 1 | f``."""
     match node:
         case Command():
@@ -173,6 +173,10 @@ def to_source(node: Operand | Command | Template) -> str:
         case Template():
             argument = f" {to_source(node.pipe)}" if node.pipe is not None else ""
             return f"{{{{template {quote(node.name)}{argument}}}}}"
+        case Action() | If() | With() | Range():
+            return to_source(node.pipe)
+        case Text() | Break() | Continue():
+            return ""
         case _:
             return _word_source(node)
 

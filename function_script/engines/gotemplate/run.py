@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.faults import OverLimit
+from function_script.engines.gotemplate.faults import CallError, OverLimit
 from function_script.engines.gotemplate.values import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from function_script.engines.gotemplate.code import Site
     from function_script.engines.gotemplate.functions import Draw
     from function_script.limits import Limits
 
+# What Go calls the template that is not defined by name, in positions and in messages.
+MAIN: Final = "manifests"
 MAX_CHARACTERS: Final = 1 << 20
 MAX_ITEMS: Final = 100_000
 MAX_WIDTH: Final = 1000
@@ -38,6 +41,17 @@ class Body(Protocol):
         """Render with ``data`` as the dot."""
 
 
+class Unit(NamedTuple):
+    """Compiled templates: each by its name, and the sites of the lines of their code.
+
+    ``mutates``: some of them may change their data.
+    """
+
+    bodies: Mapping[str, Body]
+    sites: list[Site | None]
+    mutates: bool
+
+
 class Run:
     """The budget of a run, and what its templates share."""
 
@@ -52,12 +66,14 @@ class Run:
         "_seed",
         "_steps",
         "_written",
+        "mutates",
         "pinned",
         "templates",
     )
 
-    def __init__(self, templates: Mapping[str, Body], limits: Limits, seed: str) -> None:
-        self.templates = templates
+    def __init__(self, unit: Unit, limits: Limits, seed: str) -> None:
+        self.templates = unit.bodies
+        self.mutates = unit.mutates
         # Tests set it: every draw is then 0.
         self.pinned = False
         self._limits = limits
@@ -74,16 +90,35 @@ class Run:
 
     # Rendering
 
-    def render(self, name: str, data: object, parts: list[str]) -> None:
-        """Run a template that exists, adding its text to ``parts`` piece by piece."""
-        outside = self._parts, self._counted
-        self._parts, self._counted = parts, 0
-        self.call(parts.append, name, data)
+    def render(self, data: object, parts: list[str]) -> None:
+        """Run the main template, adding its text to ``parts`` piece by piece."""
+        self._parts = parts
+        self.templates[MAIN](parts.append, data, self)
         self._count()
-        self._parts, self._counted = outside
 
     def call(self, write: Callable[[str], object], name: str, data: object) -> None:
         """Run a template as ``{{ template }}`` does, into the same text."""
+        self._enter(name)
+        self.templates[name](write, data, self)
+        self._depth -= 1
+
+    def include(self, name: str, data: object) -> str:
+        """The text of a template: the function of that name."""
+        if name not in self.templates:
+            known = f'associated with template "{MAIN}"'
+            raise CallError(f"template: no template {printing.quote(name)} {known}")
+        self._enter(name)
+        outside, counted, written = self._parts, self._counted, self._written
+        parts: list[str] = []
+        self._parts, self._counted = parts, 0
+        self.templates[name](parts.append, MISSING if data is None else data, self)
+        self._parts, self._counted, self._written = outside, counted, written
+        self._depth -= 1
+        text = "".join(parts)
+        self.check_string(len(text))
+        return text
+
+    def _enter(self, name: str) -> None:
         self._depth += 1
         if self._depth > MAX_TEMPLATE_DEPTH:
             raise OverLimit(
@@ -91,15 +126,6 @@ class Run:
                 hint=f'does the template "{name}" use itself without an end?',
             )
         self.spend(1)
-        self.templates[name](write, data, self)
-        self._depth -= 1
-
-    def include(self, name: str, data: object) -> str:
-        """The text of a template, for the function of that name."""
-        parts: list[str] = []
-        self.render(name, data, parts)
-        self.check_string(sum(map(len, parts)))
-        return "".join(parts)
 
     def turns(self, items: Iterable[object]) -> Iterator[object]:
         """The items of a loop, each for a step."""

@@ -1,0 +1,134 @@
+"""The functions function-go-templating adds to Go's and sprig's: getters of the request, YAML.
+
+Getters are plain key access here: resource names that are numbers or hold brackets are found,
+credentials do not depend on the rest of the request, both shapes of fetched resources are read.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate import yaml_reader, yaml_writer
+from function_script.engines.gotemplate.conditions import read_condition
+from function_script.engines.gotemplate.data import copy_tree
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.values import BytesMap, NilBytesMap, NilList, NilMap
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.functions import Draw
+    from function_script.engines.gotemplate.run import Run
+    from function_script.engines.gotemplate.values import Struct
+
+NAME_ANNOTATION: Final = "gotemplating.fn.crossplane.io/composition-resource-name"
+FETCHED: Final = "apiextensions.crossplane.io/extra-resources"
+
+
+def _find(value: object, *path: str) -> object:
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def _map_at(run: Run, request: object, *path: str) -> object:
+    """A map of the request, which the template may then change without changing the request."""
+    found = _find(request, *path)
+    if not isinstance(found, dict):
+        return NilMap()
+    return copy_tree(found) if run.mutates else found
+
+
+def _composite_resource(run: Run, request: object) -> object:
+    return _map_at(run, request, "observed", "composite", "resource")
+
+
+def _composed_resource(run: Run, request: object, name: str) -> object:
+    return _map_at(run, request, "observed", "resources", name, "resource")
+
+
+def _connection_details(run: Run, request: object, name: str) -> object:
+    return _map_at(run, request, "observed", "resources", name, "connectionDetails")
+
+
+def _list_of(run: Run, found: object) -> object:
+    if not isinstance(found, list):
+        return NilList()
+    return copy_tree(found) if run.mutates else found
+
+
+def _extra_resources(run: Run, request: object, name: str) -> object:
+    found = _find(request, "requiredResources", name, "items")
+    if not isinstance(found, list):
+        found = _find(request, "extraResources", name, "items")
+    return _list_of(run, found)
+
+
+def _resources_from_context(run: Run, request: object, name: str) -> object:
+    found = _find(request, "context", FETCHED, name)
+    if isinstance(found, list):
+        # What function-extra-resources leaves there: the resources themselves.
+        return _list_of(run, [{"resource": resource} for resource in found])
+    return _list_of(run, _find(found, "items"))
+
+
+def _condition(kind: str, resource: object) -> Struct:
+    return read_condition(kind, resource)
+
+
+def _credential_data(request: object, name: str) -> object:
+    data = _find(request, "credentials", name, "credentialData", "data")
+    if not isinstance(data, dict):
+        return NilBytesMap()
+    try:
+        decoded = {key: base64.b64decode(value, validate=True) for key, value in data.items()}
+    except (binascii.Error, TypeError, ValueError):
+        return NilBytesMap()
+    return BytesMap(decoded)
+
+
+def _name_annotation(name: str) -> str:
+    return f"{NAME_ANNOTATION}: {yaml_writer.scalar_text(name) if name else ''}"
+
+
+def _random_choice(draw: Draw, *choices: str) -> str:
+    if not choices:
+        raise CallError("runtime error: index out of range [0] with length 0")
+    return choices[draw(len(choices))]
+
+
+def _to_yaml(budget: Budget, value: object) -> str:
+    budget.check_tree(value)
+    return yaml_writer.to_yaml(value)
+
+
+FUNCTIONS: Final = (
+    Function(name="randomChoice", takes="string...", call=_random_choice, needs=Needs.DRAW),
+    Function(name="toYaml", takes="any", call=_to_yaml, needs=Needs.BUDGET, gives="string"),
+    Function(name="fromYaml", takes="string", call=yaml_reader.from_yaml, needs=Needs.BUDGET),
+    Function(
+        name="setResourceNameAnnotation", takes="string", call=_name_annotation, gives="string"
+    ),
+    Function(name="getCompositeResource", takes="map", call=_composite_resource, needs=Needs.RUN),
+    Function(
+        name="getComposedResource", takes="map string", call=_composed_resource, needs=Needs.RUN
+    ),
+    Function(
+        name="getComposedConnectionDetails",
+        takes="map string",
+        call=_connection_details,
+        needs=Needs.RUN,
+    ),
+    Function(name="getExtraResources", takes="map string", call=_extra_resources, needs=Needs.RUN),
+    Function(
+        name="getExtraResourcesFromContext",
+        takes="map string",
+        call=_resources_from_context,
+        needs=Needs.RUN,
+    ),
+    Function(name="getResourceCondition", takes="string map", call=_condition),
+    Function(name="getCredentialData", takes="map string", call=_credential_data),
+)

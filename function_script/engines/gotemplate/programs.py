@@ -1,0 +1,122 @@
+"""Programs to units: parse every source, compile all their templates, remember the result.
+
+Kept by content, so a template is compiled once however often it runs.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from function_script.engines.gotemplate import parser, table
+from function_script.engines.gotemplate.compiler import compile_templates
+from function_script.engines.gotemplate.expressions import Surroundings
+from function_script.engines.gotemplate.faults import ParseError
+from function_script.engines.gotemplate.parser import Grammar, ParseFailure
+from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.values import is_broken, to_bytes, to_string
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.engines.gotemplate.access import MissingKey
+    from function_script.engines.gotemplate.nodes import Node
+    from function_script.engines.gotemplate.run import Unit
+    from function_script.program import Program
+    from function_script.source import Source
+    from function_script.values import Value
+
+DELIMS: Final = ("{{", "}}")
+
+
+class Settings(NamedTuple):
+    """How a program is to be read; ``allowed`` are the options that let functions be used."""
+
+    delims: tuple[str, str] = DELIMS
+    missing: MissingKey = "default"
+    allowed: frozenset[str] = frozenset()
+
+
+class Sources(NamedTuple):
+    """The texts of a program, each by its template's name; the first is the main one."""
+
+    texts: tuple[tuple[str, Source], ...]
+    settings: Settings
+
+
+class Loaded(NamedTuple):
+    """A unit, and which source each of its templates stands in."""
+
+    unit: Unit
+    origins: Mapping[str, Source]
+
+
+class SourceFailure(Exception):  # noqa: N818 # several errors, not one
+    """A source that does not parse, and what is wrong with it."""
+
+    def __init__(self, name: str, source: Source, errors: list[ParseError]) -> None:
+        super().__init__(str(errors[0]))
+        self.name = name
+        self.source = source
+        self.errors = errors
+
+
+def read_settings(options: Mapping[str, Value]) -> Settings:
+    """The options of a step that the compiler must know."""
+    delims = options.get("delims")
+    left, right = delims if isinstance(delims, list) and len(delims) == len(DELIMS) else DELIMS
+    missing = options.get("missingkey")
+    return Settings(
+        (str(left) or DELIMS[0], str(right) or DELIMS[1]),
+        missing if missing in {"zero", "error"} else "default",  # type: ignore[arg-type] # one of both
+        frozenset(name for name in table.OPTIONS if options.get(name)),
+    )
+
+
+def sources_of(program: Program) -> Sources:
+    """The texts of a program: its modules are templates under their names."""
+    modules = tuple(sorted(program.modules.items()))
+    return Sources(((MAIN, program.main), *modules), read_settings(program.options))
+
+
+@lru_cache(maxsize=64)
+def load(sources: Sources) -> Loaded:
+    """All templates of a program, compiled; raises SourceFailure for the first bad source."""
+    functions = table.functions(sources.settings.allowed)
+    grammar = Grammar(sources.settings.delims, functions)
+    trees: dict[str, list[Node]] = {}
+    origins: dict[str, Source] = {}
+    assigned: set[str] = set()
+    for name, source in sources.texts:
+        parsed = _parse(name, source, grammar)
+        for template, root in parsed.trees.items():
+            trees.setdefault(template, root)
+            origins.setdefault(template, source)
+        assigned |= parsed.assigned
+    around = Surroundings(functions, frozenset(assigned))
+    try:
+        unit = compile_templates(trees, around, sources.settings.missing)
+    except ParseError as error:
+        main, source = sources.texts[0]
+        raise SourceFailure(main, source, [error]) from error
+    return Loaded(unit, origins)
+
+
+def _parse(name: str, source: Source, grammar: Grammar) -> parser.Parsed:
+    try:
+        return parser.parse(name, source.text, grammar)
+    except ParseFailure as failure:
+        raise SourceFailure(name, source, failure.errors) from failure
+
+
+def to_output(parts: list[str]) -> str:
+    """The text that was written; bytes that are not UTF-8 become U+FFFD."""
+    text = "".join(parts)
+    if not is_broken(text):
+        return text
+    whole = to_string(to_bytes(text))
+    return _LONE_BYTE.sub("\ufffd", whole)
+
+
+_LONE_BYTE: Final = re.compile("[\ud800-\udfff]")

@@ -1,0 +1,37 @@
+"""All functions a template may call, by name: Go's own, the peer's and sprig's."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate import builtins, peer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.engines.gotemplate.functions import Function
+
+FUNCTIONS: Final[Mapping[str, Function]] = {
+    function.name: function for function in (*builtins.FUNCTIONS, *peer.FUNCTIONS)
+}
+REFUSALS: Final[Mapping[str, str]] = {}
+# The options of a step that some functions need.
+OPTIONS: Final = ("stable_values", "crypto")
+
+
+@lru_cache(maxsize=8)
+def functions(allowed: frozenset[str]) -> Mapping[str, Function]:
+    """The functions of a step with these options."""
+    return {
+        name: function
+        for name, function in FUNCTIONS.items()
+        if not function.option or function.option in allowed
+    }
+
+
+def refusal(name: str) -> str | None:
+    """Why a function that others know is not to be had; None when nobody knows it."""
+    if name in FUNCTIONS:
+        return f"it needs the option {FUNCTIONS[name].option}"
+    return REFUSALS.get(name)

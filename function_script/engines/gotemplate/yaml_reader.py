@@ -1,0 +1,153 @@
+"""YAML as yaml.v3 decodes it: what ``fromYaml`` gives. Only the first document is read.
+
+``yes`` is a string, ``0777`` is 511, dates are times, a map with other keys than strings is a
+map[interface {}]interface {}.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING, Final
+
+from function_script.documents import events
+from function_script.documents.errors import YamlError
+from function_script.engines.gotemplate.data import copy_tree
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.values import AnyMap, Int, to_string
+from function_script.engines.gotemplate.yaml_resolver import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.documents.events import Event
+    from function_script.engines.gotemplate.functions import Budget
+
+_TAG: Final = "tag:yaml.org,2002:"
+_MAX_DEPTH: Final = 100
+_MERGE: Final = "<<"
+
+
+def from_yaml(budget: Budget, text: str) -> object:
+    """The value of the first document, None when there is none; raises CallError."""
+    try:
+        return _Decoder(budget, events.read_events(text)).document()
+    except YamlError as error:
+        raise CallError(f"yaml: line {error.line + 1}: {error.message}") from error
+
+
+class _Unfinished:
+    """Stands for an anchored container while it is read."""
+
+
+class _Decoder:
+    def __init__(self, budget: Budget, stream: Iterator[Event]) -> None:
+        self.budget = budget
+        self.stream = stream
+        self.anchors: dict[str, object] = {}
+
+    def document(self) -> object:
+        """The first node of the stream."""
+        for event in self.stream:
+            if event.kind != "other":
+                return self.value(event, _MAX_DEPTH)
+        return None
+
+    def value(self, event: Event, depth: int) -> object:
+        """The value that begins with ``event``."""
+        if depth == 0:
+            raise CallError("yaml: exceeded max depth")
+        if event.kind == "alias":
+            return self.aliased(event)
+        if event.anchor:
+            self.anchors[event.anchor] = _Unfinished()
+        if event.kind == "scalar":
+            value: object = scalar(event)
+        elif event.kind == "list":
+            value = [self.value(item, depth - 1) for item in self.until_end()]
+        else:
+            value = self.map(depth)
+        if event.anchor:
+            self.anchors[event.anchor] = value
+        return value
+
+    def until_end(self) -> Iterator[Event]:
+        """The events that begin the parts of a container."""
+        for event in self.stream:
+            if event.kind == "end":
+                return
+            yield event
+
+    def aliased(self, event: Event) -> object:
+        """A copy of an anchored value."""
+        if event.anchor not in self.anchors:
+            raise CallError(f"yaml: unknown anchor '{event.anchor}' referenced")
+        value = self.anchors[event.anchor]
+        if isinstance(value, _Unfinished):
+            raise CallError(f"yaml: anchor '{event.anchor}' value contains itself")
+        self.budget.check_tree(value)
+        return copy_tree(value)
+
+    def map(self, depth: int) -> object:
+        """A map; what it merges gives way to its own keys."""
+        found: dict[object, object] = {}
+        lines: dict[object, int] = {}
+        merged: dict[object, object] = {}
+        for event in self.until_end():
+            if event.kind == "scalar" and event.text == _MERGE and event.plain and not event.tag:
+                merged.update(self.merged(next(self.stream), depth - 1))
+                continue
+            key = self.value(event, depth - 1)
+            if isinstance(key, (dict, list)):
+                raise CallError(f"yaml: invalid map key: {key}")
+            if key in found:
+                told = f'mapping key "{event.text}" already defined at line {lines[key]}'
+                raise CallError(f"yaml: unmarshal errors:\n  line {event.line}: {told}")
+            lines[key] = event.line
+            found[key] = self.value(next(self.stream), depth - 1)
+        everything = {**{key: item for key, item in merged.items() if key not in found}, **found}
+        return everything if all(type(key) is str for key in everything) else AnyMap(everything)
+
+    def merged(self, event: Event, depth: int) -> dict[object, object]:
+        """What ``<<`` merges: a map, or several of which the first wins."""
+        value = self.value(event, depth)
+        merged: dict[object, object] = {}
+        for source in value if isinstance(value, list) else [value]:
+            if not isinstance(source, dict):
+                raise CallError("yaml: map merge requires map or sequence of maps as the value")
+            merged = {**source, **merged}
+        return merged
+
+
+def scalar(event: Event) -> object:
+    """The value of a scalar, by its tag if it has one."""
+    tag = event.tag.removeprefix(_TAG)
+    if tag == "binary":
+        return _binary(event.text)
+    if tag in {"", "int", "float", "bool", "null", "timestamp"}:
+        value = resolve(event.text) if tag or event.plain else event.text
+        return _tagged(value, tag, event.text) if tag else value
+    return event.text
+
+
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "int": (Int,),
+    "float": (float,),
+    "bool": (bool,),
+    "null": (type(None),),
+}
+
+
+def _tagged(value: object, tag: str, text: str) -> object:
+    if tag == "float" and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if tag in _TYPES and not isinstance(value, _TYPES[tag]):
+        raise CallError(f"yaml: cannot decode !!str `{text}` as a !!{tag}")
+    return value
+
+
+def _binary(text: str) -> str:
+    try:
+        return to_string(base64.b64decode("".join(text.split()), validate=True))
+    except (binascii.Error, ValueError) as error:
+        raise CallError("yaml: !!binary value contains invalid base64 data") from error

@@ -1,0 +1,186 @@
+"""Values as YAML the way yaml.v3 writes it: what ``toYaml`` gives."""
+
+from __future__ import annotations
+
+import re
+from functools import cmp_to_key
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate.printing import float_text
+from function_script.engines.gotemplate.times import Time
+from function_script.engines.gotemplate.values import Struct, byte_length, go_kind
+from function_script.engines.gotemplate.yaml_scalars import write_key, write_string
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_STEP: Final = 4
+_DASH: Final = 2
+_MAX_SIMPLE_KEY: Final = 128
+
+
+def to_yaml(value: object) -> str:
+    """A value as a document, with a final newline."""
+    parts: list[str] = []
+    if isinstance(value, Struct):
+        value = value.yaml()
+    if isinstance(value, (dict, list, bytes)) and value:
+        _write_block(value, 0, "", parts)
+    else:
+        parts.append(f"{_scalar(value, _STEP)}\n")
+    return "".join(parts)
+
+
+def scalar_text(text: str) -> str:
+    """A string on one line, quoted where it would read back as something else."""
+    return write_key(text)
+
+
+def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> None:
+    """A map or list that is not empty; ``lead`` already stands on its first line."""
+    if isinstance(value, _Ordered):
+        _write_map(value.pairs, indent, lead, parts)
+    elif isinstance(value, dict):
+        _write_map(_sorted(value), indent, lead, parts)
+    elif isinstance(value, (list, bytes)):
+        _write_list(value, indent, lead, parts)
+
+
+def _write_map(
+    pairs: Iterable[tuple[object, object]], indent: int, lead: str, parts: list[str]
+) -> None:
+    pad = " " * indent
+    deeper = (indent // _STEP + 1) * _STEP
+    for key, item in pairs:
+        parts.append(lead or pad)
+        lead = ""
+        block, simple = _block_of(item), _is_simple(key)
+        if simple:
+            parts.append(f"{write_key(key) if isinstance(key, str) else _scalar(key, 0)}:")
+        else:
+            parts.append(f"? {_scalar(key, deeper)}\n{pad}:")
+        if block is None:
+            parts.append(f" {_scalar(item, deeper)}\n")
+        elif simple:
+            parts.append("\n")
+            _write_block(block, deeper, "", parts)
+        else:
+            _write_block(block, deeper, " " * (deeper - indent - 1), parts)
+
+
+def _is_simple(key: object) -> bool:
+    """Whether a key can stand before its colon: short, and on one line."""
+    return not isinstance(key, str) or ("\n" not in key and byte_length(key) <= _MAX_SIMPLE_KEY)
+
+
+def _write_list(items: Iterable[object], indent: int, lead: str, parts: list[str]) -> None:
+    pad = " " * indent
+    for item in items:
+        start = f"{lead or pad}- "
+        lead = ""
+        block = _block_of(item)
+        if block is None:
+            parts.append(f"{start}{_scalar(item, indent + _DASH)}\n")
+        else:
+            _write_block(block, indent + _DASH, start, parts)
+
+
+class _Ordered:
+    """A struct's fields, which keep their order."""
+
+    def __init__(self, pairs: Iterable[tuple[object, object]]) -> None:
+        self.pairs = pairs
+
+
+def _block_of(value: object) -> object | None:
+    """What is written over several lines; None for scalars and empty containers."""
+    if isinstance(value, Struct):
+        written = value.yaml()
+        return _Ordered(written.items()) if isinstance(written, dict) and written else None
+    return value if isinstance(value, (dict, list, bytes)) and value else None
+
+
+def _scalar(value: object, indent: int) -> str:
+    if isinstance(value, str):
+        return write_string(str.__str__(value), indent)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        return _SPECIAL_FLOATS.get(float_text(value)) or float_text(value)
+    if isinstance(value, Time):
+        return value.rfc3339() if type(value) is Time else write_string(value.rfc3339(), indent)
+    if isinstance(value, dict):
+        return "{}"
+    return "[]" if isinstance(value, (list, bytes)) else "null"
+
+
+_SPECIAL_FLOATS: Final = {"+Inf": ".inf", "-Inf": "-.inf", "NaN": ".nan"}
+
+# Keys of these characters alone sort as any strings do.
+_PLAIN_ORDER: Final = re.compile(r"[A-Za-z./ \n-]*")
+
+
+def _sorted(value: dict[object, object]) -> list[tuple[object, object]]:
+    """The entries by key, in the natural order of yaml.v3: ``a9`` before ``a10``."""
+    texts = [key for key in value if isinstance(key, str)]
+    if len(texts) == len(value) and _PLAIN_ORDER.fullmatch("\n".join(texts)):
+        return [(key, value[key]) for key in sorted(texts)]
+    return sorted(value.items(), key=_by_key)
+
+
+def _compare(left: tuple[object, object], right: tuple[object, object]) -> int:
+    first, second = left[0], right[0]
+    if isinstance(first, str) and isinstance(second, str):
+        return _compare_texts(first, second)
+    if isinstance(first, (int, float)) and isinstance(second, (int, float)):
+        return (first > second) - (first < second)
+    kinds = [_KINDS.get(go_kind(key), len(_KINDS)) for key in (first, second)]
+    return kinds[0] - kinds[1]
+
+
+_KINDS: Final = {kind: order for order, kind in enumerate(("invalid", "bool", "int", "int64"))}
+_by_key = cmp_to_key(_compare)
+
+
+def _compare_texts(first: str, second: str) -> int:
+    """Runs of digits count as numbers; what is no letter comes before letters."""
+    digits = False
+    for index, (left, right) in enumerate(zip(first, second, strict=False)):
+        if left == right:
+            digits = left.isdigit()
+            continue
+        if left.isalpha() and right.isalpha():
+            return -1 if left < right else 1
+        if left.isalpha() or right.isalpha():
+            return -1 if left.isalpha() == digits else 1
+        return _compare_numbers(first, second, index)
+    return len(first) - len(second)
+
+
+def _compare_numbers(first: str, second: str, index: int) -> int:
+    runs = [_digits_at(text, index) for text in (first, second)]
+    # Zeros behind other digits count: 10 is more than 1.
+    before = "1" if "0" in {first[index], second[index]} and _is_number(first, index) else "0"
+    numbers = [int(before + run) for run in runs]
+    if numbers[0] != numbers[1]:
+        return numbers[0] - numbers[1]
+    if len(runs[0]) != len(runs[1]):
+        return len(runs[0]) - len(runs[1])
+    return -1 if first[index] < second[index] else 1
+
+
+def _digits_at(text: str, index: int) -> str:
+    end = index
+    while end < len(text) and text[end].isdigit():
+        end += 1
+    return text[index:end]
+
+
+def _is_number(text: str, end: int) -> bool:
+    """Whether the digits before ``end`` hold one that is not zero."""
+    start = end
+    while start > 0 and text[start - 1].isdigit():
+        start -= 1
+    return text[start:end].strip("0") != ""
