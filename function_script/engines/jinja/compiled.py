@@ -97,7 +97,8 @@ def is_strict(program: Program) -> bool:
 def check_sizes(program: Program, limits: Limits) -> None:
     """Raise LimitError for a source that is too big even to look at."""
     for source in (program.main, *program.modules.values()):
-        size = len(source.text.encode("utf-8", "replace"))
+        text = source.text
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
         if size > limits.source_bytes:
             message = f"{source.name} has {size} bytes, the limit is {limits.source_bytes}"
             raise LimitError.of(f"cannot compile template: {message}")
@@ -158,7 +159,7 @@ def _check(parsed: Mapping[str, _Parsed], names: Mapping[str, object]) -> None:
             for finding in findings
         ]
     if problems:
-        raise ProgramError(*_shortened(problems))
+        raise ProgramError(*_shortened(list(dict.fromkeys(problems))))
 
 
 def _shortened(problems: list[Diagnostic]) -> list[Diagnostic]:

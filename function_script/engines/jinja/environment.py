@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Never, cast
 
-from jinja2 import Template, TemplateNotFound, Undefined
+from jinja2 import Template, TemplateNotFound, TemplateSyntaxError, Undefined
+from jinja2.lexer import TokenStream
 from jinja2.runtime import BlockReference, LoopContext, Macro
 from jinja2.runtime import Context as JinjaContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from function_script.engines.jinja import lookups
+from function_script.engines.jinja import lookups, tree
 from function_script.engines.jinja.calls import misfit, usage
 from function_script.engines.jinja.codegen import CodeGenerator
 from function_script.engines.jinja.filters import FILTERS
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 
     from jinja2.environment import TemplateModule
+    from jinja2.lexer import Token
 
     from function_script.engines.jinja.budget import Budget
     from function_script.engines.jinja.run import Run
@@ -36,6 +38,18 @@ if TYPE_CHECKING:
 
 # The variable under which a run travels through Jinja's contexts; no template can name it.
 RUN = "(run)"
+
+
+# More than templates of the greatest size allowed have; see `tree`.
+_MAX_TOKENS = 4 * tree.MAX_NODES
+
+
+def _limited(tokens: Iterable[tuple[int, Token]]) -> Iterator[Token]:
+    for number, token in tokens:
+        if number >= _MAX_TOKENS:
+            message = f"more than {_MAX_TOKENS} words, the limit of a template"
+            raise TemplateSyntaxError(message, token.lineno)
+        yield token
 
 
 class Context(JinjaContext):
@@ -94,6 +108,13 @@ class Environment(ImmutableSandboxedEnvironment):
         self.globals = {}
         self.sources: Mapping[str, Source] = {}
         self.templates: Mapping[str, Template] = {}
+
+    def _tokenize(
+        self, source: str, name: str | None, filename: str | None = None, state: str | None = None
+    ) -> TokenStream:
+        """The lexer's words, as many as a template may have: parsing takes time for each."""
+        tokens = enumerate(super()._tokenize(source, name, filename, state))
+        return TokenStream(_limited(tokens), name, filename)
 
     def getattr(self, obj: object, attribute: str) -> object:
         """``obj.attribute``; the key of an object comes first."""

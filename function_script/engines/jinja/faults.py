@@ -6,6 +6,7 @@ not for this module: it is raised on.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jinja2 import TemplateError
@@ -35,16 +36,16 @@ def to_error(error: Exception, run: Run, last: Place | None) -> FatalError:
     """
     places = positions.of_traceback(error.__traceback__) or ([last] if last else [])
     place = places[-1] if places else None
-    notes = positions.callers(places)
     kind = LimitError if isinstance(error, (BudgetError, RecursionError)) else ProgramError
     message, hint, name = _told(error, run, place)
-    return kind(positions.to_diagnostic(place, message, name=name, hint=hint, notes=notes))
+    told = positions.to_diagnostic(place, message, name=name, hint=hint)
+    return kind(replace(told, notes=positions.callers(places)))
 
 
 def _told(error: Exception, run: Run, place: Place | None) -> tuple[str, str | None, str | None]:
     """Message, hint, and the word to underline."""
     if isinstance(error, MissingError):
-        statement = "\n".join(place.statement()) if place else ""
+        statement = place.statement() if place else ""
         story = paths.tell(error.undefined, scope.roots(run), statement)
         return _RENDER + story.message, story.hint, story.name
     if isinstance(error, AuthorError):

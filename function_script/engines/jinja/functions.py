@@ -87,7 +87,7 @@ def namespace(run: Run, *pairs: object, **named: object) -> Namespace:
 
 def fail(run: Run, message: object = "the template failed") -> object:
     """Stop with a message."""
-    raise AuthorError(text(run.budget, message))
+    raise AuthorError(text(run.budget, message), name="fail")
 
 
 def log(run: Run, *values: object) -> str:

@@ -53,12 +53,12 @@ _DATA = (str, int, float, list, tuple, range, Mapping, Undefined)
 
 def attribute(value: object, name: str, undefined: type[Undefined]) -> object:
     """``value.name``, for everything but a dict that has the key."""
+    if isinstance(value, Undefined):
+        return at(undefined, value, name)
     if isinstance(value, Mapping):
         if name in value:
             return value[name]
         return Method(value, name) if name in MAPPING_METHODS else at(undefined, value, name)
-    if isinstance(value, Undefined):
-        return at(undefined, value, name)
     if isinstance(value, str):
         return _find_in_string(value, name, undefined)
     find = _FINDERS.get(type(value), _find_nothing)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MAX_WHOLE = 1e15
 _MAX_DEPTH = 100
 _CHUNKS = 256
+_CALLABLE = ("a function", "a macro", "a method")
 # JSON leaves them as they are, but a YAML reader refuses them or takes them for line breaks.
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
@@ -58,8 +59,9 @@ def unprintable(value: object) -> MissingError | RenderError:
     """Why a value that is no data cannot be written."""
     if isinstance(value, Undefined):
         return MissingError(value)
-    hint = "call it: add parentheses" if callable(value) else None
-    return RenderError(f"{a(value)} cannot be written into the text", hint=hint)
+    called = a(value)
+    hint = "call it: add parentheses" if called in _CALLABLE else None
+    return RenderError(f"{called} cannot be written into the text", hint=hint)
 
 
 def flow(budget: Budget, value: object) -> str:

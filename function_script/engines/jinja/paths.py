@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _MAX_VISITED = 200_000
 _MAX_SHOWN = 8
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+# An expression that looks something up: a name, a call or a text, then keys.
+_CHAIN = r"""(?P<chain>(?:"[^"]*"|'[^']*'|[A-Za-z_]\w*)(?:\.\w+|\[[^\[\]]*\]|\([^()]*\))*?)"""
 
 
 class Story(NamedTuple):
@@ -104,7 +106,7 @@ def _step(key: object) -> str:
 def _path(base: object, roots: Mapping[str, object], statement: str, keys: Sequence[object]) -> str:
     """Where ``base`` stands: in the data if it is found there, else as the template says it."""
     if isinstance(base, (Mapping, list)):
-        names = sorted(roots, key=lambda name: re.search(rf"\b{name}\b", statement) is None)
+        names = sorted(roots, key=lambda name: not re.search(rf"(?<![\w.]){name}\b", statement))
         for name in names:
             found = _search(roots[name], base)
             if found is not None:
@@ -114,9 +116,9 @@ def _path(base: object, roots: Mapping[str, object], statement: str, keys: Seque
 
 def _written(statement: str, keys: Sequence[object]) -> str:
     key = re.escape(str(keys[0]))
-    pattern = rf"([A-Za-z_][\w.\[\]\"'-]*?)(?:\.{key}\b|\[[\"']?{key}[\"']?\])"
-    found = re.search(pattern, statement)
-    return found[1] if found else ""
+    for found in re.finditer(rf"{_CHAIN}(?:\.{key}\b|\[[\"']?{key}[\"']?\])", statement):
+        return found["chain"]
+    return ""
 
 
 def _search(root: object, wanted: object) -> tuple[object, ...] | None:

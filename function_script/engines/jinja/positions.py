@@ -1,13 +1,15 @@
 """From what went wrong to an error with a place in the author's text.
 
 Called when a program does not compile or a run fails. Compiled code keeps the lines of the
-template; the column is that of the word the problem is about.
+template, but no columns: those are found by searching for the word the problem is about.
 """
 
 from __future__ import annotations
 
+import dis
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jinja2 import Template
 
@@ -16,69 +18,106 @@ from function_script.engines.jinja.environment import Environment
 from function_script.source import Source, Span, excerpt
 
 if TYPE_CHECKING:
-    from types import FrameType, TracebackType
+    from types import CodeType, FrameType, TracebackType
 
     from function_script.engines.jinja.tree import Finding
 
 # How far a statement is followed that goes on over several lines.
 _MAX_LINES = 20
-_NEWLINE = re.compile(r"\r\n|\r|\n")
 _MAX_NOTES = 5
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.DOTALL)
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """Where compiled code has got to: an instruction of a template's function."""
+
+    code: CodeType
+    offset: int
+    template: Template
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
     """A line of a source, where a statement begins."""
 
     source: Source
     line: int
+    point: Point | None = None
 
-    def statement(self) -> list[str]:
-        """The lines from here to the end of the tag that begins or goes on here."""
+    def statement(self) -> str:
+        """The text from here to the end of the tag that begins or goes on in this line."""
         lines = _NEWLINE.split(self.source.text)[self.line - 1 : self.line - 1 + _MAX_LINES]
         for count, line in enumerate(lines, 1):
             if "}}" in line or "%}" in line:
-                return lines[:count]
-        return lines[:1]
+                return "\n".join(lines[:count])
+        return "\n".join(lines[:1])
 
     def span(self, name: str | None = None) -> Span:
-        """This line, or where its statement has the word ``name``."""
-        for offset, line in enumerate(self.statement()):
-            found = _find_word(name, line) if name else None
-            if found is not None:
-                column, width = found.start("name") + 1, len(found["name"])
-                return Span(
-                    name=self.source.name, line=self.line + offset, column=column, width=width
-                )
-        return Span(name=self.source.name, line=self.line)
+        """This line, or where its statement has the word ``name``, if that is certain."""
+        found = self._find(name) if name else None
+        if found is None:
+            return Span(name=self.source.name, line=self.line)
+        before, start, end = found.string[: found.start()], found.start(), found.end()
+        line, column = self.line + before.count("\n"), start - before.rfind("\n")
+        return Span(name=self.source.name, line=line, column=column, width=end - start)
+
+    def _find(self, name: str) -> re.Match[str] | None:
+        words = _find_words(name, self.statement())
+        if len(words) <= 1:
+            return words[0] if words else None
+        # Several: code mentions its words in the order of the text, so the last mention before
+        # the failing instruction is the one.
+        number = _mentions(self.point, self.line, name) if self.point is not None else 0
+        return words[number - 1] if 1 <= number <= len(words) else None
 
 
-def _find_word(name: str, line: str) -> re.Match[str] | None:
-    """The word where it is looked up or called; else where it stands alone."""
-    word = rf"(?P<name>{re.escape(name)})"
-    edges = (r"(?<![\w])", r"(?![\w])")
-    after_a_dot = re.search(rf"(?<=[.|])\s*{word}{edges[1]}", line)
-    return after_a_dot or re.search(f"{edges[0]}{word}{edges[1]}", line) or re.search(word, line)
+def _find_words(name: str, statement: str) -> list[re.Match[str]]:
+    """The word inside of tags: where it is looked up or piped to, else wherever it stands."""
+    tags = [range(*tag.span()) for tag in _TAG.finditer(statement)]
+    word = rf"(?<!\w){re.escape(name)}(?!\w)"
+    for pattern in (rf"(?<=[.|]){word}|(?<=[.|] ){word}", word, re.escape(name)):
+        found = [
+            match
+            for match in re.finditer(pattern, statement)
+            if any(match.start() in tag for tag in tags)
+        ]
+        if found:
+            return found
+    return []
+
+
+def _mentions(point: Point, line: int, name: str) -> int:
+    """How often the code of this line has loaded ``name`` up to the failing instruction."""
+    count, current, variable = 0, 0, ""
+    for instruction in dis.get_instructions(point.code):
+        if instruction.offset > point.offset:
+            break
+        if instruction.positions is not None and instruction.positions.lineno is not None:
+            current = point.template.get_corresponding_lineno(instruction.positions.lineno)
+        if instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
+            variable = str(instruction.argval)
+        # A function begins by resolving the names it uses, before it comes to any statement.
+        elif instruction.opname == "LOAD_CONST" and variable != "resolve":
+            count += str(instruction.argval) == name and current == line
+    return count
 
 
 def to_diagnostic(
-    place: Place | None,
-    message: str,
-    *,
-    name: str | None = None,
-    hint: str | None = None,
-    notes: tuple[str, ...] = (),
+    place: Place | None, message: str, *, name: str | None = None, hint: str | None = None
 ) -> Diagnostic:
     """The problem at its place, with the lines around it."""
     if place is None:
-        return Diagnostic(message=message, hint=hint, notes=notes)
+        return Diagnostic(message=message, hint=hint)
     span = place.span(name)
     shown = excerpt(place.source, span)
-    return Diagnostic(message=message, span=span, excerpt=shown, hint=hint, notes=notes)
+    return Diagnostic(message=message, span=span, excerpt=shown, hint=hint)
 
 
 def of_finding(source: Source, finding: Finding) -> Diagnostic:
     """Why a template does not compile."""
-    place = Place(source, finding.line)
+    place = Place(source=source, line=finding.line)
     message = f"cannot compile template: {finding.message}"
     return to_diagnostic(place, message, name=finding.name, hint=finding.hint)
 
@@ -87,8 +126,8 @@ def of_traceback(traceback: TracebackType | None) -> list[Place]:
     """Where the templates were when this was raised, the main template first."""
     places: list[Place] = []
     while traceback is not None:
-        place = _place(traceback.tb_frame, traceback.tb_lineno)
-        if place is not None and place not in places[-1:]:
+        place = _place(traceback.tb_frame, traceback.tb_lineno, traceback.tb_lasti)
+        if place is not None:
             places.append(place)
         traceback = traceback.tb_next
     return places
@@ -96,19 +135,20 @@ def of_traceback(traceback: TracebackType | None) -> list[Place]:
 
 def of_generator(frame: FrameType | None) -> Place | None:
     """Where a template's generator has got to."""
-    return None if frame is None else _place(frame, frame.f_lineno)
+    return None if frame is None else _place(frame, frame.f_lineno, frame.f_lasti)
 
 
-def _place(frame: FrameType, line: int) -> Place | None:
+def _place(frame: FrameType, line: int, offset: int) -> Place | None:
     template = frame.f_globals.get("__jinja_template__")
     if not isinstance(template, Template) or not isinstance(template.environment, Environment):
         return None
     source = template.environment.sources[str(template.name)]
-    return Place(source, template.get_corresponding_lineno(line))
+    point = Point(code=frame.f_code, offset=offset, template=template)
+    return Place(source=source, line=template.get_corresponding_lineno(line), point=point)
 
 
 def callers(places: list[Place]) -> tuple[str, ...]:
     """One note for each place the failing one was called from, the nearest first."""
-    return tuple(f"called from {place.source.name}:{place.line}" for place in places[-2::-1])[
-        :_MAX_NOTES
-    ]
+    lines = [f"{place.source.name}:{place.line}" for place in places[::-1]]
+    before = dict.fromkeys(line for line in lines if line != lines[0])
+    return tuple(f"called from {line}" for line in before)[:_MAX_NOTES]

@@ -34,6 +34,7 @@ def render(compiled: Compiled, data: Scope, limits: Limits) -> str:
 
 def begin(compiled: Compiled, run: Run) -> Iterator[str]:
     """The template's text, piece by piece."""
-    run.variables = {**scope.variables(run.scope, compiled.used), RUN: run}
+    run.variables = scope.variables(run.scope, compiled.used)
+    run.variables[RUN] = run
     context = compiled.main.new_context(run.variables, shared=True)
     return compiled.main.root_render_func(context)

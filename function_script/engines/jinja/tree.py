@@ -6,6 +6,7 @@ Finds everything that is wrong at once. Knows the allowlists; nothing of runs an
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -26,6 +27,8 @@ MAX_DEPTH = 80
 MAX_LOOPS = 10
 # What a filter or a test is given before the template's own arguments: the run and the value.
 _HIDDEN = 2
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _ALLOWED = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.For, nodes.If, nodes.CondExpr),
@@ -186,6 +189,9 @@ def _visit_const(node: nodes.Const, found: Survey) -> None:
         found.findings.append(_finding(node, "a number that is too big"))
     if isinstance(value, int) and abs(value) >= MAX_INTEGER:
         found.findings.append(_finding(node, "an integer of more than 256 bits"))
+    if isinstance(value, str) and _SURROGATE.search(value):
+        message = "half of a surrogate pair in a text, which no file can hold"
+        found.findings.append(_finding(node, message))
 
 
 _Reference = nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends
