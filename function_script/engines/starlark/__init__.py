@@ -12,9 +12,10 @@ import starlark
 
 from function_script.engines.starlark import bridge, build, dialect, errors, predeclared
 from function_script.errors import DocumentError, LimitError
-from function_script.program import Returned, plain
+from function_script.program import Returned
 
 if TYPE_CHECKING:
+    from function_script.engines.starlark.parts import Reach
     from function_script.limits import Limits
     from function_script.program import Program, Scope
     from function_script.values import Object
@@ -26,7 +27,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> Returned:
     script = build.script(program, limits, options)
     try:
         with predeclared.seeded(scope.seed):
-            reply = bridge.call(script.wrapped, _request(scope), limits, options)
+            reply = bridge.call(script.wrapped, _request(scope, script.reach), limits, options)
     except starlark.StarlarkError as error:
         raise errors.failed(str(error), script.main, script.sources, limits) from error
     return Returned(value=_result(reply, limits), span=script.span)
@@ -37,19 +38,21 @@ def check(program: Program, limits: Limits) -> None:
     build.script(program, limits, dialect.options(limits))
 
 
-def _request(scope: Scope) -> str:
-    request = plain(scope.request)
-    return orjson.dumps({**cast("Object", request), "params": scope.params}).decode()
+def _request(scope: Scope, reach: Reach) -> str:
+    request = reach.select(scope.request)
+    if reach.has("params"):
+        request["params"] = scope.params
+    return orjson.dumps(request).decode()
 
 
 def _result(reply: str, limits: Limits) -> Object:
-    size = len(reply.encode())
-    if size > limits.output_bytes:
+    data = reply.encode()
+    if len(data) > limits.output_bytes:
         raise LimitError.of(
-            f"cannot read the result of main: {size:,} bytes of JSON "
+            f"cannot read the result of main: {len(data):,} bytes of JSON "
             f"are more than the limit of {limits.output_bytes:,}"
         )
     try:
-        return cast("Object", orjson.loads(reply))
+        return cast("Object", orjson.loads(data))
     except orjson.JSONDecodeError as error:
         raise DocumentError.of(f"cannot read the result of main: {error}") from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import starlark
 
-from function_script.engines.starlark import bridge, dialect, errors, predeclared
+from function_script.engines.starlark import bridge, dialect, errors, predeclared, reach
 from function_script.engines.starlark.cache import Cache
 from function_script.errors import LimitError
 from function_script.source import Source, Span
@@ -20,6 +20,7 @@ from function_script.source import Source, Span
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from function_script.engines.starlark.parts import Reach
     from function_script.limits import Limits
     from function_script.program import Program
 
@@ -30,12 +31,16 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """A script ready to be called; ``sources`` are those it is made of, by their names."""
+    """A script ready to be called; ``sources`` are those it is made of, by their names.
+
+    ``span`` is where it defines ``main``, ``reach`` what of a request it needs.
+    """
 
     wrapped: starlark.FrozenModule
     main: Source
     sources: Mapping[str, Source]
     span: Span | None
+    reach: Reach
 
 
 # A frozen script takes about 20 times the bytes of its text.
@@ -91,8 +96,13 @@ class _Build:
             raise errors.no_main(str(error)) from error
         # Positions and excerpts refer to the text as it was parsed.
         main = self._sources[main.name]
-        span = errors.main_span(main)
-        return Script(wrapped=wrapped, main=main, sources=self._sources, span=span)
+        return Script(
+            wrapped=wrapped,
+            main=main,
+            sources=self._sources,
+            span=errors.main_span(main),
+            reach=reach.of(source.text for source in self._sources.values()),
+        )
 
     def _freeze(self, source: Source) -> starlark.FrozenModule:
         tree = self._parse(source)

@@ -95,12 +95,13 @@ def no_main(text: str) -> ProgramError:
 def failed(text: str, main: Source, sources: Sources, limits: Limits) -> FatalError:
     """The error of a script that failed while it ran."""
     failure = _read(text)
+    if limit := _limit("cannot run main", failure, sources, limits):
+        return limit
     if failure.spot is not None and failure.spot.name == BRIDGE:
         return _bad_result(failure.message, main)
     if failure.spot is not None and failure.spot.name == WRAPPER:
         return _bad_contract(failure.message, main)
-    limit = _limit("cannot run main", failure, sources, limits)
-    return limit or ProgramError(_diagnostic("cannot run main", failure, sources))
+    return ProgramError(_diagnostic("cannot run main", failure, sources))
 
 
 def _read(text: str) -> _Failure:

@@ -1,0 +1,322 @@
+"""Which parts of a request a script can reach, so that the rest need not be handed to it.
+
+Called once per script. Python's parser reads Starlark, of which it accepts a superset. The
+analysis follows the request through names and says "all of it" wherever it loses the thread.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from typing import TYPE_CHECKING
+
+from function_script import objects
+from function_script.engines.starlark.bindings import Bindings, Function
+from function_script.engines.starlark.parts import EVERYTHING, Path, Paths, Reach, is_branch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+# Where the getters of the prelude look: for a name that the script spells out, or in any case.
+_NAMED: Mapping[str, Sequence[Path]] = {
+    "get_observed": [("observed", "resources")],
+    "is_observed": [("observed", "resources")],
+    "get_desired": [("desired", "resources")],
+    "get_connection_details": [("observed", "resources")],
+    "get_required": [("required_resources",), ("extra_resources",)],
+    "get_credentials": [("credentials",)],
+}
+_WHOLE: Mapping[str, Sequence[Path]] = {
+    **_NAMED,
+    # Without a name, the composite resource's own.
+    "get_connection_details": [("observed", "resources"), ("observed", "composite")],
+    "get_environment": [("context", "apiextensions.crossplane.io/environment")],
+    "get_xr": [("observed", "composite")],
+}
+# An annotation of any other type may look into what it annotates.
+_SHALLOW_TYPES = frozenset({"dict", "list", "str"})
+_NOTHING: Paths = frozenset()
+# A longer source is not worth the time; more rounds would be a defect, as few paths are followed.
+_MAX_CHARACTERS = 64 * 1024
+_MAX_ROUNDS = 20
+
+
+def of(texts: Iterable[str]) -> Reach:
+    """What a script with these sources can reach; everything when in doubt."""
+    trees = [_parsed(text) for text in texts]
+    known = [tree for tree in trees if tree is not None]
+    if len(known) < len(trees):
+        return EVERYTHING
+    bindings = Bindings.of(known)
+    mains = bindings.defined("main")
+    if not bindings.is_certain("main") or not all(main.positional for main in mains):
+        return EVERYTHING
+    analysis = _Analysis(bindings)
+    for main in mains:
+        analysis.flow(main.positional[0], frozenset({()}))
+        analysis.leak_result(main.name)
+    return analysis.run(known)
+
+
+def _parsed(text: str) -> ast.Module | None:
+    # Python ends lines at a lone carriage return, and knows characters by name; Starlark not.
+    if len(text) > _MAX_CHARACTERS or "\\N" in text or "\r" in text.replace("\r\n", ""):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+class _UnknownError(Exception):
+    """A statement that is no Starlark, or of a Starlark that this analysis does not know."""
+
+
+class _Analysis:
+    """Follows branches of the request; a name is the same in all scopes of all sources.
+
+    Visiting an expression gives the branches it may evaluate to. Whoever cannot follow them any
+    further leaks them: then all that is below them is wanted.
+    """
+
+    def __init__(self, bindings: Bindings) -> None:
+        self._bindings = bindings
+        self._names: dict[str, Paths] = {}
+        self._results: dict[str, Paths] = {}
+        self._leaky: set[str] = set()
+        self._wanted: set[Path] = set()
+        self._function = ""
+        self._changed = True
+
+    def run(self, trees: Sequence[ast.Module]) -> Reach:
+        """Go over the sources until nothing new turns up."""
+        try:
+            for _ in range(_MAX_ROUNDS):
+                self._changed = False
+                for tree in trees:
+                    self._block(tree.body)
+                if not self._changed:
+                    return Reach.of(self._wanted)
+        except (_UnknownError, RecursionError):
+            pass
+        return EVERYTHING
+
+    def flow(self, name: str, paths: Paths) -> None:
+        """The name may stand for these branches."""
+        known = self._names.get(name, _NOTHING)
+        if not paths <= known:
+            self._names[name] = known | paths
+            self._changed = True
+
+    def leak_result(self, function: str) -> None:
+        """What the function returns goes to somebody unknown."""
+        if function not in self._leaky:
+            self._leaky.add(function)
+            self._changed = True
+
+    def _want(self, paths: Iterable[Path]) -> None:
+        self._wanted.update(paths)
+
+    def _leak(self, node: ast.AST | None) -> None:
+        if node is not None:
+            self._want(self._visit(node))
+
+    def _enter(self, paths: Paths, keys: Sequence[str]) -> Paths:
+        """From branches along keys; leaves on the way are wanted, branches at the end returned."""
+        for key in keys:
+            below = {(*path, key) for path in paths}
+            self._want(path for path in below if not is_branch(path))
+            paths = frozenset(path for path in below if is_branch(path))
+        return paths
+
+    def _block(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            self._statement(statement)
+
+    def _statement(self, statement: ast.stmt) -> None:
+        match statement:
+            case ast.FunctionDef():
+                self._define(statement)
+            case ast.Return(value=value):
+                self._return(value)
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._assign(target, value)
+            case (
+                ast.AugAssign(target=target, value=value)
+                | ast.AnnAssign(target=target, value=value)
+            ):
+                self._leak(target)
+                self._leak(value)
+            case ast.For(target=target, iter=iterated, body=body):
+                self._store(target)
+                self._leak(iterated)
+                self._block(body)
+            case ast.If(test=test, body=body, orelse=orelse):
+                self._leak(test)
+                self._block(body)
+                self._block(orelse)
+            case ast.Expr(value=value):
+                self._visit(value)
+            case ast.Pass() | ast.Break() | ast.Continue():
+                pass
+            case _:
+                raise _UnknownError
+
+    def _define(self, function: ast.FunctionDef) -> None:
+        arguments = function.args
+        every = [*arguments.posonlyargs, *arguments.args]
+        defaults = arguments.defaults
+        for argument, default in zip(every[len(every) - len(defaults) :], defaults, strict=True):
+            self.flow(argument.arg, self._visit(default))
+        for argument, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            self.flow(argument.arg, self._visit(given) if given else _NOTHING)
+        for argument in [*every, *arguments.kwonlyargs]:
+            if not self._is_shallow(argument.annotation):
+                self._want(self._names.get(argument.arg, _NOTHING))
+        if not self._is_shallow(function.returns):
+            self.leak_result(function.name)
+        outer, self._function = self._function, function.name
+        self._block(function.body)
+        self._function = outer
+
+    def _is_shallow(self, annotation: ast.expr | None) -> bool:
+        if annotation is None:
+            return True
+        name = annotation.id if isinstance(annotation, ast.Name) else ""
+        return name in _SHALLOW_TYPES and not self._bindings.is_bound(name)
+
+    def _return(self, value: ast.expr | None) -> None:
+        paths = self._visit(value) if value is not None else _NOTHING
+        if self._function in self._leaky:
+            self._want(paths)
+        known = self._results.get(self._function, _NOTHING)
+        if not paths <= known:
+            self._results[self._function] = known | paths
+            self._changed = True
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        match target, value:
+            case ast.Name(id=name), _:
+                self.flow(name, self._visit(value))
+            case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+                for each, item in zip(targets, values, strict=True):
+                    self._assign(each, item)
+            case _:
+                self._store(target)
+                self._leak(value)
+
+    def _store(self, target: ast.expr) -> None:
+        """Something that is not followed is stored: only what the target itself reads counts."""
+        match target:
+            case ast.Name():
+                pass
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                for each in targets:
+                    self._store(each)
+            case _:
+                self._visit(target)
+
+    def _visit(self, node: ast.AST) -> Paths:
+        match node:
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.Constant():
+                return _NOTHING
+            case ast.Subscript(value=value, slice=ast.Constant(value=str(key))):
+                return self._enter(self._visit(value), [key])
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                self._leak(test)
+                return self._visit(body) | self._visit(orelse)
+            case ast.Compare(left=left, ops=[operator], comparators=[right]):
+                self._compare(left, operator, right)
+                return _NOTHING
+            case ast.Call():
+                return self._call(node)
+            case ast.comprehension(target=target, iter=iterated, ifs=tests):
+                self._store(target)
+                for each in [iterated, *tests]:
+                    self._leak(each)
+                return _NOTHING
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    self._leak(child)
+                return _NOTHING
+
+    def _name(self, name: str) -> Paths:
+        # A function that is passed around may be called by anybody.
+        for function in self._bindings.defined(name):
+            self.leak_result(function.name)
+        return self._names.get(name, _NOTHING)
+
+    def _compare(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> None:
+        match left, operator, right:
+            case ast.Constant(value=str(key)), ast.In() | ast.NotIn(), _:
+                self._enter(self._visit(right), [key])
+            case _, ast.Eq() | ast.NotEq(), ast.Constant(value=None):
+                self._visit(left)
+            case _:
+                self._leak(left)
+                self._leak(right)
+
+    def _call(self, call: ast.Call) -> Paths:
+        match call.func, call.args:
+            case ast.Attribute(value=value, attr="get"), [ast.Constant(value=str(key)), *others]:
+                found = self._enter(self._visit(value), [key])
+                for other in [*others, *call.keywords]:
+                    self._leak(other)
+                return found
+            case ast.Name(id=name), _ if self._bindings.is_certain(name):
+                functions = self._bindings.defined(name)
+                for function in functions:
+                    self._pass(function, call)
+                return _NOTHING.union(
+                    *(self._results.get(function.name, _NOTHING) for function in functions)
+                )
+            case ast.Name(id=name), [request, *others] if not self._bindings.is_bound(name):
+                return self._prelude(name, request, [*others, *call.keywords])
+            case _:
+                for each in [call.func, *call.args, *call.keywords]:
+                    self._leak(each)
+                return _NOTHING
+
+    def _pass(self, function: Function, call: ast.Call) -> None:
+        """Arguments become the function's parameters; what matches none of them leaks."""
+        is_spread = False
+        for index, argument in enumerate(call.args):
+            is_spread = is_spread or isinstance(argument, ast.Starred)
+            if is_spread or index >= len(function.positional):
+                self._leak(argument)
+            else:
+                self.flow(function.positional[index], self._visit(argument))
+        for keyword in call.keywords:
+            if keyword.arg in function.named:
+                self.flow(keyword.arg, self._visit(keyword.value))
+            else:
+                self._leak(keyword.value)
+
+    def _prelude(self, name: str, request: ast.expr, others: Sequence[ast.AST]) -> Paths:
+        """A call of a name that the sources do not define: a getter of ours, or a builtin."""
+        paths = self._visit(request)
+        for other in others:
+            self._leak(other)
+        key = others[0].value if others and isinstance(others[0], ast.Constant) else None
+        if name == "get" and isinstance(key, str):
+            return self._get(paths, key)
+        if paths != {()}:
+            self._want(paths)
+        elif name in _NAMED and isinstance(key, str):
+            self._want((*path, key) for path in _NAMED[name])
+        else:
+            self._want(_WHOLE.get(name, [()]))
+        return _NOTHING
+
+    def _get(self, paths: Paths, text: str) -> Paths:
+        try:
+            parts = objects.parse_path(text)
+        except ValueError:
+            self._want(paths)
+            return _NOTHING
+        return self._enter(paths, [part for part in parts if isinstance(part, str)])

@@ -1,0 +1,36 @@
+"""What a hostile program is, and what may become of it.
+
+``must`` holds the outcomes that are right; more than one where it depends on the machine which
+limit is reached first. ``ok`` is a result, ``program``, ``document`` and ``limit`` are clean errors
+of the engine, ``killed`` is the end of the process (time, memory, crash) and nothing but the
+process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+OK = frozenset({"ok"})
+PROGRAM = frozenset({"program"})
+DOCUMENT = frozenset({"document"})
+LIMIT = frozenset({"limit"})
+# Stopped by the engine where the interpreter asks, and with its process where it does not.
+TIME = frozenset({"limit", "killed"})
+KILLED = frozenset({"killed"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hostile:
+    """One script. ``says`` is in the error's line, ``at`` its line and column."""
+
+    id: str
+    script: str
+    must: frozenset[str]
+    says: str = ""
+    at: tuple[int, int | None] | None = None
+    request: str = "{}"
+
+
+def main_of(*lines: str) -> str:
+    """A script whose ``main`` has these lines."""
+    return "def main(req):\n" + "".join(f"    {line}\n" for line in lines)
