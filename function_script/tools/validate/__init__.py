@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import InputError
-from function_script.tools import schemas
-from function_script.tools import manifests
+from function_script.tools import manifests, schemas
 from function_script.tools.validate import openapi, packages, rules, sources, steps
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.findings import (

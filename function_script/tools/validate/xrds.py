@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.tools import schemas
-from function_script.tools import manifests
+from function_script.tools import manifests, schemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
