@@ -6,6 +6,7 @@ Python's, so the functions take those.
 
 from __future__ import annotations
 
+import string
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Number = int | float
+
+_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_UPPER: Final = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 
 def _char_at(text: str, index: int) -> StringType:
@@ -53,7 +57,7 @@ def _last_index_of(of: str | list[object], part: object) -> IntType:
 
 
 def _lower(text: str) -> StringType:
-    return StringType(text.lower())
+    return StringType(text.translate(_LOWER))
 
 
 def _replace(text: str, old: str, new: str) -> StringType:
@@ -78,7 +82,7 @@ def _trim(text: str) -> StringType:
 
 
 def _upper(text: str) -> StringType:
-    return StringType(text.upper())
+    return StringType(text.translate(_UPPER))
 
 
 def _texts(found: Iterable[str]) -> ListType:

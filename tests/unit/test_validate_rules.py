@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.tools.validate import rules
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+
+def schema(rule: str, message: str = "", **properties: Value) -> Object:
+    """The schema of an object with a rule."""
+    stated: Object = {"rule": rule} | ({"message": message} if message else {})
+    return {"type": "object", "properties": properties, "x-kubernetes-validations": [stated]}
+
+
+INTEGER: Object = {"type": "integer"}
+NUMBER: Object = {"type": "number"}
+TEXT: Object = {"type": "string"}
+TEXTS: Object = {"type": "array", "items": {"type": "string"}}
+
+HOLDS = [
+    pytest.param("self.a > 1", {"a": 2}, INTEGER, id="integers"),
+    pytest.param("self.a > 1.5", {"a": 2}, NUMBER, id="numbers-are-doubles"),
+    pytest.param("has(self.a) && !has(self.b)", {"a": 1}, INTEGER, id="has"),
+    pytest.param("!has(self.b) || self.b.c > 1", {"a": 1}, INTEGER, id="lazy"),
+    pytest.param("'*' in self.a || 'x' in self.a", {"a": ["x"]}, TEXTS, id="in"),
+    pytest.param("self.a.all(x, x.startsWith('a'))", {"a": ["a", "ab"]}, TEXTS, id="all"),
+    pytest.param("self.a.matches('^[a-z]+$')", {"a": "abc"}, TEXT, id="matches"),
+    pytest.param("self.a.size() == 2", {"a": "äö"}, TEXT, id="characters"),
+    pytest.param("self.a.isSorted() && self.a.min() == 'a'", {"a": ["a", "b"]}, TEXTS, id="lists"),
+    pytest.param(
+        "self.a.split(',').join('-').upperAscii() == 'X-Y'", {"a": "x,y"}, TEXT, id="texts"
+    ),
+    pytest.param("self.a.find('[0-9]+') == '12'", {"a": "a12b3"}, TEXT, id="find"),
+    pytest.param("self.a.findAll('[0-9]+') == ['12', '3']", {"a": "a12b3"}, TEXT, id="find-all"),
+    pytest.param("self.a.indexOf('b') == 1", {"a": "abb"}, TEXT, id="index"),
+    pytest.param("self.a.lastIndexOf('b') == 2", {"a": ["a", "b", "b"]}, TEXTS, id="last-index"),
+    pytest.param("self.a.substring(1, 2) == 'b'", {"a": "abc"}, TEXT, id="substring"),
+    pytest.param("self.a.replace('b', '') == 'ac'", {"a": "abc"}, TEXT, id="replace"),
+    pytest.param("self.a.trim().charAt(0) == 'x'", {"a": " x "}, TEXT, id="trim"),
+    pytest.param("self.a.lowerAscii() == 'É-x'", {"a": "É-X"}, TEXT, id="ascii"),
+    pytest.param(
+        "self.a > duration('1m')", {"a": "90s"}, TEXT | {"format": "duration"}, id="duration"
+    ),
+    pytest.param(
+        "self.a < timestamp('2026-02-01T00:00:00Z')",
+        {"a": "2026-01-01T00:00:00Z"},
+        TEXT | {"format": "date-time"},
+        id="time",
+    ),
+    pytest.param("self == oldSelf", {"a": 1}, INTEGER, id="rules-for-updates-do-not-apply"),
+]
+
+
+@pytest.mark.parametrize(("rule", "value", "field"), HOLDS)
+def test_rules_that_hold(rule: str, value: Object, field: Object) -> None:
+    """A rule that holds says nothing."""
+    assert rules.check(value, schema(rule, a=field)) == ([], [])
+
+
+def test_lists_of_numbers_add_up() -> None:
+    """`sum` keeps the numbers' type."""
+    items: Object = {"type": "array", "items": INTEGER}
+    assert rules.check({"a": [1, 2]}, schema("self.a.sum() == 3", a=items)) == ([], [])
+
+
+def test_fields_that_cel_could_not_read_are_escaped() -> None:
+    """Reserved words and odd characters are spelled as Kubernetes spells them."""
+    rule = "self.__namespace__ == self.a__dash__b && self.x__dot__y == 'v'"
+    value: Object = {"namespace": "v", "a-b": "v", "x.y": "v"}
+    stated = schema(rule, **dict.fromkeys(value, TEXT))
+    assert rules.check(value, stated) == ([], [])
+
+
+def test_keys_of_maps_are_not_escaped() -> None:
+    """Only fields are names; keys are data."""
+    stated = schema("self['a-b'] == 'v'") | {"additionalProperties": TEXT}
+    assert rules.check({"a-b": "v"}, stated) == ([], [])
+
+
+def test_a_broken_rule_tells_its_message() -> None:
+    """With the path of the value it is for, and the field it points to."""
+    inner = schema("self.a <= self.b", "a must not exceed b", a=INTEGER, b=INTEGER)
+    outer: Object = {"type": "object", "properties": {"spec": inner}}
+    (problem,), unevaluated = rules.check({"spec": {"a": 2, "b": 1}}, outer)
+    assert problem.message == 'spec: Invalid value: "object": a must not exceed b'
+    assert (problem.type, problem.field, unevaluated) == ("cel", "spec", [])
+
+
+def test_a_rule_may_point_to_a_field() -> None:
+    """`fieldPath` names the field to mend."""
+    stated = schema("self.a > 1", a=INTEGER)
+    stated["x-kubernetes-validations"] = [{"rule": "self.a > 1", "fieldPath": ".a"}]
+    (problem,), _ = rules.check({"a": 0}, stated)
+    assert problem.message == 'a: Invalid value: "object": failed rule: self.a > 1'
+
+
+def test_a_field_that_is_not_there_fails_the_rule() -> None:
+    """As in a cluster, where a rule that cannot be evaluated refuses the object."""
+    (problem,), _ = rules.check({}, schema("self.a > 1", a=INTEGER))
+    assert problem.message.endswith("failed rule: self.a > 1: no such key: 'a'")
+
+
+UNSUPPORTED = [
+    pytest.param("quantity(self.a).isLessThan(quantity('1Gi'))", "isLessThan", id="function"),
+    pytest.param("self.?a.orValue(1) == 1", "cannot parse", id="syntax"),
+    pytest.param("self.a", "no boolean", id="no-boolean"),
+]
+
+
+@pytest.mark.parametrize(("rule", "reason"), UNSUPPORTED)
+def test_what_cannot_be_evaluated_is_said(rule: str, reason: str) -> None:
+    """Neither passed nor failed, with the reason."""
+    problems, (unevaluated,) = rules.check({"a": "1Mi"}, schema(rule, a=TEXT))
+    assert problems == []
+    assert unevaluated.rule == rule
+    assert reason in unevaluated.reason
+
+
+def test_without_the_evaluator_every_rule_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installation without the extra says what to install."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    problems, (unevaluated,) = rules.check({"a": 1}, schema("self.a > 1", a=INTEGER))
+    assert problems == []
+    assert unevaluated.reason == "install function-script[cel] to evaluate rules"
+
+
+def test_rules_below_lists_and_maps_are_found() -> None:
+    """Every value a rule is for is judged by itself."""
+    item = schema("self.a > 1", "too small", a=INTEGER)
+    stated: Object = {
+        "type": "object",
+        "properties": {
+            "list": {"type": "array", "items": item},
+            "map": {"type": "object", "additionalProperties": item},
+        },
+    }
+    value: Object = {"list": [{"a": 2}, {"a": 1}], "map": {"x": {"a": 0}}}
+    problems, _ = rules.check(value, stated)
+    assert [problem.field for problem in problems] == ["list[1]", "map.x"]
