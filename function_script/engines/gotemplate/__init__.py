@@ -1,1 +1,78 @@
 """The GoTemplate language: Go's text/template with sprig, compiled to Python functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script.engines.gotemplate import places, problems, programs, tracing
+from function_script.engines.gotemplate.conformance import GoFailure, render_text
+from function_script.engines.gotemplate.data import template_data
+from function_script.engines.gotemplate.faults import GoError, OverLimit
+from function_script.engines.gotemplate.programs import ProgramFailure
+from function_script.engines.gotemplate.run import Run
+from function_script.errors import LimitError, ProgramError
+from function_script.program import Rendered
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.places import Part
+    from function_script.engines.gotemplate.programs import Loaded
+    from function_script.engines.gotemplate.shelf import Shelf
+    from function_script.limits import Limits
+    from function_script.program import Program, Scope
+    from function_script.source import Span
+
+__all__ = ["GoFailure", "check", "evaluate", "render_text"]
+
+
+def evaluate(program: Program, scope: Scope, limits: Limits) -> Rendered:
+    """Render a program's main template with the request; raises FatalError."""
+    _check_size(program, limits)
+    parts = places.read_parts(program.options)
+    loaded = _load(program, parts)
+    pieces: list[str] = []
+    try:
+        Run(loaded.unit, limits, scope.seed).render(_data(program, scope, loaded), pieces)
+    except (GoError, OverLimit, RecursionError) as error:
+        raise problems.run_problem(error, loaded, parts) from error
+
+    def locate(line: int) -> Span | None:
+        again = Run(loaded.unit, limits, scope.seed)
+        return tracing.find_origin(line, again, _data(program, scope, loaded), loaded, parts)
+
+    return Rendered(text=programs.to_output(pieces), locate=locate)
+
+
+def check(program: Program, limits: Limits) -> None:
+    """Compile a program; raises ProgramError with all that is certain to fail."""
+    _check_size(program, limits)
+    parts = places.read_parts(program.options)
+    loaded = _load(program, parts)
+    found = [
+        problems.site_problem(text, site, loaded, parts) for site, text in loaded.unit.failures
+    ]
+    if found:
+        raise ProgramError(*found)
+
+
+def _load(program: Program, parts: tuple[Part, ...]) -> Loaded:
+    """The compiled program; raises ProgramError with the problems of all its sources."""
+    try:
+        return programs.load(programs.sources_of(program))
+    except ProgramFailure as failure:
+        raise ProgramError(*problems.parse_problems(failure, parts)) from failure
+
+
+def _data(program: Program, scope: Scope, loaded: Loaded) -> Shelf:
+    """The dot; steps in the peer's own apiVersion have no params."""
+    own = program.options.get("dialect") != "gotemplating"
+    return template_data(scope, mutates=loaded.unit.mutates, params=own)
+
+
+def _check_size(program: Program, limits: Limits) -> None:
+    sources = (program.main, *program.modules.values())
+    size = sum(len(source.text.encode("utf-8", "surrogateescape")) for source in sources)
+    if size > limits.source_bytes:
+        raise LimitError.of(
+            f"cannot parse {program.main.name}: a source of {size} bytes, "
+            f"the limit is {limits.source_bytes}"
+        )

@@ -16,6 +16,7 @@ from function_script.engines.gotemplate.values import (
     Struct,
     TypedList,
     TypedMap,
+    go_kind,
     go_type,
 )
 
@@ -115,7 +116,7 @@ def _no_field(value: object, name: str, static: str | None) -> FieldError:
     if isinstance(value, Struct):
         text = f"can't evaluate field {name} in type {type_name}"
         return FieldError(text, name, tuple(value.fields))
-    return TypeFieldError(name, type_name, receiver=static is None)
+    return TypeFieldError(name, type_name, kind=go_kind(value), receiver=static is None)
 
 
 def find_method(value: object, name: str, missing: MissingKey) -> Function | None:

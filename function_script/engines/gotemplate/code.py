@@ -53,6 +53,8 @@ class Code:
         self.lines: list[str] = []
         self.sites: list[Site | None] = [None]
         self.constants: dict[str, object] = {}
+        # What is certain to fail once it is reached.
+        self.failures: list[tuple[Site, str]] = []
         self._known: dict[tuple[type, object], str] = {}
         self._indent = ""
         self._names = 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from function_script.engines.gotemplate import access, loops
 from function_script.engines.gotemplate.code import Code, Scope, Value
 from function_script.engines.gotemplate.expressions import Expressions, Surroundings
-from function_script.engines.gotemplate.faults import EvalError, ParseError
+from function_script.engines.gotemplate.faults import EvalError
 from function_script.engines.gotemplate.nodes import (
     Action,
     Break,
@@ -40,7 +40,7 @@ MAX_LOOPS: Final = 18
 
 
 def compile_templates(trees: Trees, around: Surroundings, missing: MissingKey) -> Unit:
-    """All templates, ready to run; raises ParseError where ours cannot follow Go."""
+    """All templates, ready to run."""
     code = Code()
     locals_of = {name: f"template{index}" for index, name in enumerate(trees)}
     for name, root in trees.items():
@@ -50,7 +50,7 @@ def compile_templates(trees: Trees, around: Surroundings, missing: MissingKey) -
     bodies = {name: namespace[local] for name, local in locals_of.items()}
     used = (around.functions[name[2:]] for name in code.constants if name.startswith("f_"))
     mutates = any(function.mutates for function in used)
-    return Unit(bodies, code.sites, mutates)  # type: ignore[arg-type] # made by the lines above
+    return Unit(bodies, code.sites, mutates, code.failures)  # type: ignore[arg-type] # made by the lines above
 
 
 def _fail(text: str) -> NoReturn:
@@ -180,7 +180,8 @@ class _Statements(Expressions):
     def loop(self, node: Range) -> None:
         """``range``: over what there is, or else."""
         if self.loops >= MAX_LOOPS:
-            raise ParseError(f"ranges are nested more than {MAX_LOOPS} deep", node.position)
+            self.fail(f"ranges are nested more than {MAX_LOOPS} deep")
+            return
         outer_scope, outer_dot = self.scope, self.dot
         declared = node.pipe.declared
         self.scope = Scope(outer_scope)

@@ -8,8 +8,8 @@ from function_script.engines.gotemplate import go_errors, programs, table
 from function_script.engines.gotemplate.faults import GoError, OverLimit
 from function_script.engines.gotemplate.programs import (
     DELIMS,
+    ProgramFailure,
     Settings,
-    SourceFailure,
     Sources,
     load,
 )
@@ -56,8 +56,8 @@ def render_text(
     """
     try:
         load(_sources(template, Settings(delims)))
-    except SourceFailure as failure:
-        raise GoFailure("parse", go_errors.parse_error(failure)) from failure
+    except ProgramFailure as failure:
+        raise GoFailure("parse", go_errors.parse_error(failure.sources[0])) from failure
     loaded = load(_sources(template, Settings(delims, _missing_key(options))))
     run = Run(loaded.unit, Limits(), "")
     run.pinned = True

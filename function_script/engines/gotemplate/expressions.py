@@ -77,7 +77,9 @@ class Expressions:
 
     def fail(self, text: str) -> Value:
         """Code that fails when it is reached, as Go finds out only then."""
-        self.code.line(f"fail({text!r})", self.site())
+        site = self.site()
+        self.code.failures.append((site, text))
+        self.code.line(f"fail({text!r})", site)
         return _NOTHING
 
     # Pipelines and commands

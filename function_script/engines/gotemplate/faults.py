@@ -35,11 +35,13 @@ class TypeFieldError(FieldError):
     """A value of a type without fields was asked for one.
 
     ``receiver`` is true when the value is where the chain of fields begins: Go then calls the
-    elements of a range ``interface {}``, which only the compiler can know.
+    elements of a range ``interface {}``, which only the compiler can know. ``kind`` is what
+    the value really is.
     """
 
-    def __init__(self, name: str, type_name: str, *, receiver: bool) -> None:
+    def __init__(self, name: str, type_name: str, *, kind: str, receiver: bool) -> None:
         super().__init__(f"can't evaluate field {name} in type {type_name}", name)
+        self.kind = kind
         self.receiver = receiver
 
 

@@ -12,7 +12,7 @@ from function_script.engines.gotemplate.run import MAIN
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.code import Site
-    from function_script.engines.gotemplate.programs import Loaded, SourceFailure
+    from function_script.engines.gotemplate.programs import BadSource, Loaded
 
 
 class Place(NamedTuple):
@@ -29,11 +29,11 @@ def place(text: str, position: int) -> Place:
     return Place(text.count("\n", 0, position) + 1, column)
 
 
-def parse_error(failure: SourceFailure) -> str:
+def parse_error(bad: BadSource) -> str:
     """``template: manifests:1: unexpected EOF``: the first error, as Go reports no other."""
-    error = failure.errors[0]
-    line = place(failure.source.text, error.position or 0).line
-    return f"template: {failure.name}:{line}: {error.text}"
+    error = bad.errors[0]
+    line = place(bad.source.text, error.position or 0).line
+    return f"template: {bad.name}:{line}: {error.text}"
 
 
 def run_error(error: Exception, loaded: Loaded) -> str:

@@ -64,7 +64,7 @@ class ParseFailure(Exception):  # noqa: N818 # several errors, not one
 
 def parse(name: str, text: str, grammar: Grammar) -> Parsed:
     """The templates in ``text`` by name, its own under ``name``; raises ParseFailure."""
-    parser = _Parser(tokenize(text, *grammar.delims), grammar.functions)
+    parser = _Parser(text, tokenize(text, *grammar.delims), grammar.functions)
     try:
         parser.parse_all(name)
     except ParseError as error:
@@ -79,10 +79,13 @@ def parse(name: str, text: str, grammar: Grammar) -> Parsed:
 
 
 class _Parser(PipelineParser):
-    def __init__(self, tokens: list[Token], functions: Container[str]) -> None:
+    def __init__(self, text: str, tokens: list[Token], functions: Container[str]) -> None:
         super().__init__(tokens, functions)
+        self.text = text
         self.trees: Trees = {}
         self.ranges = 0
+        # The blocks that wait for their end, outermost first.
+        self.open: list[Token] = []
 
     def parse_all(self, name: str) -> None:
         """The whole text: nodes and definitions."""
@@ -90,8 +93,9 @@ class _Parser(PipelineParser):
         while self.peek().kind != "eof":
             if self.peek().kind == "left" and self.tokens[self.index + 1].kind == "define":
                 self.next()
-                self.next()
+                self.open.append(self.next())
                 self.define()
+                self.open.pop()
                 continue
             node = self.text_or_action()
             if isinstance(node, End):
@@ -135,7 +139,15 @@ class _Parser(PipelineParser):
                 self.nesting -= 1
                 return nodes, node
             nodes.append(node)
-        raise ParseError("unexpected EOF")
+        raise ParseError("unexpected EOF", hint=self.unclosed())
+
+    def unclosed(self) -> str | None:
+        """A hint at the block that was not closed."""
+        if not self.open:
+            return None
+        token = self.open[-1]
+        line = self.text.count("\n", 0, token.position) + 1
+        return f"the {token.kind} in line {line} has no end"
 
     def text_or_action(self) -> Node | End:
         """One node."""
@@ -180,12 +192,14 @@ class _Parser(PipelineParser):
         """``if``, ``with`` or ``range`` with all its parts."""
         kind = token.kind
         known = len(self.variables)
+        self.open.append(token)
         pipe = self.pipeline(kind, "right")
         self.ranges += kind == "range"
         body, end = self.items()
         self.ranges -= kind == "range"
         rest = self.rest_of_branch(kind, end) if end.keyword == "else" else None
         del self.variables[known:]
+        self.open.pop()
         make = _BRANCHES[kind]
         return make(pipe.position, pipe, body, rest)
 
@@ -210,13 +224,15 @@ class _Parser(PipelineParser):
             pipe = self.pipeline(context, "right")
         return Template(token.position, name, pipe)
 
-    def block(self, _: Token) -> Node:
+    def block(self, keyword: Token) -> Node:
         """``block "name" pipeline``: a definition and its use."""
         context = "block clause"
         token = self.next()
         name = self.template_name(token, context)
         pipe = self.pipeline(context, "right")
+        self.open.append(keyword)
         self.add(name, self.named_body(context))
+        self.open.pop()
         return Template(token.position, name, pipe)
 
     def template_name(self, token: Token, context: str) -> str:

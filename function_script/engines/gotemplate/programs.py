@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from function_script.engines.gotemplate import parser, table
 from function_script.engines.gotemplate.compiler import compile_templates
 from function_script.engines.gotemplate.expressions import Surroundings
-from function_script.engines.gotemplate.faults import ParseError
 from function_script.engines.gotemplate.parser import Grammar, ParseFailure
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.values import is_broken, to_bytes, to_string
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from function_script.engines.gotemplate.access import MissingKey
+    from function_script.engines.gotemplate.faults import ParseError
     from function_script.engines.gotemplate.nodes import Node
     from function_script.engines.gotemplate.run import Unit
     from function_script.program import Program
@@ -52,14 +52,20 @@ class Loaded(NamedTuple):
     origins: Mapping[str, Source]
 
 
-class SourceFailure(Exception):  # noqa: N818 # several errors, not one
+class BadSource(NamedTuple):
     """A source that does not parse, and what is wrong with it."""
 
-    def __init__(self, name: str, source: Source, errors: list[ParseError]) -> None:
-        super().__init__(str(errors[0]))
-        self.name = name
-        self.source = source
-        self.errors = errors
+    name: str
+    source: Source
+    errors: list[ParseError]
+
+
+class ProgramFailure(Exception):  # noqa: N818 # several errors, not one
+    """A program that does not parse: its bad sources, in the order they are read."""
+
+    def __init__(self, sources: list[BadSource]) -> None:
+        super().__init__(str(sources[0].errors[0]))
+        self.sources = sources
 
 
 def read_settings(options: Mapping[str, Value]) -> Settings:
@@ -82,32 +88,27 @@ def sources_of(program: Program) -> Sources:
 
 @lru_cache(maxsize=64)
 def load(sources: Sources) -> Loaded:
-    """All templates of a program, compiled; raises SourceFailure for the first bad source."""
+    """All templates of a program, compiled; raises ProgramFailure."""
     functions = table.functions(sources.settings.allowed)
     grammar = Grammar(sources.settings.delims, functions)
     trees: dict[str, list[Node]] = {}
     origins: dict[str, Source] = {}
     assigned: set[str] = set()
+    bad: list[BadSource] = []
     for name, source in sources.texts:
-        parsed = _parse(name, source, grammar)
+        try:
+            parsed = parser.parse(name, source.text, grammar)
+        except ParseFailure as failure:
+            bad.append(BadSource(name, source, failure.errors))
+            continue
         for template, root in parsed.trees.items():
             trees.setdefault(template, root)
             origins.setdefault(template, source)
         assigned |= parsed.assigned
+    if bad:
+        raise ProgramFailure(bad)
     around = Surroundings(functions, frozenset(assigned))
-    try:
-        unit = compile_templates(trees, around, sources.settings.missing)
-    except ParseError as error:
-        main, source = sources.texts[0]
-        raise SourceFailure(main, source, [error]) from error
-    return Loaded(unit, origins)
-
-
-def _parse(name: str, source: Source, grammar: Grammar) -> parser.Parsed:
-    try:
-        return parser.parse(name, source.text, grammar)
-    except ParseFailure as failure:
-        raise SourceFailure(name, source, failure.errors) from failure
+    return Loaded(compile_templates(trees, around, sources.settings.missing), origins)
 
 
 def to_output(parts: list[str]) -> str:

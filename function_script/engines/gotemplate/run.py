@@ -44,12 +44,14 @@ class Body(Protocol):
 class Unit(NamedTuple):
     """Compiled templates: each by its name, and the sites of the lines of their code.
 
-    ``mutates``: some of them may change their data.
+    ``mutates``: some of them may change their data. ``failures`` are certain once their place is
+    reached.
     """
 
     bodies: Mapping[str, Body]
     sites: list[Site | None]
     mutates: bool
+    failures: list[tuple[Site, str]]
 
 
 class Run:

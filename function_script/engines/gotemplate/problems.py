@@ -1,0 +1,160 @@
+"""Failures of templates for their authors: what is wrong, where, and how to mend it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from function_script.diagnostics import Diagnostic
+from function_script.engines.gotemplate import table
+from function_script.engines.gotemplate.faults import (
+    CallError,
+    FieldError,
+    GoError,
+    OverLimit,
+    ParseError,
+    TypeFieldError,
+)
+from function_script.engines.gotemplate.go_errors import run_text, sites_of
+from function_script.engines.gotemplate.nodes import Field, Variable, to_source
+from function_script.engines.gotemplate.places import find_place
+from function_script.engines.gotemplate.run import MAIN
+from function_script.errors import LimitError, ProgramError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from function_script.engines.gotemplate.code import Site
+    from function_script.engines.gotemplate.places import Part, Place
+    from function_script.engines.gotemplate.programs import Loaded, ProgramFailure
+    from function_script.errors import FatalError
+    from function_script.source import Source
+
+_MAX_EXPRESSION: Final = 80
+_MAX_NOTES: Final = 3
+_UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
+_NULL: Final = "nil pointer evaluating interface {}."
+_KINDS: Final = {
+    "string": "text",
+    "int64": "an integer",
+    "int": "an integer",
+    "float64": "a number",
+    "bool": "a boolean",
+    "slice": "a list: use index or range",
+}
+_NEXT_TO: Final = {"missing": "invalid value; expected", "null": "got interface {}"}
+
+
+def parse_problems(failure: ProgramFailure, parts: tuple[Part, ...]) -> tuple[Diagnostic, ...]:
+    """What keeps a program from being read, all of it."""
+    return tuple(
+        _parse_problem(error, bad.source, parts if bad.name == MAIN else ())
+        for bad in failure.sources
+        for error in bad.errors
+    )
+
+
+def _parse_problem(error: ParseError, source: Source, parts: tuple[Part, ...]) -> Diagnostic:
+    position = error.position or 0
+    word = _WORD.match(source.text, position)
+    place = find_place(source, position, len(word[0]) if word is not None else 1, parts)
+    return Diagnostic(
+        message=f"cannot parse {place.span.name}: {error.text}",
+        span=place.span,
+        excerpt=place.excerpt,
+        hint=error.hint or _function_hint(error.text),
+    )
+
+
+_WORD: Final = re.compile(r"[$.]?\w+|\S")
+
+
+def _function_hint(text: str) -> str | None:
+    """What to write instead of a function that is not there."""
+    found = _UNKNOWN.fullmatch(text)
+    if found is None:
+        return None
+    reason = table.refusal(found[1])
+    return reason or _similar(found[1], table.FUNCTIONS)
+
+
+def _similar(name: str, names: Iterable[str]) -> str | None:
+    near = difflib.get_close_matches(name, list(names), n=1)
+    return f'did you mean "{near[0]}"?' if near else None
+
+
+def run_problem(
+    error: GoError | OverLimit | RecursionError, loaded: Loaded, parts: tuple[Part, ...]
+) -> FatalError:
+    """What stopped a run: LimitError where a limit did."""
+    sites = sites_of(error, loaded)
+    site = sites[-1] if sites else None
+    place = _place(site, loaded, parts) if site is not None else None
+    used = [
+        f'in template "{inner.template}", used at {_place(outer, loaded, parts).span}'
+        for outer, inner in pairwise(sites[-_MAX_NOTES - 1 :])
+    ]
+    kind = ProgramError if isinstance(error, GoError) else LimitError
+    return kind.of(
+        _message(error, site, place),
+        span=place.span if place is not None else None,
+        excerpt=place.excerpt if place is not None else None,
+        hint=_hint(error),
+        notes=tuple(reversed(used)),
+    )
+
+
+def site_problem(text: str, site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Diagnostic:
+    """A failure that is certain once its place is reached."""
+    place = _place(site, loaded, parts)
+    message = f"cannot evaluate {_expression(site)}: {text}"
+    return Diagnostic(message=message, span=place.span, excerpt=place.excerpt)
+
+
+def _place(site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Place:
+    source = loaded.origins[site.template]
+    joined = parts if source is next(iter(loaded.origins.values())) else ()
+    node = site.node
+    # Go points at the second name of a chain; people look for the first.
+    chain = isinstance(node, (Field, Variable)) and len(node.names) > 1
+    start = source.text.rfind(node.names[0], 0, node.position) if chain else node.position
+    start -= isinstance(node, Field) and chain
+    return find_place(source, start, len(to_source(node)) or 1, joined)
+
+
+def _message(error: Exception, site: Site | None, place: Place | None) -> str:
+    name = place.span.name if place is not None else "the template"
+    if isinstance(error, RecursionError):
+        return f"cannot render {name}: templates or values are nested too deeply"
+    if site is None or isinstance(error, OverLimit):
+        return f"cannot render {name}: {error}"
+    if isinstance(error, CallError):
+        if site.function == "fail":
+            return f"cannot render {name}: {error}"
+        return f"cannot call {site.function}: {error}"
+    return f"cannot evaluate {_expression(site)}: {run_text(error, site)}"
+
+
+def _expression(site: Site) -> str:
+    text = " ".join(to_source(site.node).split())
+    return text if len(text) <= _MAX_EXPRESSION else f"{text[: _MAX_EXPRESSION - 1]}…"
+
+
+def _hint(error: Exception) -> str | None:
+    text = str(error)
+    if isinstance(error, OverLimit):
+        return error.hint
+    if isinstance(error, TypeFieldError):
+        return f"what stands before .{error.name} is {_KINDS.get(error.kind, error.kind)}"
+    if isinstance(error, FieldError) and error.names:
+        near = _similar(error.name, error.names)
+        return near or f"it has {', '.join(sorted(error.names)[:8])}"
+    if text.startswith(_NULL):
+        return f"what stands before .{text.removeprefix(_NULL)} is null"
+    if _NEXT_TO["missing"] in text:
+        return "the value is missing: check the path, or give it a default"
+    if text.endswith(_NEXT_TO["null"]):
+        return "the value is null: give it a default"
+    return None

@@ -1,0 +1,62 @@
+"""Which place of a template wrote a line of its output: found by rendering once more.
+
+Called only when what was rendered turns out to be wrong, so it may be slow.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from function_script.engines.gotemplate.faults import GoError, OverLimit
+from function_script.engines.gotemplate.nodes import Text
+from function_script.engines.gotemplate.places import find_place
+from function_script.engines.gotemplate.run import MAIN
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.code import Site
+    from function_script.engines.gotemplate.places import Part
+    from function_script.engines.gotemplate.programs import Loaded
+    from function_script.engines.gotemplate.run import Run
+    from function_script.source import Span
+
+
+def find_origin(
+    line: int, run: Run, data: object, loaded: Loaded, parts: tuple[Part, ...]
+) -> Span | None:
+    """The place that wrote the first character, blanks apart, of a 1-based line of the output."""
+    written: list[tuple[str, int]] = []
+
+    def write(text: str) -> None:
+        written.append((text, sys._getframe(1).f_lineno))  # noqa: SLF001 # the code that writes
+
+    try:
+        run.templates[MAIN](write, data, run)
+    except (GoError, OverLimit, RecursionError):
+        return None
+    found = _piece_of(line, written)
+    if found is None:
+        return None
+    number, offset = found
+    site = loaded.unit.sites[number]
+    return _span(site, offset, loaded, parts) if site is not None else None
+
+
+def _piece_of(line: int, written: list[tuple[str, int]]) -> tuple[int, int] | None:
+    """The line of code that wrote the output's line, and where in what it wrote."""
+    current = 1
+    for text, number in written:
+        for offset, character in enumerate(text):
+            if current == line and not character.isspace():
+                return number, offset
+            current += character == "\n"
+            if current > line:
+                return number, offset
+    return None
+
+
+def _span(site: Site, offset: int, loaded: Loaded, parts: tuple[Part, ...]) -> Span:
+    source = loaded.origins[site.template]
+    joined = parts if source is next(iter(loaded.origins.values())) else ()
+    position = site.node.position + (offset if isinstance(site.node, Text) else 0)
+    return find_place(source, position, 1, joined).span
