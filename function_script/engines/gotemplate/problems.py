@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from function_script.engines.gotemplate.code import Site
+    from function_script.engines.gotemplate.nodes import Placed
     from function_script.engines.gotemplate.places import Part, Place
     from function_script.engines.gotemplate.programs import Loaded, ProgramFailure
     from function_script.errors import FatalError
@@ -116,12 +117,17 @@ def site_problem(text: str, site: Site, loaded: Loaded, parts: tuple[Part, ...])
 def _place(site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Place:
     source = loaded.origins[site.template]
     joined = parts if source is next(iter(loaded.origins.values())) else ()
-    node = site.node
-    # Go points at the second name of a chain; people look for the first.
-    chain = isinstance(node, (Field, Variable)) and len(node.names) > 1
-    start = source.text.rfind(node.names[0], 0, node.position) if chain else node.position
-    start -= isinstance(node, Field) and chain
-    return find_place(source, start, len(to_source(node)) or 1, joined)
+    width = len(to_source(site.node)) or 1
+    return find_place(source, _start(site.node, source.text), width, joined)
+
+
+def _start(node: Placed, text: str) -> int:
+    """Where a node begins: Go points at the second name of a chain, people look for the first."""
+    if not isinstance(node, (Field, Variable)) or not node.names[1:]:
+        return node.position
+    first = f".{node.names[0]}" if isinstance(node, Field) else node.names[0]
+    start = text.rfind(first, 0, node.position)
+    return start if start >= 0 else node.position
 
 
 def _message(error: Exception, site: Site | None, place: Place | None) -> str:
