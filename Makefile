@@ -30,6 +30,9 @@ test: .venv/dev ## Run the whole test suite
 lint: .venv/dev ## Check style, types and floors only
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
 
+bench: .venv/dev ## Measure CPU, latency and memory of a real server; see benchmarks/README.md
+	@cd benchmarks && ../$(BIN)/python run.py $(BENCH)
+
 goldens: .venv/dev ## Write the golden files anew; review the difference as behaviour
 	@$(BIN)/python -m pytest -q --update-goldens tests/scripts tests/test_examples.py
 

@@ -1,0 +1,155 @@
+"""Measure function-script, and others beside it, on the same requests: ``make bench``.
+
+Every server gets the same workloads in short alternating bursts; the medians are printed as a
+table and written as JSON, and cost against resources is drawn as an SVG.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+import programs
+import yaml
+from chart import draw
+from measure import Sample, Target, burst, listener
+from workloads import TOUCHED_FEW, Workload, requests
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+LANGUAGES = {
+    "jinja": programs.jinja,
+    "starlark": programs.starlark,
+    "gotemplate": programs.gotemplate,
+}
+
+
+def workloads(chosen: str) -> list[Workload]:
+    """The points to measure: the whole grid, or the few that decide."""
+    if chosen == "full":
+        points = [(o, p) for o in (0, 3, 50, 500) for p in (10, 50, 200)]
+    else:
+        points = [(0, 50), (3, 3), (50, 50), (500, 50)]
+    return [
+        Workload(observed=observed, produced=produced, few=few, new=new)
+        for observed, produced in points
+        for few in ((False, True) if observed > TOUCHED_FEW else (False,))
+        for new in (True, False)
+    ]
+
+
+def median(samples: list[Sample]) -> Sample:
+    """Each figure's median."""
+    rows = [asdict(sample) for sample in samples]
+    return Sample(**{key: statistics.median(row[key] for row in rows) for key in rows[0]})
+
+
+def parse_peer(text: str) -> tuple[str, str, list[dict[str, object]]]:
+    """``NAME=HOST:PORT:INPUT.yaml[,INPUT_FEW.yaml]``: the inputs to touch all, and to touch 3."""
+    name, _, rest = text.partition("=")
+    host, port, paths = rest.split(":", 2)
+    inputs = [yaml.safe_load(Path(path).read_text()) for path in paths.split(",")]
+    return name, f"{host}:{port}", [inputs[0], inputs[-1]]
+
+
+def main() -> None:
+    """Measure and report."""
+    options = _options()
+    from e2e.serving import Server  # noqa: PLC0415 - the tests' folder is on the path now
+
+    with tempfile.TemporaryDirectory() as folder:
+        flags, certs = ["--insecure"], ()
+        if options.mtls:
+            flags, certs = _certificates(Path(folder))
+        with Server(*flags, "--memory-limit", "1Gi", "--timeout", "30s") as server:
+            ours = Target(name="ours", address=server.address, pid=server.pid, certs=certs)
+            rows = _measure(options, ours)
+    options.output.write_text(json.dumps(rows, indent=1))
+    draw(rows, options.chart)
+    _print(rows)
+
+
+def _certificates(folder: Path) -> tuple[list[str], tuple[bytes, ...]]:
+    """Flags and a client's certificates for mutual TLS with a throw-away authority."""
+    from e2e.authority import Authority  # noqa: PLC0415 - the tests' folder is on the path now
+    from e2e.serving import SERVER_NAME  # noqa: PLC0415 - same
+
+    authority = Authority()
+    server, client = authority.server(SERVER_NAME), authority.client()
+    flags = ["--tls-certs-dir", str(server.write(folder))]
+    return flags, (client.authority, client.key, client.certificate)
+
+
+def _measure(options: argparse.Namespace, ours: Target) -> list[dict[str, object]]:
+    runs: list[tuple[str, Target, dict[bool, dict[str, object]]]] = [
+        (language, ours, {few: make(few=few) for few in (False, True)})
+        for language, make in LANGUAGES.items()
+        if language in options.languages
+    ]
+    for text in options.peer:
+        name, address, (every, few) = parse_peer(text)
+        pid = listener(int(address.rpartition(":")[2]))
+        runs.append((name, Target(name=name, address=address, pid=pid), {False: every, True: few}))
+    rows: list[dict[str, object]] = []
+    for workload in workloads(options.grid):
+        prepared = [
+            (name, target, requests(workload, by[workload.few])) for name, target, by in runs
+        ]
+        for clients in options.clients:
+            samples: dict[str, list[Sample]] = {name: [] for name, _, _ in prepared}
+            for _ in range(options.rounds + 1):
+                for name, target, data in prepared:
+                    found = burst(target, workload, data, clients, options.seconds)
+                    samples[name].append(found)
+            for name, found_all in samples.items():
+                # The first round warms caches.
+                figures = asdict(median(found_all[1:]))
+                rows.append({"server": name, "clients": clients, **asdict(workload), **figures})
+                print(_line(rows[-1]), file=sys.stderr)
+    return rows
+
+
+def _line(row: dict[str, object]) -> str:
+    touched = "3" if row["few"] else "all"
+    documents = "new" if row["new"] else "known"
+    return " ".join(
+        [
+            f"{row['server']:>14} {row['observed']:>8} {row['produced']:>8} {touched:>7}",
+            f"{documents:>9} {row['clients']:>7} {row['cpu_ms']:>9.2f} {row['rps']:>8.0f}",
+            f"{row['p50_ms']:>8.2f} {row['p99_ms']:>8.2f} {row['memory_mib']:>7.0f}",
+        ]
+    )
+
+
+def _print(rows: list[dict[str, object]]) -> None:
+    heads = "server observed produced touched documents clients cpu_ms rps p50_ms p99_ms MiB"
+    widths = (14, 8, 8, 7, 9, 7, 9, 8, 8, 8, 7)
+    print(" ".join(f"{head:>{width}}" for head, width in zip(heads.split(), widths, strict=True)))
+    for row in rows:
+        print(_line(row))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--grid", choices=("short", "full"), default="short")
+    parser.add_argument("--languages", nargs="+", default=[*LANGUAGES], choices=[*LANGUAGES])
+    parser.add_argument("--clients", nargs="+", type=int, default=[8])
+    parser.add_argument("--seconds", type=float, default=1.5, help="length of one burst")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--mtls", action="store_true", help="mutual TLS instead of plaintext")
+    parser.add_argument(
+        "--peer", action="append", default=[], metavar="NAME=HOST:PORT:INPUT.yaml[,FEW.yaml]"
+    )
+    parser.add_argument("--output", type=Path, default=Path("bench.json"))
+    parser.add_argument("--chart", type=Path, default=Path("bench.svg"))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
