@@ -13,9 +13,11 @@ import click
 
 from function_script import __version__
 from function_script.cli import failures, options
+from function_script.cli.package import package
 from function_script.cli.render import render
 from function_script.cli.run import run
 from function_script.cli.serve import serve
+from function_script.cli.validate import validate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +69,7 @@ def version() -> None:
     click.echo(f"{NAME} {__version__}")
 
 
-for _command in (serve, render, run):
+for _command in (serve, render, run, validate, package):
     commands.add_command(_command)
 options.name_variables(commands)
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import InputError
-from function_script.tools import manifests
+from function_script.tools import manifests, schemas
 
 if TYPE_CHECKING:
-    from function_script.values import Object, Value
+    from function_script.values import Object
 
 _V1: Final = "apiextensions.crossplane.io/v1"
 _V2: Final = "apiextensions.crossplane.io/v2"
@@ -54,7 +54,7 @@ def add_defaults(xr: Object, xrd: Object) -> None:
         properties = manifests.object_at(schema, "properties", part, "properties")
         below = xr.get(part)
         if isinstance(below, dict):
-            _add(below, {"properties": {**properties, **_machinery(part, xrd)}})
+            schemas.add_defaults(below, {"properties": {**properties, **_machinery(part, xrd)}})
 
 
 def _schema(xr: Object, xrd: Object) -> Object:
@@ -75,44 +75,3 @@ def _machinery(part: str, xrd: Object) -> Object:
         return {}
     field: Object = {"compositionUpdatePolicy": {"type": "string", "default": policy}}
     return field if is_legacy(xrd) else {"crossplane": {"type": "object", "properties": field}}
-
-
-def _add(value: Value, schema: Value) -> None:
-    if not isinstance(schema, dict):
-        return
-    if isinstance(value, dict):
-        _add_to_object(value, schema)
-    elif isinstance(value, list):
-        items = schema.get("items")
-        for index, item in enumerate(value):
-            if item is None and _replaces_null(items):
-                value[index] = _default(items)
-            _add(value[index], items)
-
-
-def _add_to_object(value: Object, schema: Object) -> None:
-    properties = manifests.object_at(schema, "properties")
-    for key, below in properties.items():
-        if _has_default(below) and (
-            key not in value or (value[key] is None and _replaces_null(below))
-        ):
-            value[key] = _default(below)
-    others = schema.get("additionalProperties")
-    for key in value:
-        below = properties.get(key, others)
-        if value[key] is None and key not in properties and _replaces_null(others):
-            value[key] = _default(others)
-        _add(value[key], below)
-
-
-def _has_default(schema: Value) -> bool:
-    return isinstance(schema, dict) and schema.get("default") is not None
-
-
-def _replaces_null(schema: Value) -> bool:
-    """A null counts as absent where it is not allowed and there is a default to put there."""
-    return isinstance(schema, dict) and _has_default(schema) and schema.get("nullable") is not True
-
-
-def _default(schema: Value) -> Value:
-    return objects.copied(schema["default"]) if isinstance(schema, dict) else None
