@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from types import NoneType
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import yaml_reader, yaml_writer
@@ -61,10 +62,10 @@ def _list_of(run: Run, found: object) -> object:
 
 
 def _extra_resources(run: Run, request: object, name: str) -> object:
-    found = _find(request, "requiredResources", name, "items")
-    if not isinstance(found, list):
-        found = _find(request, "extraResources", name, "items")
-    return _list_of(run, found)
+    group = _find(request, "requiredResources", name)
+    if not isinstance(group, dict) or not isinstance(group.get("items", ""), (list, NoneType)):
+        group = _find(request, "extraResources", name)
+    return _list_of(run, _find(group, "items"))
 
 
 def _resources_from_context(run: Run, request: object, name: str) -> object:

@@ -22,12 +22,11 @@ _MAX_SIMPLE_KEY: Final = 128
 def to_yaml(value: object) -> str:
     """A value as a document, with a final newline."""
     parts: list[str] = []
-    if isinstance(value, Struct):
-        value = value.yaml()
-    if isinstance(value, (dict, list, bytes)) and value:
-        _write_block(value, 0, "", parts)
-    else:
+    block = _block_of(value)
+    if block is None:
         parts.append(f"{_scalar(value, _STEP)}\n")
+    else:
+        _write_block(block, 0, "", parts)
     return "".join(parts)
 
 

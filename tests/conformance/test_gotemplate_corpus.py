@@ -1,0 +1,144 @@
+"""Conformance of GoTemplate with Go's engine: the shared corpus, rendered and compared by byte.
+
+A row passes when stage and text are Go's, and for errors the position. Rows that differ on
+purpose stand with their reasons in gotemplate/differences.txt; one that starts to match fails.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.engines.gotemplate import GoFailure, render_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from _pytest.terminal import TerminalReporter
+
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "gotemplate"
+DIFFERENCES = Path(__file__).parent / "gotemplate" / "differences.txt"
+REAL_FLOOR = 0.995
+_POSITION = re.compile(r"template: [^:]+:[0-9]+(?::[0-9]+)?")
+
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus is not here")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one row came out; ``exact`` says that the error's text is Go's, too."""
+
+    id: str
+    group: str
+    passed: bool
+    exact: bool
+    shown: str
+
+
+def _rows(part: str) -> Iterator[dict[str, object]]:
+    with (CORPUS / f"{part}-cases.jsonl").open() as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def _render(row: dict[str, object], shared: dict[str, object]) -> tuple[str, str, str]:
+    data = row["data"]
+    data = copy.deepcopy(shared[data]) if isinstance(data, str) else data
+    delims = row.get("delims", ("{{", "}}"))
+    try:
+        text = render_text(
+            str(row["template"]),
+            data,  # type: ignore[arg-type] # JSON objects
+            delims=tuple(delims),  # type: ignore[arg-type] # two strings
+            options=row.get("options", ()),  # type: ignore[arg-type] # strings
+        )
+    except GoFailure as failure:
+        return failure.stage, failure.output, failure.text
+    return "ok", text, ""
+
+
+@cache
+def outcomes(part: str) -> tuple[Outcome, ...]:
+    """All rows of a part of the corpus, rendered once."""
+    shared = json.loads((CORPUS / "spec-data.json").read_text())
+    return tuple(_outcome(row, shared) for row in _rows(part))
+
+
+def _outcome(row: dict[str, object], shared: dict[str, object]) -> Outcome:
+    stage, text, error = _render(row, shared)
+    wanted = str(row.get("error", ""))
+    same_place = _positions(error) == _positions(wanted)
+    return Outcome(
+        id=str(row["id"]),
+        group=str(row["group"]) if row["part"] == "spec" else "real",
+        passed=stage == row["stage"] and text == row["output"] and same_place,
+        exact=error == wanted,
+        shown=f"{row['id']}: {stage} {error or text!r}"[:500],
+    )
+
+
+def _positions(error: str) -> str | None:
+    found = _POSITION.match(error)
+    return found[0] if found is not None else None
+
+
+@cache
+def differences() -> dict[str, str]:
+    """The rows that differ on purpose, each with its reason."""
+    lines = DIFFERENCES.read_text().splitlines()
+    pairs = (line.split(": ", 1) for line in lines if line and not line.startswith("#"))
+    return dict(pairs)
+
+
+class _Table:
+    """Prints passed and all rows of each group below the test run's own summary."""
+
+    def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
+        terminalreporter.section("GoTemplate conformance: same as Go / rows")
+        for part in ("spec", "real"):
+            found = outcomes(part)
+            rows, passed = (
+                Counter(o.group for o in found),
+                Counter(o.group for o in found if o.passed),
+            )
+            for group in sorted(rows):
+                terminalreporter.write_line(f"{group:44} {passed[group]:5} / {rows[group]}")
+            told = f"{sum(o.exact for o in found)} with Go's error text"
+            total = f"{passed.total():5} / {rows.total()}, {told}"
+            terminalreporter.write_line(f"{part + ' in all':44} {total}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def table(request: pytest.FixtureRequest) -> None:
+    """Report a score per group, so that progress shows."""
+    manager = request.config.pluginmanager
+    if not manager.has_plugin("gotemplate-table"):
+        manager.register(_Table(), "gotemplate-table")
+
+
+def test_own_snippets_render_as_in_go() -> None:
+    """Every snippet of the specification part renders, or fails, as Go's engine has it."""
+    failed = {o.id: o.shown for o in outcomes("spec") if not o.passed}
+    assert {row: shown for row, shown in failed.items() if row not in differences()} == {}
+
+
+def test_real_templates_render_as_in_go() -> None:
+    """Of the templates of public repositories at least 99.5 % render as Go's engine has it."""
+    found = outcomes("real")
+    failed = {o.id: o.shown for o in found if not o.passed}
+    assert {row: shown for row, shown in failed.items() if row not in differences()} == {}
+    assert len(found) - len(failed) >= REAL_FLOOR * len(found)
+
+
+def test_listed_differences_are_still_there() -> None:
+    """A row that is listed as different and matches Go by now leaves the list."""
+    failed = {o.id for part in ("spec", "real") for o in outcomes(part) if not o.passed}
+    assert sorted(set(differences()) - failed) == []
