@@ -5,6 +5,7 @@ Called by the main path through the table of engines; knows requests and results
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import orjson
@@ -12,10 +13,9 @@ import starlark
 
 from function_script.engines.starlark import bridge, build, dialect, errors, predeclared
 from function_script.errors import DocumentError, LimitError
-from function_script.program import Returned
+from function_script.program import Lazy, Returned
 
 if TYPE_CHECKING:
-    from function_script.engines.starlark.parts import Reach
     from function_script.limits import Limits
     from function_script.program import Program, Scope
     from function_script.values import Object
@@ -25,11 +25,14 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> Returned:
     """Run ``main`` with the scope's request; raises FatalError."""
     options = dialect.options(limits)
     script = build.script(program, limits, options)
+    request = _request(scope)
+    text = orjson.dumps(script.reach.select(request)).decode()
     try:
         with predeclared.seeded(scope.seed):
-            reply = bridge.call(script.wrapped, _request(scope, script.reach), limits, options)
+            reply = bridge.call(script.wrapped, text, limits, options)
     except starlark.StarlarkError as error:
-        raise errors.failed(str(error), script.main, script.sources, limits) from error
+        said = str(error)
+        raise errors.failed(said, script.main, script.sources, request, limits) from error
     return Returned(value=_result(reply, limits), span=script.span)
 
 
@@ -38,11 +41,10 @@ def check(program: Program, limits: Limits) -> None:
     build.script(program, limits, dialect.options(limits))
 
 
-def _request(scope: Scope, reach: Reach) -> str:
-    request = reach.select(scope.request)
-    if reach.has("params"):
-        request["params"] = scope.params
-    return orjson.dumps(request).decode()
+def _request(scope: Scope) -> Lazy:
+    """What a script gets, if all of it is wanted: the request's parts, and ``params``."""
+    parts = {name: partial(scope.request.__getitem__, name) for name in scope.request}
+    return Lazy({**parts, "params": lambda: scope.params})
 
 
 def _result(reply: str, limits: Limits) -> Object:

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from function_script.diagnostics import Diagnostic, cut
-from function_script.engines.starlark import hints
+from function_script.engines.starlark import hints, missing
 from function_script.engines.starlark.dialect import MAX_CALLS
 from function_script.errors import DocumentError, FatalError, LimitError, ProgramError
 from function_script.source import Source, Span, excerpt
 
 if TYPE_CHECKING:
     from function_script.limits import Limits
+    from function_script.values import Readable
 
 # Names of our own sources. A user's source never begins like this: its name is a field or a path.
 BRIDGE = "<bridge>"
@@ -37,6 +38,8 @@ _FRAME = re.compile(r"^  \* (.+):([0-9]+), in (.+)$", re.MULTILINE)
 _UNDERLINE = re.compile(r"^ *\| ( *)(\^+)$", re.MULTILINE)
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 _FIRST_LINE = re.compile(r"^1 \| ", re.MULTILINE)
+# Something that was looked up is not there.
+_ABSENT = re.compile(r"^Key .* was not found$|`NoneType`")
 _LINE_END = re.compile(r"\s*\n\s*")
 _RAISED = re.compile(r"(?:ValueError|TypeError): ")
 
@@ -92,8 +95,10 @@ def no_main(text: str) -> ProgramError:
     return ProgramError.of(f"cannot run main: {cause}", hint=hint)
 
 
-def failed(text: str, main: Source, sources: Sources, limits: Limits) -> FatalError:
-    """The error of a script that failed while it ran."""
+def failed(
+    text: str, main: Source, sources: Sources, request: Mapping[str, Readable], limits: Limits
+) -> FatalError:
+    """The error of a script that failed while it ran for this request."""
     failure = _read(text)
     if limit := _limit("cannot run main", failure, sources, limits):
         return limit
@@ -101,7 +106,23 @@ def failed(text: str, main: Source, sources: Sources, limits: Limits) -> FatalEr
         return _bad_result(failure.message, main)
     if failure.spot is not None and failure.spot.name == WRAPPER:
         return _bad_contract(failure.message, main)
-    return ProgramError(_diagnostic("cannot run main", failure, sources))
+    found = _diagnostic("cannot run main", failure, sources)
+    if _ABSENT.search(failure.message):
+        found = replace(found, hint=_missing(failure.spot, sources, request, found.hint))
+    return ProgramError(found)
+
+
+def _missing(
+    span: Span | None, sources: Sources, request: Mapping[str, Readable], hint: str | None
+) -> str | None:
+    if span is None or span.name not in sources:
+        return hint
+    start = (span.column or 1) - 1
+    expression = _line(sources[span.name], span)[start : start + span.width]
+    said = missing.hint(expression, [source.text for source in sources.values()], request)
+    if said is None or hint is None or "did you mean" in said:
+        return said or hint
+    return f"{said}; {hint}"
 
 
 def _read(text: str) -> _Failure:

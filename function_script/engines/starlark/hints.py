@@ -114,10 +114,7 @@ _ABSENT = {
     "req": "the request is the argument of main: pass it on to your functions",
 }
 
-_MISSING = (
-    "something on the way is not there (yet): "
-    'get(value, "path.to.field") gives None instead of this error'
-)
+_MISSING = 'get(value, "a.b.c") gives None where something on the way is missing'
 
 _HINTS = (
     _hint(

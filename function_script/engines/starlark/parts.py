@@ -53,10 +53,6 @@ class Reach:
         """The values at these paths, whole, below the branches that lead to them."""
         return cls(tree=_tree(frozenset(paths), ()))
 
-    def has(self, part: str) -> bool:
-        """Whether a top-level part is wanted at all."""
-        return self.tree is None or part in self.tree
-
     def select(self, request: Mapping[str, Readable]) -> Object:
         """What is wanted of ``request``, in dicts and lists."""
         return _select(request, self.tree)

@@ -1,16 +1,16 @@
 """Which parts of a request a script can reach, so that the rest need not be handed to it.
 
-Called once per script. Python's parser reads Starlark, of which it accepts a superset. The
-analysis follows the request through names and says "all of it" wherever it loses the thread.
+Called once per script. The analysis follows the request through names, and says "all of it"
+wherever it loses the thread.
 """
 
 from __future__ import annotations
 
 import ast
-import warnings
 from typing import TYPE_CHECKING
 
 from function_script import objects
+from function_script.engines.starlark import syntax
 from function_script.engines.starlark.bindings import Bindings, Function
 from function_script.engines.starlark.parts import EVERYTHING, Path, Paths, Reach, is_branch
 
@@ -36,14 +36,13 @@ _WHOLE: Mapping[str, Sequence[Path]] = {
 # An annotation of any other type may look into what it annotates.
 _SHALLOW_TYPES = frozenset({"dict", "list", "str"})
 _NOTHING: Paths = frozenset()
-# A longer source is not worth the time; more rounds would be a defect, as few paths are followed.
-_MAX_CHARACTERS = 64 * 1024
+# There are few branches to follow, so more rounds would be a defect.
 _MAX_ROUNDS = 20
 
 
 def of(texts: Iterable[str]) -> Reach:
     """What a script with these sources can reach; everything when in doubt."""
-    trees = [_parsed(text) for text in texts]
+    trees = [syntax.parse(text) for text in texts]
     known = [tree for tree in trees if tree is not None]
     if len(known) < len(trees):
         return EVERYTHING
@@ -56,18 +55,6 @@ def of(texts: Iterable[str]) -> Reach:
         analysis.flow(main.positional[0], frozenset({()}))
         analysis.leak_result(main.name)
     return analysis.run(known)
-
-
-def _parsed(text: str) -> ast.Module | None:
-    # Python ends lines at a lone carriage return, and knows characters by name; Starlark not.
-    if len(text) > _MAX_CHARACTERS or "\\N" in text or "\r" in text.replace("\r\n", ""):
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 class _UnknownError(Exception):
