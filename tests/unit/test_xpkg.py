@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.errors import InputError
+from function_script.tools import xpkg
+from function_script.tools.xpkg import archives
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+META = """\
+# A comment of the author.
+apiVersion: meta.pkg.crossplane.io/v1
+kind: Function
+metadata: {name: function-test}
+spec: {crossplane: {version: ">=v2.0.0-0"}}
+"""
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.org}
+"""
+
+
+def sha256(data: bytes) -> str:
+    """A digest as images spell it."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def write(directory: Path, **texts: str) -> Path:
+    """A directory with YAML files."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (directory / f"{name}.yaml").write_text(text)
+    return directory
+
+
+def build(directory: Path, meta: str = META, crd: str = CRD) -> xpkg.Built:
+    """A package of these texts."""
+    package = write(directory / "package", crossplane=meta)
+    crds = write(directory / "crds", things=crd)
+    return xpkg.build(package, crds, output=directory / "test.xpkg")
+
+
+def image(*, compress: bool = True) -> dict[str, bytes]:
+    """The files of an image as `docker save` writes it: a config and one layer."""
+    layer = archives.tar({"app/main.py": b"print()"})
+    config = {
+        "architecture": "arm64",
+        "os": "linux",
+        "config": {"Entrypoint": ["function-script"], "User": "2000"},
+        "rootfs": {"type": "layers", "diff_ids": [sha256(layer)]},
+        "history": [{"created_by": "COPY"}],
+    }
+    data = gzip.compress(layer, mtime=0) if compress else layer
+    listing = [{"Config": "config.json", "RepoTags": ["x:y"], "Layers": ["1/layer.tar"]}]
+    return {
+        "manifest.json": json.dumps(listing).encode(),
+        "config.json": json.dumps(config).encode(),
+        "1/layer.tar": data,
+    }
+
+
+def oci_layout(*, platforms: int = 1) -> dict[str, bytes]:
+    """The same image as an OCI layout, with an attestation beside it."""
+    saved = image()
+    files = {"oci-layout": b'{"imageLayoutVersion": "1.0.0"}'}
+
+    def blob(data: bytes) -> dict[str, str]:
+        files[f"blobs/sha256/{hashlib.sha256(data).hexdigest()}"] = data
+        return {"digest": sha256(data)}
+
+    manifest = {"config": blob(saved["config.json"]), "layers": [blob(saved["1/layer.tar"])]}
+    entries: list[object] = [blob(json.dumps(manifest).encode()) for _ in range(platforms)]
+    attestation = {**blob(b"{}"), "platform": {"os": "unknown", "architecture": "unknown"}}
+    below = blob(json.dumps({"manifests": [*entries, attestation]}).encode())
+    files["index.json"] = json.dumps({"manifests": [below]}).encode()
+    return files
+
+
+def save(path: Path, files: dict[str, bytes]) -> Path:
+    """An archive of these files."""
+    path.write_bytes(archives.tar(files))
+    return path
+
+
+def opened(path: Path) -> tuple[dict[str, bytes], dict[str, object]]:
+    """The members of a package, and its config."""
+    with tarfile.open(path) as archive:
+        files = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr] # all are files
+    (listing,) = json.loads(files["manifest.json"])
+    config: dict[str, object] = json.loads(files[listing["Config"]])
+    return files, config
+
+
+def test_a_package_without_a_runtime_has_one_layer(tmp_path: Path) -> None:
+    """It names its platform all the same, as tools ask for one."""
+    built = build(tmp_path)
+    files, config = opened(built.path)
+    assert (built.name, built.has_runtime) == ("function-test", False)
+    assert built.size_bytes == built.path.stat().st_size
+    assert (config["os"], config["architecture"]) == ("linux", "amd64")
+    assert len(files) == 3
+
+
+def test_the_texts_are_the_authors(tmp_path: Path) -> None:
+    """Comments and order of fields stay; the metadata comes first."""
+    text = xpkg.read_package(build(tmp_path).path)
+    assert text == f"---\n{META}---\n{CRD}---\n"
+
+
+@pytest.mark.parametrize("compress", [True, False], ids=["gzip", "plain"])
+def test_a_runtime_image_is_extended(tmp_path: Path, *, compress: bool) -> None:
+    """Its layers, entry point, user and platform are the package's, its labels are more."""
+    package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
+    runtime = save(tmp_path / "image.tar", image(compress=compress))
+    built = xpkg.build(package, crds, output=tmp_path / "x.xpkg", runtime_image=runtime)
+    files, config = opened(built.path)
+    (listing,) = json.loads(files["manifest.json"])
+    first, second = listing["Layers"]
+    assert gzip.decompress(files[first]) == archives.tar({"app/main.py": b"print()"})
+    diff_ids = config["rootfs"]["diff_ids"]  # type: ignore[index] # it is an object
+    assert diff_ids == [sha256(gzip.decompress(files[name])) for name in (first, second)]
+    assert config["architecture"] == "arm64"
+    assert config["config"] == {
+        "Entrypoint": ["function-script"],
+        "User": "2000",
+        "Labels": {f"io.crossplane.xpkg:{sha256(files[second])}": "base"},
+    }
+    assert len(config["history"]) == 2  # type: ignore[arg-type] # it is a list
+    assert built.has_runtime
+
+
+def test_gzip_layers_keep_their_bytes(tmp_path: Path) -> None:
+    """Their digests are those of the image that was tested."""
+    package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
+    runtime = save(tmp_path / "image.tar", image())
+    built = xpkg.build(package, crds, output=tmp_path / "x.xpkg", runtime_image=runtime)
+    assert image()["1/layer.tar"] in opened(built.path)[0].values()
+
+
+def test_an_oci_layout_is_an_image_too(tmp_path: Path) -> None:
+    """As a directory or as an archive; attestations are no platform."""
+    package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
+    archive = save(tmp_path / "oci.tar", oci_layout())
+    directory = tmp_path / "oci"
+    for name, data in oci_layout().items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_bytes(data)
+    docker = save(tmp_path / "docker.tar", image())
+    digests = {
+        xpkg.build(package, crds, output=tmp_path / "x.xpkg", runtime_image=runtime).digest
+        for runtime in (archive, directory, docker)
+    }
+    assert len(digests) == 1
+
+
+BAD_IMAGES = [
+    pytest.param({"hello": b"x"}, 'it has no file "index.json"', id="no-image"),
+    pytest.param(oci_layout(platforms=2), "several platforms", id="several-platforms"),
+    pytest.param(image() | {"manifest.json": b"[]"}, "no image, or several", id="empty"),
+    pytest.param(image() | {"manifest.json": b"{"}, "cannot read image", id="broken-json"),
+    pytest.param(image() | {"1/layer.tar": b"\x28\xb5\x2f\xfd"}, "zstd", id="zstd"),
+    pytest.param(image() | {"config.json": b"[]"}, "no object", id="config"),
+]
+
+
+@pytest.mark.parametrize(("files", "message"), BAD_IMAGES)
+def test_other_files_are_no_runtime(tmp_path: Path, files: dict[str, bytes], message: str) -> None:
+    """What is wrong with the image is said."""
+    package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
+    runtime = save(tmp_path / "image.tar", files)
+    with pytest.raises(InputError, match=message):
+        xpkg.build(package, crds, output=tmp_path / "x.xpkg", runtime_image=runtime)
+    assert not (tmp_path / "x.xpkg").exists()
+
+
+def test_what_is_no_archive_is_said(tmp_path: Path) -> None:
+    """A file that is something else, and one that is not there."""
+    (tmp_path / "x.xpkg").write_text("hello")
+    with pytest.raises(InputError, match="it is no archive"):
+        xpkg.read_package(tmp_path / "x.xpkg")
+    with pytest.raises(InputError, match="no such file"):
+        xpkg.read_package(tmp_path / "y.xpkg")
+
+
+def test_an_image_that_is_no_package_is_said(tmp_path: Path) -> None:
+    """An image without package.yaml."""
+    with pytest.raises(InputError, match=r"it holds no package\.yaml"):
+        xpkg.read_package(save(tmp_path / "image.tar", image()))
+
+
+BAD_PACKAGES = [
+    pytest.param("", CRD, "holds 0 objects of kind Function", id="no-function"),
+    pytest.param(f"{META}---\n{META}", CRD, "holds 2 objects of kind Function", id="two-functions"),
+    pytest.param(
+        META, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}", 'ConfigMap "x"', id="other"
+    ),
+    pytest.param(
+        META.replace("function-test", "script"), CRD, 'begins with "function-"', id="name"
+    ),
+    pytest.param(
+        META.replace(">=v2.0.0-0", "at least two"), CRD, "is no constraint", id="constraint"
+    ),
+]
+
+
+@pytest.mark.parametrize(("meta", "crd", "message"), BAD_PACKAGES)
+def test_what_crossplane_would_refuse_is_refused(
+    tmp_path: Path, meta: str, crd: str, message: str
+) -> None:
+    """One Function, any number of CRDs, nothing else."""
+    with pytest.raises(InputError, match=message):
+        build(tmp_path, meta, crd)
+
+
+@pytest.mark.parametrize(
+    "constraint", [">=v2.0.0-0", "~1.2", "^1.2.3 || >3", ">=1.0, <2", "v2.x", "!=1.2.3+b", "1 - 2"]
+)
+def test_constraints_on_versions(tmp_path: Path, constraint: str) -> None:
+    """Every way to write one is taken."""
+    build(tmp_path, META.replace(">=v2.0.0-0", constraint))
+
+
+def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """With what to do about it."""
+    with pytest.raises(InputError, match=r"no directory .*run the command in a checkout"):
+        xpkg.build(tmp_path / "package", tmp_path)
+
+
+def test_the_default_file_name_has_the_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two different packages never overwrite each other."""
+    monkeypatch.chdir(tmp_path)
+    package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
+    built = xpkg.build(package, crds)
+    assert built.path.name == f"function-test-{built.digest.removeprefix('sha256:')[:12]}.xpkg"
+    assert built.path.exists()
+
+
+def test_uncompressed_gzip_is_gzip() -> None:
+    """Of any length, also of several blocks and of none."""
+    for data in (b"", b"x", bytes(range(256)) * 1000):
+        packed = archives.gzip_stored(data)
+        assert gzip.decompress(packed) == data
+        assert gzip.GzipFile(fileobj=io.BytesIO(packed)).read() == data
