@@ -32,7 +32,8 @@ _PREFIX: Final = "function-"
 # As far as constraints need telling from typing mistakes: comparisons joined by blanks, commas, ||.
 _VERSION: Final = r"v?[0-9xX*]+(\.[0-9xX*]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
 _COMPARISON: Final = rf"(=|==|!=|>|<|>=|=>|<=|=<|~|~>|\^)?\s*{_VERSION}"
-_CONSTRAINT: Final = re.compile(rf"\s*{_COMPARISON}((\s*,\s*|\s*\|\|\s*|\s+-\s+|\s+){_COMPARISON})*\s*")
+_JOINT: Final = r"(\s*,\s*|\s*\|\|\s*|\s+-\s+|\s+)"
+_CONSTRAINT: Final = re.compile(rf"\s*{_COMPARISON}({_JOINT}{_COMPARISON})*\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
