@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from function_script.engines.gotemplate.compiler import FILE
+from function_script.engines.gotemplate.compiler.statements import FILE
 from function_script.engines.gotemplate.faults import CallError, TypeFieldError
-from function_script.engines.gotemplate.nodes import to_source
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.syntax.nodes import to_source
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.code import Site
+    from function_script.engines.gotemplate.compiler.code import Site
     from function_script.engines.gotemplate.programs import BadSource, Loaded
 
 

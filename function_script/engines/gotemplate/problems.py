@@ -18,18 +18,18 @@ from function_script.engines.gotemplate.faults import (
     TypeFieldError,
 )
 from function_script.engines.gotemplate.go_errors import run_text, sites_of
-from function_script.engines.gotemplate.nodes import Field, Variable, to_source
 from function_script.engines.gotemplate.places import find_place
 from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.syntax.nodes import Field, Variable, to_source
 from function_script.errors import LimitError, ProgramError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from function_script.engines.gotemplate.code import Site
-    from function_script.engines.gotemplate.nodes import Placed
+    from function_script.engines.gotemplate.compiler.code import Site
     from function_script.engines.gotemplate.places import Part, Place
     from function_script.engines.gotemplate.programs import Loaded, ProgramFailure
+    from function_script.engines.gotemplate.syntax.nodes import Placed
     from function_script.errors import FatalError
     from function_script.source import Source
 

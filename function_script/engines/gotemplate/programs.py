@@ -9,11 +9,12 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from function_script.engines.gotemplate import parser, table
-from function_script.engines.gotemplate.compiler import compile_templates
-from function_script.engines.gotemplate.expressions import Surroundings
-from function_script.engines.gotemplate.parser import Grammar, ParseFailure
+from function_script.engines.gotemplate import table
+from function_script.engines.gotemplate.compiler.expressions import Surroundings
+from function_script.engines.gotemplate.compiler.statements import compile_templates
 from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.syntax import parser
+from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 from function_script.engines.gotemplate.values import is_broken, to_bytes, to_string
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from function_script.engines.gotemplate.access import MissingKey
     from function_script.engines.gotemplate.faults import ParseError
-    from function_script.engines.gotemplate.nodes import Node
     from function_script.engines.gotemplate.run import Unit
+    from function_script.engines.gotemplate.syntax.nodes import Node
     from function_script.program import Program
     from function_script.source import Source
     from function_script.values import Value

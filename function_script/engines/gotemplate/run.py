@@ -16,7 +16,7 @@ from function_script.engines.gotemplate.values import MISSING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from function_script.engines.gotemplate.code import Site
+    from function_script.engines.gotemplate.compiler.code import Site
     from function_script.engines.gotemplate.functions import Draw
     from function_script.limits import Limits
 

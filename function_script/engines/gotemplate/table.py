@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate import builtins, peer
+from function_script.engines.gotemplate.builtins import core, peer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from function_script.engines.gotemplate.functions import Function
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
-    function.name: function for function in (*builtins.FUNCTIONS, *peer.FUNCTIONS)
+    function.name: function for function in (*core.FUNCTIONS, *peer.FUNCTIONS)
 }
 REFUSALS: Final[Mapping[str, str]] = {}
 # The options of a step that some functions need.

@@ -9,12 +9,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate.faults import GoError, OverLimit
-from function_script.engines.gotemplate.nodes import Text
 from function_script.engines.gotemplate.places import find_place
 from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.syntax.nodes import Text
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.code import Site
+    from function_script.engines.gotemplate.compiler.code import Site
     from function_script.engines.gotemplate.places import Part
     from function_script.engines.gotemplate.programs import Loaded
     from function_script.engines.gotemplate.run import Run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from function_script.engines.gotemplate.printing import float_text
 from function_script.engines.gotemplate.times import Time
 from function_script.engines.gotemplate.values import Struct, byte_length, go_kind
-from function_script.engines.gotemplate.yaml_scalars import write_key, write_string
+from function_script.engines.gotemplate.yaml.scalars import write_key, write_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,6 +6,7 @@ from typing import Final
 
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
 from function_script.engines.gotemplate.values import (
     MISSING,
     Int,
@@ -19,7 +20,6 @@ from function_script.engines.gotemplate.values import (
     go_type,
     is_nil,
 )
-from function_script.engines.gotemplate.verbs import Flags, format_argument
 
 _KINDS: Final[dict[type, str]] = {
     str: "string",

@@ -6,10 +6,11 @@ import re
 from typing import Final
 from urllib.parse import quote_plus
 
-from function_script.engines.gotemplate import comparing, printing
+from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate.builtins import comparing
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Budget, Function, Needs
-from function_script.engines.gotemplate.printf import sprintf
+from function_script.engines.gotemplate.printf.formats import sprintf
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import (
     MISSING,

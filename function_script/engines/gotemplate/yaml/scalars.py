@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate.values import is_broken, to_bytes
-from function_script.engines.gotemplate.yaml_resolver import is_text
+from function_script.engines.gotemplate.yaml.resolver import is_text
 
 # Plain whatever the context, apart from the words below.
 _SIMPLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")

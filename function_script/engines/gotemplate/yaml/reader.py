@@ -15,7 +15,7 @@ from function_script.documents.errors import YamlError
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.values import AnyMap, Int, to_string
-from function_script.engines.gotemplate.yaml_resolver import resolve
+from function_script.engines.gotemplate.yaml.resolver import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from function_script.engines.gotemplate.floats import format_float
+from function_script.engines.gotemplate.printf.floats import format_float
 from function_script.engines.gotemplate.printing import (
     NIL,
     quote,

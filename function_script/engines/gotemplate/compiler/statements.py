@@ -9,10 +9,12 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import access, loops
-from function_script.engines.gotemplate.code import Code, Scope, Value
-from function_script.engines.gotemplate.expressions import Expressions, Surroundings
+from function_script.engines.gotemplate.compiler.code import Code, Scope, Value
+from function_script.engines.gotemplate.compiler.expressions import Expressions, Surroundings
 from function_script.engines.gotemplate.faults import EvalError
-from function_script.engines.gotemplate.nodes import (
+from function_script.engines.gotemplate.printing import quote
+from function_script.engines.gotemplate.run import Run, Unit
+from function_script.engines.gotemplate.syntax.nodes import (
     Action,
     Break,
     Continue,
@@ -23,15 +25,13 @@ from function_script.engines.gotemplate.nodes import (
     Text,
     With,
 )
-from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.run import Run, Unit
 from function_script.engines.gotemplate.values import MISSING, Int, NilList, NilMap
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
     from function_script.engines.gotemplate.access import MissingKey
-    from function_script.engines.gotemplate.parser import Trees
+    from function_script.engines.gotemplate.syntax.parser import Trees
 
 # The name of generated code in tracebacks; no file has it.
 FILE: Final = "<gotemplate>"

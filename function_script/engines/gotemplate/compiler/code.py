@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from function_script.engines.gotemplate.nodes import Placed
+    from function_script.engines.gotemplate.syntax.nodes import Placed
 
 INDENT: Final = " "
 

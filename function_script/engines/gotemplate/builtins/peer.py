@@ -11,12 +11,12 @@ import binascii
 from types import NoneType
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate import yaml_reader, yaml_writer
-from function_script.engines.gotemplate.conditions import read_condition
+from function_script.engines.gotemplate.builtins.conditions import read_condition
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Budget, Function, Needs
 from function_script.engines.gotemplate.values import BytesMap, NilBytesMap, NilList, NilMap
+from function_script.engines.gotemplate.yaml import reader, writer
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.functions import Draw
@@ -92,7 +92,7 @@ def _credential_data(request: object, name: str) -> object:
 
 
 def _name_annotation(name: str) -> str:
-    return f"{NAME_ANNOTATION}: {yaml_writer.scalar_text(name) if name else ''}"
+    return f"{NAME_ANNOTATION}: {writer.scalar_text(name) if name else ''}"
 
 
 def _random_choice(draw: Draw, *choices: str) -> str:
@@ -103,13 +103,13 @@ def _random_choice(draw: Draw, *choices: str) -> str:
 
 def _to_yaml(budget: Budget, value: object) -> str:
     budget.check_tree(value)
-    return yaml_writer.to_yaml(value)
+    return writer.to_yaml(value)
 
 
 FUNCTIONS: Final = (
     Function(name="randomChoice", takes="string...", call=_random_choice, needs=Needs.DRAW),
     Function(name="toYaml", takes="any", call=_to_yaml, needs=Needs.BUDGET, gives="string"),
-    Function(name="fromYaml", takes="string", call=yaml_reader.from_yaml, needs=Needs.BUDGET),
+    Function(name="fromYaml", takes="string", call=reader.from_yaml, needs=Needs.BUDGET),
     Function(
         name="setResourceNameAnnotation", takes="string", call=_name_annotation, gives="string"
     ),

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate import literals
 from function_script.engines.gotemplate.faults import ParseError
-from function_script.engines.gotemplate.nodes import (
+from function_script.engines.gotemplate.printing import quote
+from function_script.engines.gotemplate.syntax import literals
+from function_script.engines.gotemplate.syntax.nodes import (
     Bool,
     Chain,
     Command,
@@ -24,12 +25,11 @@ from function_script.engines.gotemplate.nodes import (
     Variable,
     to_source,
 )
-from function_script.engines.gotemplate.printing import quote
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from function_script.engines.gotemplate.lexer import Token
+    from function_script.engines.gotemplate.syntax.lexer import Token
 
 # Deeper nesting than this no compiler of ours can follow; real templates stay below 10.
 MAX_NESTING: Final = 60

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
 from function_script.engines.gotemplate.printing import NIL
 from function_script.engines.gotemplate.values import go_type
-from function_script.engines.gotemplate.verbs import Flags, format_argument
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.functions import Budget

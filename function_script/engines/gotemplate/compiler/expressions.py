@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from function_script.engines.gotemplate.code import Code, Scope, Site, Value
+from function_script.engines.gotemplate.compiler.code import Code, Scope, Site, Value
 from function_script.engines.gotemplate.functions import Function, Needs
-from function_script.engines.gotemplate.nodes import (
+from function_script.engines.gotemplate.syntax.nodes import (
     Bool,
     Chain,
     Command,

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from function_script.engines.gotemplate import literals
 from function_script.engines.gotemplate.faults import ParseError
-from function_script.engines.gotemplate.lexer import Token, tokenize
-from function_script.engines.gotemplate.nodes import (
+from function_script.engines.gotemplate.printing import quote
+from function_script.engines.gotemplate.syntax import literals
+from function_script.engines.gotemplate.syntax.lexer import Token, tokenize
+from function_script.engines.gotemplate.syntax.nodes import (
     Action,
     Break,
     Continue,
@@ -21,8 +22,7 @@ from function_script.engines.gotemplate.nodes import (
     Text,
     With,
 )
-from function_script.engines.gotemplate.pipelines import MAX_NESTING, PipelineParser
-from function_script.engines.gotemplate.printing import quote
+from function_script.engines.gotemplate.syntax.pipelines import MAX_NESTING, PipelineParser
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping

@@ -1,0 +1,1 @@
+"""Nodes to Python source: expressions, statements, and the code they add to."""

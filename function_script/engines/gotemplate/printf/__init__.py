@@ -1,0 +1,1 @@
+"""Go's printf: formats, verbs, floats."""

@@ -1,0 +1,1 @@
+"""YAML as yaml.v3 reads and writes it, for toYaml and fromYaml."""
