@@ -133,6 +133,10 @@ class CodeGenerator(JinjaCodeGenerator):
         self.end_write(frame)
         self.leave_frame(inner)
 
+    def visit_NSRef(self, node: nodes.NSRef, frame: Frame) -> None:
+        """``{% set ns.x %}``: Jinja checks only some of these, and would set keys of data."""
+        self.write(f"settable({frame.symbols.ref(node.name)})[{node.attr!r}]")
+
     # -- Loops
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:

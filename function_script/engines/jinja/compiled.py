@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _MAX_PROGRAMS = 64
 _MAX_CHARACTERS = 2 << 20
 _MAX_PROBLEMS = 10
+_MAX_NODES = 3 * tree.MAX_NODES
 # The main template among the modules: no module has this name.
 _MAIN = ""
 # How generated code calls the template's variables.
@@ -127,12 +128,18 @@ def _parse(
 ) -> dict[str, _Parsed]:
     """The templates of these names and all they refer to."""
     parsed: dict[str, _Parsed] = {}
-    pending = list(wanted)
+    pending, nodes_left = list(wanted), _MAX_NODES
     while pending:
         name = pending.pop()
-        if name in sources and name not in parsed:
-            parsed[name] = _parse_one(environment, sources[name])
-            pending += [reference.module for reference in parsed[name].survey.references]
+        if name not in sources or name in parsed:
+            continue
+        parsed[name] = _parse_one(environment, sources[name])
+        pending += [reference.module for reference in parsed[name].survey.references]
+        made = parsed[name].tree
+        nodes_left -= 0 if made is None else tree.size(made)
+        if nodes_left < 0:
+            message = f"the modules have more than {_MAX_NODES} parts, the limit of a program"
+            raise ProgramError.of(f"cannot compile template: {message}")
     return parsed
 
 

@@ -139,7 +139,7 @@ class Environment(ImmutableSandboxedEnvironment):
     ) -> object:
         """``callee(…)``; only what is known to be harmless can be called."""
         run = context.run
-        run.budget.spend(1 + len(args))
+        run.budget.spend(1 + len(args) + len(kwargs))
         if isinstance(callee, Builtin):
             return self._call_builtin(run, callee, args, kwargs)
         if isinstance(callee, Method):

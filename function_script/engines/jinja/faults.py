@@ -56,7 +56,7 @@ def _told(error: Exception, run: Run, place: Place | None) -> tuple[str, str | N
         return _RENDER + _TOO_DEEP, None, None
     if isinstance(error, TemplateError):
         return _RENDER + _lowered(error.message or "the template failed"), None, None
-    if isinstance(error, (TypeError, ValueError)):
+    if isinstance(error, (TypeError, ValueError, ArithmeticError)):
         return _of_python(str(error))
     raise error
 

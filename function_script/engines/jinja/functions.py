@@ -25,6 +25,7 @@ from function_script.engines.jinja.problems import (
 )
 from function_script.engines.jinja.shared import SHARED
 from function_script.engines.jinja.texts import required
+from function_script.values import MAX_SAFE_INTEGER
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.calls import Call
@@ -59,7 +60,8 @@ def _bound(value: object) -> int:
     if isinstance(value, Undefined):
         raise MissingError(value)
     if isinstance(value, int):
-        return value
+        # Far beyond any list, and still a number that Python counts with.
+        return max(-MAX_SAFE_INTEGER, min(value, MAX_SAFE_INTEGER))
     raise RenderError(f"a range is made of integers, not of {a(value)}", name="range")
 
 
@@ -92,7 +94,7 @@ def fail(run: Run, message: object = "the template failed") -> object:
 
 def log(run: Run, *values: object) -> str:
     """Write a line to the function's log; gives no text."""
-    run.log(" ".join(text(run.budget, value) for value in values))
+    run.log(run.budget.concat([f"{text(run.budget, value)} " for value in values]))
     return ""
 
 

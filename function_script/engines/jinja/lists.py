@@ -17,12 +17,14 @@ from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.operators import add, is_number
 from function_script.engines.jinja.output import flow, text
 from function_script.engines.jinja.problems import MissingError, RenderError, a
-from function_script.engines.jinja.undefined import at
 from function_script.fields import nearest
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.calls import Call
     from function_script.engines.jinja.run import Run
+
+# Steps of an attribute's path, and attributes to sort by.
+_MAX_STEPS = 20
 
 # What a list is sorted by: texts and numbers in their own order, lists of them item by item.
 SortKey: TypeAlias = str | float | list["SortKey"]
@@ -35,7 +37,7 @@ def items_of(run: Run, value: object) -> list[object]:
     if isinstance(value, Undefined):
         raise MissingError(value)
     if not isinstance(value, (list, tuple, range, str, Mapping)):
-        raise RenderError(f"{a(value)} is no list")
+        raise RenderError(f"{a(value)} is not a list")
     run.budget.items(len(value))
     return list(value)
 
@@ -58,19 +60,16 @@ def join(run: Run, value: object, separator: object = "", attribute: object = No
 
 def first(run: Run, value: object) -> object:
     """The first item."""
-    return next(iter(items_of(run, value)), None) if value else _nothing(run, value)
+    return (items_of(run, value) or [_nothing(run)])[0]
 
 
 def last(run: Run, value: object) -> object:
     """The last item."""
-    return items_of(run, value)[-1] if value else _nothing(run, value)
+    return (items_of(run, value) or [_nothing(run)])[-1]
 
 
-def _nothing(run: Run, value: object) -> Undefined:
-    if isinstance(value, Undefined):
-        return at(run.environment.undefined, value, 0)
-    items_of(run, value)
-    return run.environment.undefined("an empty list has no first or last item")
+def _nothing(run: Run) -> Undefined:
+    return run.environment.undefined("an empty list has no first and no last item")
 
 
 def reverse(run: Run, value: object) -> object:
@@ -113,7 +112,7 @@ def sort(
 ) -> list[object]:
     """The items in order; ``attribute`` may name several, separated by commas."""
     order = _order(run, case_sensitive)
-    names = attribute.split(",") if isinstance(attribute, str) else [attribute]
+    names = attribute.split(",", _MAX_STEPS) if isinstance(attribute, str) else [attribute]
     pickers = [_picker(run, name) for name in names]
 
     def by(item: object) -> SortKey:
@@ -269,7 +268,9 @@ def _picker(run: Run, attribute: object, default: object = None) -> Callable[[ob
         return lambda item: item
     if isinstance(attribute, Undefined):
         raise MissingError(attribute)
-    parts = str(attribute).strip().split(".")
+    if not isinstance(attribute, (str, int)):
+        raise RenderError(f"the name of an attribute must be a string, not {a(attribute)}")
+    parts = str(attribute).strip().split(".", _MAX_STEPS)
     steps = [int(part) if part.isdigit() else part for part in parts]
     return partial(_picked, run, steps, default)
 

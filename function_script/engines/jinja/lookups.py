@@ -71,6 +71,10 @@ def item(value: object, index: object, undefined: type[Undefined]) -> object:
         raise MissingError(index)
     if isinstance(index, str):
         return attribute(value, index, undefined)
+    if index is not None and not isinstance(index, (int, float)):
+        raise RenderError(f"{a(index)} cannot be an index")
+    if isinstance(value, Mapping):
+        return value[index] if index in value else at(undefined, value, index)
     if isinstance(index, int) and isinstance(value, (str, list, tuple, range)):
         if -len(value) <= index < len(value):
             return value[index]

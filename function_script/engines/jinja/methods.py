@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Undefined
 
 from function_script.engines.jinja.budget import CHARACTERS_PER_STEP
+from function_script.engines.jinja.operators import key
 from function_script.engines.jinja.output import settled, text
 from function_script.engines.jinja.problems import MissingError, RenderError, a
 
@@ -39,7 +40,7 @@ def _of_mapping(
     budget: Budget, owner: Mapping[object, object], name: str, arguments: tuple[object, ...]
 ) -> object:
     if name == "get":
-        result: object = getattr(owner, name)(*arguments)
+        result: object = owner.get(key(arguments[0]) if arguments else None, *arguments[1:2])
         return result
     budget.items(len(owner))
     return list(getattr(owner, name)(*arguments))

@@ -93,7 +93,8 @@ class _Chains:
             circle = " -> ".join((*way[way.index(module) :], module))
             self._add(name, reference, f"modules need each other in a circle: {circle}")
             return 0
-        length = 1 + self.length(module, (*way, module))
+        # Also where it would only be found out further down: this recursion has an end itself.
+        length = 1 + (self.length(module, (*way, module)) if len(way) < MAX_DEPTH else len(way))
         if length > MAX_DEPTH:
             self._add(name, reference, f"modules need each other more than {MAX_DEPTH} deep")
             return 0

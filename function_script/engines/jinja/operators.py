@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias, TypeGuard
 
 from jinja2 import Undefined
+from jinja2.utils import Namespace
 
 from function_script.engines.jinja.budget import (
     CHARACTERS_PER_STEP,
@@ -26,6 +27,7 @@ from function_script.engines.jinja.problems import BudgetError, MissingError, Re
 # Comparing texts is so cheap that a step pays for this many characters.
 _COMPARED_PER_STEP = 256
 Bounds: TypeAlias = "slice[int | None, int | None, int | None]"
+_SET_HINT = "make one with `namespace(x=1)`; data cannot be changed"
 _LOOP_HINT = "null is no list: `value or []` is an empty one"
 
 
@@ -67,10 +69,10 @@ def multiply(budget: Budget, left: object, right: object) -> object:
         left, right = right, left
     if isinstance(left, str) and isinstance(right, int):
         budget.characters(len(left) * max(right, 0))
-        return left * right
+        return left * max(right, 0)
     if isinstance(left, (list, tuple)) and isinstance(right, int):
         budget.items(len(left) * max(right, 0))
-        return [*left] * right
+        return [*left] * max(right, 0)
     raise _refused("multiply {left} by {right}", left, right)
 
 
@@ -245,6 +247,13 @@ def key(value: object) -> object:
     if isinstance(value, Undefined):
         raise MissingError(value)
     raise RenderError(f"{a(value)} cannot be the key of an object")
+
+
+def settable(value: object) -> Namespace:
+    """The value, if `set` may change its attributes."""
+    if isinstance(value, Namespace):
+        return value
+    raise RenderError("only the attributes of a namespace can be set", hint=_SET_HINT)
 
 
 def turns(budget: Budget, value: object, steps: int) -> object:

@@ -6,6 +6,7 @@ object in which the lookup failed.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import deque
 from collections.abc import Mapping
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Undefined
 from jinja2.utils import missing
 
-from function_script.engines.jinja.lookups import MAPPING_METHODS
 from function_script.engines.jinja.problems import a
+from function_script.engines.jinja.scope import NAMES
 from function_script.fields import nearest
 from function_script.program import Lazy
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _MAX_VISITED = 200_000
 _MAX_SHOWN = 8
+_MAX_KEYS = 20
+_MAX_KEY_LENGTH = 64
+_MAX_CANDIDATES = 1_000
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 # An expression that looks something up: a name, a call or a text, then keys.
 _CHAIN = r"""(?P<chain>(?:"[^"]*"|'[^']*'|[A-Za-z_]\w*)(?:\.\w+|\[[^\[\]]*\]|\([^()]*\))*?)"""
@@ -43,7 +47,7 @@ def tell(undefined: Undefined, roots: Mapping[str, object], statement: str) -> S
         return Story(undefined._undefined_hint.rstrip(".").replace("'", '"'), None, None)  # noqa: SLF001 - same
     base, keys = _chain(undefined)
     if base is missing:
-        return _unknown_name(keys, roots)
+        return _unknown_name(keys)
     start = _path(base, roots, statement, keys)
     first, whole = start + _join(keys[:1]), start + _join(keys)
     message = f"{whole.lstrip('.')} is undefined"
@@ -56,39 +60,38 @@ def tell(undefined: Undefined, roots: Mapping[str, object], statement: str) -> S
 
 def _chain(undefined: Undefined) -> tuple[object, list[object]]:
     """The innermost value that does exist, and the keys that were looked up from there on."""
-    keys: list[object] = []
+    keys: deque[object] = deque(maxlen=_MAX_KEYS)
     current: object = undefined
     while isinstance(current, Undefined):
-        keys.insert(0, current._undefined_name)  # noqa: SLF001 - Jinja keeps the key there
+        keys.appendleft(current._undefined_name)  # noqa: SLF001 - Jinja keeps the key there
         current = current._undefined_obj  # noqa: SLF001 - and the parent here
-    return current, keys
+    return current, list(keys)
 
 
-def _unknown_name(keys: Sequence[object], roots: Mapping[str, object]) -> Story:
+def _unknown_name(keys: Sequence[object]) -> Story:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
-    near = nearest(name, tuple(roots))
+    near = nearest(name, NAMES)
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
-    return Story(f"{whole} is undefined{cause}", _did_you_mean(near), name)
-
-
-def _did_you_mean(near: str | None) -> str | None:
-    return f'did you mean "{near}"?' if near else None
+    hint = f'did you mean "{near}"?' if near else None
+    return Story(f"{whole} is undefined{cause}", hint, name)
 
 
 def _hint(key: object, base: object) -> str | None:
     if isinstance(base, Mapping):
-        return _hint_of_keys(str(key), [str(each) for each in base])
+        return _hint_of_keys(str(key), base)
     if isinstance(base, (list, tuple, range)):
         return f"the list has {len(base)} items"
     return None
 
 
-def _hint_of_keys(key: str, keys: Sequence[str]) -> str | None:
-    near = nearest(key, tuple(keys))
+def _hint_of_keys(key: str, candidates: Iterable[object]) -> str:
+    first = (str(each) for each in itertools.islice(candidates, _MAX_CANDIDATES))
+    keys = [each for each in first if len(each) <= _MAX_KEY_LENGTH]
+    near = nearest(key[:_MAX_KEY_LENGTH], tuple(keys))
     if near is not None:
-        return _did_you_mean(near)
-    if key in MAPPING_METHODS or not keys:
-        return None if keys else "the object is empty"
+        return f'did you mean "{near}"?'
+    if not keys:
+        return "the object is empty"
     shown = ", ".join(sorted(keys)[:_MAX_SHOWN])
     return f"available: {shown}{', …' if len(keys) > _MAX_SHOWN else ''}"
 
@@ -99,6 +102,7 @@ def _join(keys: Iterable[object]) -> str:
 
 def _step(key: object) -> str:
     if isinstance(key, str):
+        key = key if len(key) <= _MAX_KEY_LENGTH else f"{key[:_MAX_KEY_LENGTH]}…"
         return f".{key}" if _WORD.match(key) else f'["{key}"]'
     return f"[{key}]"
 
@@ -107,8 +111,9 @@ def _path(base: object, roots: Mapping[str, object], statement: str, keys: Seque
     """Where ``base`` stands: in the data if it is found there, else as the template says it."""
     if isinstance(base, (Mapping, list)):
         names = sorted(roots, key=lambda name: not re.search(rf"(?<![\w.]){name}\b", statement))
+        budget = itertools.repeat(None, _MAX_VISITED)
         for name in names:
-            found = _search(roots[name], base)
+            found = _search(roots[name], base, budget)
             if found is not None:
                 return name + _join(found)
     return _written(statement, keys)
@@ -121,10 +126,10 @@ def _written(statement: str, keys: Sequence[object]) -> str:
     return ""
 
 
-def _search(root: object, wanted: object) -> tuple[object, ...] | None:
+def _search(root: object, wanted: object, budget: Iterable[None]) -> tuple[object, ...] | None:
     """The keys from ``root`` to the very object ``wanted``, the nearest first."""
     pending: deque[tuple[tuple[object, ...], object]] = deque([((), root)])
-    for _ in range(_MAX_VISITED):
+    for _ in budget:
         if not pending:
             return None
         way, value = pending.popleft()

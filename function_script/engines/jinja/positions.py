@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,15 @@ from function_script.engines.jinja.environment import Environment
 from function_script.source import Source, Span, excerpt
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import CodeType, FrameType, TracebackType
 
     from function_script.engines.jinja.tree import Finding
 
 # How far a statement is followed that goes on over several lines.
 _MAX_LINES = 20
+# Longer statements get no columns: searching them may take a long time.
+_MAX_STATEMENT = 4_096
 _MAX_NOTES = 5
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.DOTALL)
@@ -51,8 +55,8 @@ class Place:
         lines = _NEWLINE.split(self.source.text)[self.line - 1 : self.line - 1 + _MAX_LINES]
         for count, line in enumerate(lines, 1):
             if "}}" in line or "%}" in line:
-                return "\n".join(lines[:count])
-        return "\n".join(lines[:1])
+                return "\n".join(lines[:count])[:_MAX_STATEMENT]
+        return "\n".join(lines[:1])[:_MAX_STATEMENT]
 
     def span(self, name: str | None = None) -> Span:
         """This line, or where its statement has the word ``name``, if that is certain."""
@@ -90,18 +94,31 @@ def _find_words(name: str, statement: str) -> list[re.Match[str]]:
 
 def _mentions(point: Point, line: int, name: str) -> int:
     """How often the code of this line has loaded ``name`` up to the failing instruction."""
+    line_of = _lines(point.template)
     count, current, variable = 0, 0, ""
     for instruction in dis.get_instructions(point.code):
         if instruction.offset > point.offset:
             break
         if instruction.positions is not None and instruction.positions.lineno is not None:
-            current = point.template.get_corresponding_lineno(instruction.positions.lineno)
+            current = line_of(instruction.positions.lineno)
         if instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
             variable = str(instruction.argval)
         # A function begins by resolving the names it uses, before it comes to any statement.
         elif instruction.opname == "LOAD_CONST" and variable != "resolve":
             count += str(instruction.argval) == name and current == line
     return count
+
+
+def _lines(template: Template) -> Callable[[int], int]:
+    """What Jinja's own get_corresponding_lineno does, without reading its table every time."""
+    lines = template.debug_info
+    starts = [code_line for _, code_line in lines]
+
+    def line_of(code_line: int) -> int:
+        index = bisect_right(starts, code_line) - 1
+        return lines[index][0] if index >= 0 else 1
+
+    return line_of
 
 
 def to_diagnostic(

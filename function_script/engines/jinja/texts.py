@@ -100,8 +100,8 @@ def default(
     return value
 
 
-def required(_run: Run, value: object, message: object = "a required value is missing") -> object:
+def required(run: Run, value: object, message: object = "a required value is missing") -> object:
     """The value; stops with the message where it does not exist, is null or an empty text."""
     if isinstance(value, Undefined) or value is None or value == "":
-        raise AuthorError(str(message), name="required")
+        raise AuthorError(text(run.budget, message), name="required")
     return value

@@ -13,6 +13,7 @@ from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.codegen import CodeGenerator
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.problems import MissingError, RenderError
 from function_script.engines.jinja.rendering import begin
 from function_script.engines.jinja.run import Run
 from function_script.source import Span
@@ -143,7 +144,10 @@ class Tracer:
     def locate(self, line: int) -> Span | None:
         """The template's line that wrote the text's line (1-based); None if there is none."""
         if self._spans is None:
-            self._spans = self._trace()
+            try:
+                self._spans = self._trace()
+            except (RenderError, MissingError, RecursionError):
+                self._spans = []
         return self._spans[line - 1] if 0 < line <= len(self._spans) else None
 
     def _trace(self) -> list[Span | None]:
