@@ -12,6 +12,7 @@ import re
 from functools import cmp_to_key
 from typing import TYPE_CHECKING
 
+from function_script.documents.folding import folded
 from function_script.documents.scalars import NUMBER_STARTS, WORDS, number_text
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _write_scalar(lead: str, value: Value, margin: str, lines: list[str]) -> Non
     if isinstance(value, str) and "\n" in value and not _needs_escapes(value):
         _write_block(lead, value, margin, lines)
     else:
-        lines.append(lead + _scalar(value))
+        lines.extend(folded(lead, _scalar(value), f"{margin}  "))
 
 
 def _write_block(lead: str, text: str, margin: str, lines: list[str]) -> None:
