@@ -1,4 +1,4 @@
-"""Time the codec per value on manifests as providers write them: ``python benchmarks/micro_wire.py``.
+"""Time the codec on manifests as providers write them: ``python benchmarks/micro_wire.py``.
 
 A "node" is an object, a list or a scalar. Times are CPU time, the least of several rounds.
 """
@@ -13,10 +13,11 @@ from google.protobuf import json_format
 from google.protobuf.struct_pb2 import Struct
 
 from function_script import wire
-from function_script.values import Object, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from function_script.values import Object, Value
 
 RESOURCES = 50
 ROUNDS = 15

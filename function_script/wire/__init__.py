@@ -32,9 +32,11 @@ knows nothing of what the values mean. mypyc compiles it where possible (setup.p
 #   messages, request, response, splice
 #                       the protocol: what comes in, what goes out, what is handed on
 #
-# Differences from protobuf's own reader (upb), each on purpose:
-#   - 200 containers inside one another are read, where upb stops at 100 messages, which is 33;
-#   - a map entry with an unknown field keeps its key and value, as in Go; upb drops the entry.
+# Differences from protobuf's own reader in Python (upb). In all but the first Go's does the same:
+#   - 200 containers inside one another are read; upb stops at 100 messages, which is 33 objects;
+#   - a map entry with an unknown field keeps its key and value; upb sets the entry aside;
+#   - a number of more than 64 bits is refused; upb drops the bits above;
+#   - tags and sizes may be padded to ten bytes; upb takes five.
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import math
 import struct
 from typing import Final
 
-from function_script.values import MAX_SAFE_INTEGER, Object, Value, type_name
+from function_script.values import MAX_SAFE_INTEGER, Object, Value
 from function_script.wire.write import varint
 
 MAX_DEPTH: Final = 100
@@ -125,7 +125,7 @@ def _value(value: Value, budget: _Budget, depth: int) -> bytes:
         return b"\x32" + varint(len(payload)) + payload
     if isinstance(value, float):
         return _float(value)
-    raise EncodeError("", f"has a type JSON does not know: {type_name(value)}")
+    raise EncodeError("", f"has a type JSON does not know: {type(value).__name__}")
 
 
 def _enter(budget: _Budget, nodes: int, depth: int) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
-import pytest
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies_wire import (
     OBJECTS,
@@ -23,10 +23,14 @@ from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
-    from function_script.values import Value
+    from collections.abc import Callable
+
+    from function_script.values import Object, Value
 
 # Bytes that mean something to a parser are likelier to break one.
 BYTES = st.integers(0, 255) | st.sampled_from([0, 1, 5, 0x0A, 0x12, 0x1A, 0x2A, 0x32, 0x80, 0xFF])
+# Overlong tags, sizes and numbers: see "Differences" in the codec, and its unit tests.
+LONG_NUMBER = re.compile(rb"[\x80-\xff]{5}")
 
 
 @st.composite
@@ -47,28 +51,35 @@ def mutated(draw: st.DrawFn, payloads: st.SearchStrategy[bytes]) -> bytes:
     return bytes(payload)
 
 
+@settings(max_examples=200)
 @given(mutated(OBJECTS.map(wire.encode_struct) | OBJECTS.flatmap(unusual_structs)))
 def test_a_broken_struct_is_read_or_refused_as_by_protobuf(payload: bytes) -> None:
     """Both refuse, or both read the same; entries with unknown fields count as read."""
-    try:
-        expected = from_struct(Struct.FromString(payload))
-    except DecodeError:
-        with pytest.raises(wire.WireError):
-            wire.decode_struct(payload)
-    else:
-        assert comparable(wire.decode_struct(payload)) == comparable(expected)
+    ours = outcome(lambda: wire.decode_struct(payload))
+    agree(payload, ours, outcome(lambda: from_struct(Struct.FromString(payload))))
 
 
+@settings(max_examples=200)
 @given(mutated(REQUESTS.map(lambda request: request.SerializeToString())))
 def test_a_broken_request_is_read_or_refused_as_by_protobuf(payload: bytes) -> None:
     """The same for whole requests, with every Struct in them decoded."""
+    ours = outcome(lambda: read_request(wire.index_request(payload)))
+    agree(payload, ours, outcome(lambda: from_request(pb.RunFunctionRequest.FromString(payload))))
+
+
+def outcome(read: Callable[[], Object]) -> Value:
+    """What was read, or that it was refused."""
     try:
-        expected = from_request(pb.RunFunctionRequest.FromString(payload))
-    except DecodeError:
-        with pytest.raises(wire.WireError):
-            read_request(wire.index_request(payload))
-    else:
-        assert comparable(read_request(wire.index_request(payload))) == comparable(expected)
+        return comparable(read())
+    except (DecodeError, wire.WireError):
+        return "refused"
+
+
+def agree(payload: bytes, ours: Value, theirs: Value) -> None:
+    """Both outcomes are the same, but for the listed differences over long numbers."""
+    if ours != theirs:
+        assume(not LONG_NUMBER.search(payload))
+    assert ours == theirs
 
 
 def comparable(value: Value) -> Value:

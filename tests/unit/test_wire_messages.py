@@ -1,0 +1,172 @@
+"""Requests, responses and splices, case by case; the laws are in tests/property."""
+
+from __future__ import annotations
+
+import pytest
+
+from function_script import wire
+from function_script.proto.v1 import run_function_pb2 as pb
+
+STATE = pb.State(
+    composite=pb.Resource(ready=1),
+    resources={"a": pb.Resource(ready=1), "b": pb.Resource(ready=2)},
+)
+
+
+def test_an_empty_request_has_nothing() -> None:
+    """Absent messages are None, absent maps and lists empty."""
+    assert wire.index_request(b"") == wire.Request(
+        tag="",
+        capabilities=[],
+        observed=None,
+        desired=None,
+        input=None,
+        context=None,
+        extra_resources={},
+        required_resources={},
+        credentials={},
+        required_schemas={},
+    )
+
+
+def test_present_but_empty_is_not_absent() -> None:
+    """An empty context, a requirement and a schema that were looked for and not found."""
+    request = pb.RunFunctionRequest()
+    request.context.SetInParent()
+    request.desired.composite.resource.SetInParent()
+    request.required_resources["vpc"].SetInParent()
+    request.required_schemas["vpc"].SetInParent()
+    indexed = wire.index_request(request.SerializeToString())
+    assert indexed.context == b""
+    assert indexed.required_resources == {"vpc": []}
+    assert indexed.required_schemas == {"vpc": None}
+    assert indexed.desired is not None
+    assert indexed.desired.composite is not None
+    assert indexed.desired.composite.struct == b""
+
+
+@pytest.mark.parametrize(
+    "capabilities",
+    ["1202 0105", "1001 1005", "1001 1201 05"],
+    ids=["packed", "one by one", "mixed"],
+)
+def test_capabilities_may_be_packed_or_not(capabilities: str) -> None:
+    """A repeated enum has two encodings, and both may occur in one message."""
+    meta = bytes.fromhex(capabilities)
+    assert wire.index_request(bytes([0x0A, len(meta)]) + meta).capabilities == [1, 5]
+
+
+def test_enums_are_signed_32_bits() -> None:
+    """An enum value from the future is kept as the number it is."""
+    payload = pb.Resource(ready=-1).SerializeToString()
+    assert wire.index_resource(payload).ready == -1
+    assert wire.index_resource(bytes.fromhex("18 ffffffff0f")).ready == -1
+
+
+def test_indexing_reads_nothing_of_a_struct() -> None:
+    """What no program touches is not even checked."""
+    broken = wire.encode_resource(b"\xff", {"key": b"\xff"}, 1)
+    state = wire.splice_state(b"", broken, {"a": broken}, set())
+    request = b"\x12" + bytes([len(state)]) + state
+    observed = wire.index_request(request).observed
+    assert observed is not None
+    assert observed.resources["a"].struct == b"\xff"
+    assert observed.resources["a"].connection_details == {"key": b"\xff"}
+
+
+@pytest.mark.parametrize(
+    ("request_hex", "message"),
+    [
+        ("0a 05 61", "field 1 at byte 0 runs past the end of its message at byte 3"),
+        ("12 04 12 05 6161", "field 2 at byte 2 runs past the end of its message at byte 6"),
+        ("0a 03 0a 01 ff", "string at byte 4 is not UTF-8"),
+        ("0a 03 12 01 80", "number at byte 4 is cut off"),
+    ],
+    ids=["request", "state", "tag", "capabilities"],
+)
+def test_a_broken_request_is_refused_with_its_place(request_hex: str, message: str) -> None:
+    """Positions count from the start of the request."""
+    with pytest.raises(wire.WireError, match=message):
+        wire.index_request(bytes.fromhex(request_hex))
+
+
+def test_the_least_response_is_its_meta() -> None:
+    """Nothing is written that was not given."""
+    response = wire.Response("tag", None, None, [], None, None, [], None)
+    written = pb.RunFunctionResponse.FromString(wire.encode_response(response))
+    assert written == pb.RunFunctionResponse(meta=pb.ResponseMeta(tag="tag"))
+
+
+def test_ttl_zero_is_written() -> None:
+    """0 seconds is not the absence of a TTL."""
+    response = wire.Response("", 0.0, None, [], None, None, [], None)
+    written = pb.RunFunctionResponse.FromString(wire.encode_response(response))
+    assert written.meta.HasField("ttl")
+    assert written.meta.ttl.ToNanoseconds() == 0
+
+
+def test_requirements_that_ask_for_nothing_are_not_written() -> None:
+    """Present but empty differs from absent, and Crossplane would call again."""
+    requirements = wire.Requirements({}, {}, {})
+    response = wire.Response("", None, None, [], None, requirements, [], None)
+    bare = wire.Response("", None, None, [], None, None, [], None)
+    assert wire.encode_response(response) == wire.encode_response(bare)
+
+
+def test_maps_are_written_in_the_order_of_their_keys() -> None:
+    """Equal responses are equal bytes, however their dicts were filled."""
+    selectors = {
+        "b": wire.Selector("v1", "B", None, {"y": "1", "x": "2"}),
+        "a": wire.Selector("v1", "A"),
+    }
+    turned = {
+        "a": wire.Selector("v1", "A"),
+        "b": wire.Selector("v1", "B", None, {"x": "2", "y": "1"}),
+    }
+    first, second = (
+        wire.encode_response(
+            wire.Response("", None, None, [], None, wire.Requirements(wanted, wanted, {}), [], None)
+        )
+        for wanted in (selectors, turned)
+    )
+    assert first == second
+
+
+def test_a_new_composite_replaces_the_old_one() -> None:
+    """Appended, it would be merged into the old one by its reader."""
+    state = STATE.SerializeToString() + pb.State(composite=pb.Resource(ready=2)).SerializeToString()
+    details = wire.encode_resource(None, {"key": b"value"}, 0)
+    spliced = pb.State.FromString(wire.splice_state(state, details, {}, set()))
+    assert spliced.composite == pb.Resource(connection_details={"key": b"value"})
+    assert spliced.resources == STATE.resources
+
+
+def test_every_entry_of_a_replaced_name_goes() -> None:
+    """A name written twice stands once afterwards, with the new value."""
+    entry = pb.State(resources={"a": pb.Resource(ready=1)}).SerializeToString()
+    new = wire.encode_resource(None, {}, 2)
+    assert wire.splice_state(entry * 3, None, {"a": new}, set()) == wire.splice_state(
+        b"", None, {"a": new}, set()
+    )
+    assert wire.splice_state(entry * 3, None, {}, {"a"}) == b""
+
+
+def test_changed_entries_follow_sorted_by_name() -> None:
+    """The order in which they were found does not show."""
+    new = wire.encode_resource(None, {}, 2)
+    forwards = wire.splice_state(b"", None, {"a": new, "b": new}, {"z"})
+    assert forwards == wire.splice_state(b"", None, {"b": new, "a": new}, set())
+
+
+def test_splices_refuse_broken_bytes() -> None:
+    """A splice never hands on what it could not read."""
+    with pytest.raises(wire.WireError, match="runs past the end"):
+        wire.splice_state(b"\x12\x05a", None, {}, set())
+    with pytest.raises(wire.WireError, match="runs past the end"):
+        wire.splice_struct(b"\x0a\x05a", {"a": 1})
+
+
+def test_a_splice_refuses_what_a_struct_cannot_hold() -> None:
+    """The error names the key, as `encode_struct` does."""
+    with pytest.raises(wire.EncodeError, match="a is an integer beyond"):
+        wire.splice_struct(b"", {"a": 2**60})

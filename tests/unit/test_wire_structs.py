@@ -1,0 +1,289 @@
+"""Structs byte by byte: layouts, limits, refusals."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf.message import DecodeError
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.struct_pb2 import Value as ValueMessage
+
+from function_script import wire
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+
+def test_the_picture_is_true() -> None:
+    """The bytes drawn at the top of the codec are those of the value written there."""
+    drawn = "0a08 0a02 6f6e 1202 2001 0a0f 0a04 74616773 1207 3205 0a03 1a01 61"
+    assert wire.encode_struct({"on": True, "tags": ["a"]}) == bytes.fromhex(drawn)
+    assert wire.decode_struct(bytes.fromhex(drawn)) == {"on": True, "tags": ["a"]}
+
+
+# Every layout protobuf's rules allow: (id, bytes of a Value, what it means).
+LAYOUTS: list[tuple[str, str, Value]] = [
+    ("nothing at all is null", "", None),
+    ("null", "08 00", None),
+    ("null by another number", "08 07", None),
+    ("an integral double is an int", "11 0000000000000840", 3),
+    ("minus zero is zero", "11 0000000000000080", 0),
+    ("2**53 is an int", "11 0000000000004043", 2**53),
+    ("beyond 2**53 a double stays one", "11 0100000000004043", float(2**53 + 2)),
+    ("a fraction", "11 0000000000000440", 2.5),
+    ("infinity is left to the caller", "11 000000000000f07f", math.inf),
+    ("empty string", "1a 00", ""),
+    ("string with NUL", "1a 01 00", "\0"),
+    ("false", "20 00", False),
+    ("true by another number", "20 ac02", True),
+    ("true in ten bytes", "20 81808080808080808000", True),
+    ("empty struct", "2a 00", {}),
+    ("empty list", "32 00", []),
+    ("an entry without anything", "2a 02 0a00", {"": None}),
+    ("an entry without key", "2a 06 0a04 1202 2001", {"": True}),
+    ("an entry without value", "2a 05 0a03 0a01 61", {"a": None}),
+    ("value before key", "2a 09 0a07 1202 2001 0a01 61", {"a": True}),
+    ("a key given twice in an entry", "2a 0c 0a0a 0a01 62 0a01 61 1202 2001", {"a": True}),
+    ("a value given twice in an entry", "2a 0e 0a0c 0a01 61 1202 2001 1203 1a0162", {"a": "b"}),
+    (
+        "is merged",
+        "2a 15 0a13 1206 2a04 0a02 1200 1207 2a05 0a03 0a01 61 7800",
+        {"": {"": None, "a": None}},
+    ),
+    ("two entries of one key", "2a 12 0a07 0a01 61 1202 2001 0a07 0a01 61 1202 2000", {"a": False}),
+    ("an unknown field in an entry", "2a 0b 0a09 7801 0a01 61 1202 2001", {"a": True}),
+    ("an unknown field in a struct", "2a 04 7801 7801", {}),
+    ("an unknown field in a list", "32 06 7801 0a02 2001", [True]),
+    ("an unknown field in a value", "7a 01 61 20 01", True),
+    ("a field of another wire type is unknown", "1d 01020304 20 01", True),
+    ("the last kind stands", "20 01 1a 01 61 08 00 1a 01 62", "b"),
+    ("a struct merges with itself", "2a 04 0a02 1200 2a 05 0a03 0a01 61", {"": None, "a": None}),
+    ("but not across another kind", "2a 02 0a00 20 01 2a 05 0a03 0a01 61", {"a": None}),
+    ("a list goes on", "32 04 0a02 2001 32 04 0a02 2000", [True, False]),
+    ("sizes may be padded", "1a 818000 61", "a"),
+    ("groups are skipped", "7b 08 01 1b 1c 7c 20 01", True),
+]
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"), [row[1:] for row in LAYOUTS], ids=[row[0] for row in LAYOUTS]
+)
+def test_layouts(payload: str, expected: Value) -> None:
+    """What protobuf's rules allow is read as they say."""
+    assert repr(wire.decode_value(bytes.fromhex(payload))) == repr(expected)
+
+
+def test_nan_is_left_to_the_caller() -> None:
+    """A Struct can carry NaN, so reading one is no error."""
+    decoded = wire.decode_value(bytes.fromhex("11 000000000000f87f"))
+    assert isinstance(decoded, float)
+    assert math.isnan(decoded)
+
+
+# (id, bytes of a Value, what the error says)
+BROKEN = [
+    ("cut in a tag", "80", "number at byte 0 is cut off"),
+    ("cut in a size", "1a 80", "number at byte 1 is cut off"),
+    ("cut in a string", "1a 03 6161", "field 3 at byte 0 runs past the end of its message at byte"),
+    ("cut in a double", "11 0000", "field 2 at byte 0 runs past the end of its message at byte 3"),
+    ("cut in a fixed32", "7d 0000", "field 15 at byte 0 runs past the end of its message"),
+    ("cut in a bool", "20", "number at byte 1 is cut off"),
+    ("an item past its list", "32 02 0a05 6161616161", "field 1 at byte 2 runs past the end"),
+    ("an entry past its struct", "2a 02 0a05 6161616161", "field 1 at byte 2 runs past the end"),
+    ("a key past its entry", "2a 05 0a03 0a05 61", "field 1 at byte 4 runs past the end"),
+    ("a value past its entry", "2a 07 0a05 0a01 61 1205", "field 2 at byte 7 runs past the end"),
+    ("field number 0", "00 01", "invalid field number 0 at byte 0"),
+    ("field number 2**29", "80 80 80 80 10 01", "invalid field number 536870912 at byte 0"),
+    ("wire type 6", "7e 01", "invalid wire type 6 at byte 0"),
+    ("wire type 7", "7f 01", "invalid wire type 7 at byte 0"),
+    ("the end of no group", "7c", "invalid wire type 4 at byte 0"),
+    ("a group without end", "7b 08 01", "number at byte 3 is cut off"),
+    ("a group ended by another", "7b 74", "group at byte 0 is closed by another one"),
+    ("groups without end", "7b" * 200, "groups at byte 0 are nested too deeply"),
+    ("a string that is not UTF-8", "1a 01 ff", "string at byte 2 is not UTF-8"),
+    ("a surrogate", "1a 03 eda080", "string at byte 2 is not UTF-8"),
+    ("a key that is not UTF-8", "2a 08 0a06 0a01 ff 1201 00", "string at byte 6 is not UTF-8"),
+    ("eleven bytes of a number", "20 8080808080808080808000", "has more than 64 bits"),
+    ("a size of 2**63", "1a 80808080808080808001", "runs past the end of its message"),
+    ("a value broken in two", "2a 0c 0a0a 0a01 61 1201 20 1202 2001", "number at byte 10 is cut"),
+    ("hidden in what a later kind replaces", "1a 01 ff 20 01", "string at byte 2 is not UTF-8"),
+]
+
+
+@pytest.mark.parametrize(
+    ("payload", "message"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN]
+)
+def test_broken_bytes_are_refused_with_their_place(payload: str, message: str) -> None:
+    """What is wrong and where is said; protobuf refuses the same bytes."""
+    data = bytes.fromhex(payload)
+    with pytest.raises(wire.WireError, match=message):
+        wire.decode_value(data)
+    with pytest.raises(DecodeError):
+        ValueMessage.FromString(data)
+
+
+def test_every_truncation_of_a_struct_is_refused_or_a_shorter_struct() -> None:
+    """Cut anywhere, the bytes are refused unless the cut falls between two entries."""
+    value: Object = {"a": [1, {"b": "c"}], "d": {"e": None, "f": 2.5}}
+    payload = wire.encode_struct(value)
+    between = {0, len(wire.encode_struct({"a": value["a"]})), len(payload)}
+    for end in range(len(payload) + 1):
+        if end in between:
+            wire.decode_struct(payload[:end])
+        else:
+            with pytest.raises(wire.WireError):
+                wire.decode_struct(payload[:end])
+
+
+# Where upb and Go part, we go with Go: (id, bytes of a Value, ours, upb's)
+WITH_GO = [
+    ("a number of 65 bits", "20 80808080808080808002", "refused", "false"),
+    ("a tag of six bytes", "a08080808000 01", True, "refused"),
+    ("a size of six bytes", "1a 818080808000 61", "a", "refused"),
+]
+
+
+@pytest.mark.parametrize(
+    ("payload", "ours", "theirs"), [row[1:] for row in WITH_GO], ids=[row[0] for row in WITH_GO]
+)
+def test_known_differences_from_upb(payload: str, ours: Value, theirs: str) -> None:
+    """Each difference listed at the top of the codec still is one."""
+    data = bytes.fromhex(payload)
+    try:
+        decoded = wire.decode_value(data)
+    except wire.WireError:
+        decoded = "refused"
+    try:
+        message = str(ValueMessage.FromString(data).bool_value).lower()
+    except DecodeError:
+        message = "refused"
+    assert (decoded, message) == (ours, theirs)
+
+
+def nested(depth: int, kind: str) -> bytes:
+    """A Struct with ``depth`` objects, or lists in one object, inside one another."""
+    payload = b""
+    if kind == "objects":
+        for _ in range(depth - 1):
+            payload = field(1, field(2, field(5, payload)))
+        return payload
+    for _ in range(depth - 2):
+        payload = field(1, field(6, payload))
+    return field(1, field(2, field(6, payload)))
+
+
+def field(number: int, payload: bytes) -> bytes:
+    """A LENGTH field; three bytes of size do for all."""
+    count = len(payload)
+    return bytes([number << 3 | 2, count & 0x7F | 0x80, count >> 7 & 0x7F | 0x80, count >> 14]) + (
+        payload
+    )
+
+
+def depth_of(value: Value) -> int:
+    """Containers inside one another."""
+    depth = 0
+    while isinstance(value, dict | list):
+        depth += 1
+        value = next(iter(value.values() if isinstance(value, dict) else value), None)
+    return depth
+
+
+@pytest.mark.parametrize("kind", ["objects", "lists"])
+@pytest.mark.parametrize("depth", [33, 100, 200])
+def test_deep_structs_are_read(kind: str, depth: int) -> None:
+    """Depth has one limit, and it is far above what upb allows."""
+    assert depth_of(wire.decode_struct(nested(depth, kind))) == depth
+    assert depth_of(wire.decode_struct(nested(depth, kind), sort_keys=True)) == depth
+
+
+@pytest.mark.parametrize("kind", ["objects", "lists"])
+@pytest.mark.parametrize("depth", [201, 5_000])
+def test_deeper_structs_are_refused(kind: str, depth: int) -> None:
+    """Neither the stack nor the interpreter's limit decides."""
+    with pytest.raises(wire.WireError, match="more than 200 objects and lists"):
+        wire.decode_struct(nested(depth, kind))
+
+
+def test_managed_fields_are_left_out_unread() -> None:
+    """Only `metadata.managedFields` goes, and what is in it may be anything."""
+    manifest: Object = {
+        "metadata": {"managedFields": [{"manager": "x"}], "name": "a"},
+        "managedFields": 1,
+        "spec": {"metadata": {"managedFields": 2}},
+    }
+    payload = wire.encode_struct(manifest)
+    lean = {**manifest, "metadata": {"name": "a"}}
+    assert wire.decode_struct(payload, drop_managed_fields=True) == lean
+    assert wire.decode_struct(payload) == manifest
+    broken = payload.replace(b"manager", b"manag\xffr")
+    assert wire.decode_struct(broken, drop_managed_fields=True) == lean
+
+
+def test_keys_come_in_the_order_of_the_bytes_unless_sorted() -> None:
+    """Go writes maps in random order; whoever shows an order has to ask for one."""
+    payload = wire.encode_struct({"b": {"z": 1, "y": 2}}) + wire.encode_struct({"a": 3})
+    assert list(wire.decode_struct(payload)) == ["b", "a"]
+    ordered = wire.decode_struct(payload, sort_keys=True)
+    assert repr(ordered) == "{'a': 3, 'b': {'y': 2, 'z': 1}}"
+
+
+# (id, value, what the error says)
+REFUSED: list[tuple[str, object, str]] = [
+    ("nan", {"a": math.nan}, "a is nan, which JSON cannot hold"),
+    ("infinity", {"a": [0, -math.inf]}, "a[1] is -inf, which JSON cannot hold"),
+    ("big", {"a": {"b": 2**53 + 1}}, "a.b is an integer beyond 2**53"),
+    ("big and negative", {"a": -(2**53) - 1}, "a is an integer beyond 2**53"),
+    ("key", {"a": {1: 2}}, "a has the key 1, which is no string"),
+    ("key at the root", {1: 2}, "the object has the key 1, which is no string"),
+    ("mixed keys", {"a": [{"b": 1, None: 2}]}, "a[0] has the key None, which is no string"),
+    ("bytes", {"a": b"x"}, "a has a type JSON does not know: bytes"),
+    ("tuple", {"a": (1,)}, "a has a type JSON does not know: tuple"),
+    ("surrogate", {"a": "\ud800"}, "a has half of a surrogate pair"),
+    ("surrogate in a key", {"a": {"\ud800": 1}}, "has half of a surrogate pair"),
+    ("odd key", {"a.b/c": {"d": math.nan}}, '["a.b/c"].d is nan'),
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
+)
+def test_what_a_struct_cannot_hold_is_refused_with_its_path(value: Object, message: str) -> None:
+    """The error is a ValueError that names the place."""
+    with pytest.raises(wire.EncodeError, match=re.escape(message)):
+        wire.encode_struct(value)
+    assert issubclass(wire.EncodeError, ValueError)
+
+
+def test_an_encoded_struct_has_at_most_a_hundred_levels() -> None:
+    """A value that contains itself is refused, not followed."""
+    value: Object = {}
+    value["self"] = [value]
+    with pytest.raises(wire.EncodeError, match="is nested more than 100 levels deep"):
+        wire.encode_struct(value)
+
+
+def test_values_shared_a_million_times_are_refused() -> None:
+    """Aliases make such values cheap to build; the budget counts what would be written."""
+    shared: Value = "x"
+    for _ in range(7):
+        shared = [shared] * 10
+    with pytest.raises(wire.EncodeError, match="goes past 200000 values"):
+        wire.encode_struct({"a": shared})
+
+
+def test_long_texts_shared_often_are_refused() -> None:
+    """The same for few values of many bytes."""
+    with pytest.raises(wire.EncodeError, match="goes past 64 MiB"):
+        wire.encode_struct({"a": ["x" * (1 << 20)] * 100})
+
+
+def test_keys_are_remembered_without_showing() -> None:
+    """More keys than the memo holds, then the same again: equal bytes."""
+    values = [{f"key-{number}": number} for number in range(10_000)]
+    first = [wire.encode_struct(value) for value in values]
+    assert first == [wire.encode_struct(value) for value in values]
+    assert Struct.FromString(first[-1]).fields["key-9999"].number_value == 9999
