@@ -81,10 +81,10 @@ def main() -> None:
 
 def execute(args: Sequence[str]) -> int:
     """Run a command; nothing is raised, and only the exit code says how it went."""
+    flags: dict[str, object] = {}
 
     def command() -> int:
-        code = commands.main(args=list(args), prog_name=NAME, standalone_mode=False)
+        code = commands.main(args=list(args), prog_name=NAME, standalone_mode=False, obj=flags)
         return code if isinstance(code, int) else failures.OK
 
-    debug = "--debug" in args or "FUNCTION_SCRIPT_DEBUG" in os.environ
-    return failures.guard(command, debug=debug)
+    return failures.guard(command, flags)

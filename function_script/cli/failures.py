@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 import traceback
@@ -17,7 +16,7 @@ from function_script import __version__
 from function_script.errors import FatalError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 OK: Final = 0
 PROBLEM: Final = 1
@@ -26,8 +25,11 @@ BUG: Final = 3
 INTERRUPTED: Final = 130
 
 
-def guard(command: Callable[[], int], *, debug: bool) -> int:
-    """Run ``command`` and report what it raises; its exit code, or the failure's."""
+def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
+    """Run ``command`` and report what it raises; its exit code, or the failure's.
+
+    ``flags`` holds ``debug`` once the command line has been parsed.
+    """
     try:
         return command()
     except FatalError as error:
@@ -37,12 +39,8 @@ def guard(command: Callable[[], int], *, debug: bool) -> int:
         return USAGE
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has enough. Python would complain when it flushes on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PROBLEM
     except Exception as error:  # noqa: BLE001 - a bug must be told as one, whatever it is
-        return _report_bug(error, debug=debug)
+        return _report_bug(error, debug=bool(flags.get("debug")))
 
 
 def report_problem(error: FatalError) -> int:

@@ -98,21 +98,26 @@ def with_root(limits: Limits, program_root: Path | None) -> Limits:
     )
 
 
-def program_root() -> click.Option:
-    """Where programs in files are."""
+def program_root(default: str = "") -> click.Option:
+    """Where programs in files are; ``default`` says it in words."""
     return click.Option(
         ["--program-root"],
+        show_default=default or None,
         type=click.Path(path_type=Path),
         metavar="DIR",
         help="Directory below which inputs with source FileSystem find their programs.",
     )
 
 
-def debug() -> click.Option:
-    """How much is told."""
-    return click.Option(
-        ["--debug"], is_flag=True, help="Log more; after a bug of ours, print its traceback."
-    )
+def debug(meaning: str = "Print the traceback of a bug of ours.") -> click.Option:
+    """What else is told; also remembered for the one who reports bugs."""
+    return click.Option(["--debug"], is_flag=True, callback=_remember, help=meaning)
+
+
+def _remember(context: click.Context, option: click.Parameter, value: object) -> object:
+    if isinstance(context.obj, dict):
+        context.obj[option.name] = value
+    return value
 
 
 def name_variables(group: click.Group, prefix: str = PREFIX) -> None:

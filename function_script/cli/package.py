@@ -47,7 +47,8 @@ def package() -> None:
     "--output",
     type=_PATH,
     metavar="FILE",
-    help="File to write.  [default: NAME-DIGEST.xpkg]",
+    show_default="NAME-DIGEST.xpkg",
+    help="File to write.",
 )
 @click.option(
     "--runtime-image",

@@ -49,7 +49,9 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG, params=[options.program_root(), options.debug()])
+@click.command(
+    epilog=_EPILOG, params=[options.program_root("programs/ beside COMPOSITION"), options.debug()]
+)
 @click.argument("xr", type=_PATH)
 @click.argument("composition", type=_PATH, required=False)
 @click.argument("functions", type=_PATH, required=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 import click
 
@@ -22,7 +22,10 @@ class _Flags(options.LimitFlags, TypedDict):
     debug: bool
 
 
-@click.command(params=[*options.limits(), options.program_root(), options.debug()])
+_DEBUG: Final = "Log every request and what programs print."
+
+
+@click.command(params=[*options.limits(), options.program_root(), options.debug(_DEBUG)])
 @click.option(
     "--insecure", is_flag=True, help="Serve in plain text, also when certificates are given."
 )
@@ -60,7 +63,8 @@ class _Flags(options.LimitFlags, TypedDict):
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Programs to run at the same time.  [default: one for each CPU]",
+    show_default="one for each CPU",
+    help="Programs to run at the same time.",
 )
 def serve(**flags: Unpack[_Flags]) -> None:
     """Serve the function to Crossplane.

@@ -1,0 +1,242 @@
+"""The command line: dispatch, environment, exit codes, and a reference page that is true."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from function_script import __version__, cli, server
+from function_script.cli import failures, options, reference
+from function_script.errors import InputError
+from function_script.limits import MIB
+
+if TYPE_CHECKING:
+    from function_script.server import ServeOptions
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[ServeOptions]:
+    """The options of every server that would have been started."""
+    options: list[ServeOptions] = []
+    monkeypatch.setattr(server, "serve", options.append)
+    for name in list(os.environ):
+        if name.startswith(("FUNCTION_SCRIPT_", "TLS_")):
+            monkeypatch.delenv(name)
+    return options
+
+
+SERVING = [
+    pytest.param(["serve", "--insecure"], id="command"),
+    pytest.param(["--insecure"], id="flag-alone-as-images-are-started"),
+    pytest.param(["--insecure", "--debug"], id="several-flags"),
+]
+
+
+@pytest.mark.parametrize("args", SERVING)
+def test_flags_alone_serve(served: list[ServeOptions], args: list[str]) -> None:
+    """An image is started with the single argument --insecure."""
+    assert cli.execute(args) == 0
+    assert [options.insecure for options in served] == [True]
+    assert served[0].debug is ("--debug" in args)
+
+
+def test_nothing_serves_where_crossplane_starts_it(
+    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a cluster there are no arguments, but a directory with certificates."""
+    monkeypatch.setenv("TLS_SERVER_CERTS_DIR", "/tls/server")
+    assert cli.execute([]) == 0
+    assert [options.tls_certs_dir for options in served] == [Path("/tls/server")]
+
+
+def test_nothing_helps_elsewhere(
+    served: list[ServeOptions], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At a terminal, the bare command lists the others."""
+    assert cli.execute([]) == failures.USAGE
+    assert served == []
+    assert "render" in capsys.readouterr().err
+
+
+def test_serve_defaults(served: list[ServeOptions]) -> None:
+    """Without flags the options are those of the server's own defaults."""
+    assert cli.execute(["serve"]) == 0
+    assert served == [server.ServeOptions()]
+
+
+def test_every_flag_has_its_variable(
+    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FUNCTION_SCRIPT_ and the flag's name."""
+    values = {
+        "ADDRESS": "127.0.0.1:1",
+        "HEALTH_ADDRESS": "127.0.0.1:2",
+        "INSECURE": "true",
+        "TLS_CERTS_DIR": "/certs",
+        "DEBUG": "1",
+        "MAX_RECV_MESSAGE_SIZE": "9",
+        "WORKERS": "3",
+        "TIMEOUT": "1m30s",
+        "MEMORY_LIMIT": "1Gi",
+        "OUTPUT_LIMIT": "1Mi",
+        "PROGRAM_ROOT": "/programs",
+    }
+    for name, value in values.items():
+        monkeypatch.setenv(f"FUNCTION_SCRIPT_{name}", value)
+    assert cli.execute(["serve"]) == 0
+    (found,) = served
+    assert (found.address, found.health_address) == ("127.0.0.1:1", "127.0.0.1:2")
+    assert (found.insecure, found.debug, found.workers) == (True, True, 3)
+    assert (found.tls_certs_dir, found.program_root) == (Path("/certs"), Path("/programs"))
+    assert found.max_recv_message_size_mib == 9
+    assert found.limits.timeout_seconds == 90
+    assert (found.limits.memory_bytes, found.limits.output_bytes) == (1024 * MIB, MIB)
+
+
+FLAGS_OVER_VARIABLES = [
+    pytest.param("--tls-certs-dir", "TLS_SERVER_CERTS_DIR", id="the-contract's-variable"),
+    pytest.param("--tls-certs-dir", "FUNCTION_SCRIPT_TLS_CERTS_DIR", id="our-variable"),
+    pytest.param("--tls-server-certs-dir", "TLS_SERVER_CERTS_DIR", id="the-sdk's-flag"),
+]
+
+
+@pytest.mark.parametrize(("flag", "variable"), FLAGS_OVER_VARIABLES)
+def test_flags_win_over_variables(
+    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch, flag: str, variable: str
+) -> None:
+    """What is typed is meant."""
+    monkeypatch.setenv(variable, "/from/variable")
+    assert cli.execute(["serve", flag, "/from/flag"]) == 0
+    assert [options.tls_certs_dir for options in served] == [Path("/from/flag")]
+
+
+USAGE = [
+    pytest.param(["serve", "--no-such-flag"], "No such option", id="flag"),
+    pytest.param(["rendr"], "No such command", id="command"),
+    pytest.param(["render"], "Missing argument 'XR'", id="argument"),
+    pytest.param(["render", "xr.yaml"], "COMPOSITION is missing", id="composition"),
+    pytest.param(["serve", "--timeout", "2"], "a number and a unit", id="duration"),
+    pytest.param(["serve", "--timeout", "0s"], "must be more than 0", id="no-time"),
+    pytest.param(["serve", "--memory-limit", "x"], "a number and a unit", id="size"),
+    pytest.param(["serve", "--workers", "0"], "is not in the range", id="range"),
+    pytest.param(["render", "a", "b", "--context-values", "x"], "KEY=VALUE", id="pair"),
+    pytest.param(["render", "a", "b", "--function", "x"], "NAME=local", id="place"),
+]
+
+
+@pytest.mark.parametrize(("args", "message"), USAGE)
+def test_wrong_usage(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2, the reason on stderr."""
+    assert cli.execute(args) == failures.USAGE
+    shown = capsys.readouterr()
+    assert message in shown.err
+    assert shown.out == ""
+
+
+def test_problems_of_the_user(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 1, a frame on stderr, nothing on stdout."""
+    assert cli.execute(["render", "no-such-file", "no-such-file"]) == failures.PROBLEM
+    shown = capsys.readouterr()
+    assert shown.err.startswith('error: cannot read "no-such-file": no such file or directory')
+    assert shown.out == ""
+
+
+def fail(error: BaseException) -> int:
+    """A command that does nothing else."""
+    raise error
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_bugs_are_told_as_bugs(debug: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 3; the traceback is printed when it is asked for."""
+    error = ZeroDivisionError("one by none")
+    assert failures.guard(lambda: fail(error), {"debug": debug}) == failures.BUG
+    shown = capsys.readouterr().err
+    assert f"bug: function-script {__version__}" in shown
+    assert "ZeroDivisionError: one by none" in shown
+    assert "please report it" in shown
+    assert ("Traceback" in shown) is debug
+
+
+def test_interruptions() -> None:
+    """Exit code 130, as shells have it."""
+    assert failures.guard(lambda: fail(KeyboardInterrupt()), {}) == failures.INTERRUPTED
+    assert failures.guard(lambda: fail(click.Abort()), {}) == failures.INTERRUPTED
+
+
+def test_every_failure_has_its_code() -> None:
+    """The codes differ, so that scripts can tell them apart."""
+    assert failures.guard(lambda: fail(InputError.of("x")), {}) == 1
+    assert failures.guard(lambda: fail(click.UsageError("x")), {}) == 2
+    assert failures.guard(lambda: 0, {}) == 0
+
+
+def test_debug_is_remembered_for_bugs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By flag and by variable."""
+    monkeypatch.setattr(server, "serve", lambda _: 1 // 0)
+    monkeypatch.setenv("FUNCTION_SCRIPT_DEBUG", "1")
+    assert cli.execute(["serve"]) == failures.BUG
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("args", [["version"], ["--version"]])
+def test_version(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Name and number."""
+    assert cli.execute(args) == 0
+    assert capsys.readouterr().out == f"function-script {__version__}\n"
+
+
+def test_variables_are_unambiguous() -> None:
+    """Two flags share a variable only where commands run the function itself."""
+    seen: dict[str, set[str]] = {}
+    for name, command in cli.commands.commands.items():
+        for option in command.params:
+            if isinstance(option, click.Option) and isinstance(option.envvar, str):
+                seen.setdefault(option.envvar, set()).add(name)
+    assert all(names <= {"serve", "run"} for names in seen.values() if len(names) > 1)
+    assert "FUNCTION_SCRIPT_RENDER_TIMEOUT" in seen
+    assert options.PREFIX == "FUNCTION_SCRIPT"
+
+
+def test_the_reference_page_is_fresh(update_goldens: bool) -> None:
+    """docs/reference/cli.md is what the commands say of themselves."""
+    page = ROOT / "docs" / "reference" / "cli.md"
+    if update_goldens:
+        page.write_text(reference.build())
+    assert page.read_text() == reference.build()
+
+
+def test_help_needs_nothing_heavy() -> None:
+    """No command's own imports are paid for by the others."""
+    heavy = {"grpc", "google.protobuf", "jinja2", "starlark", "yaml", "jsonschema", "re2"}
+    code = (
+        "import sys; from function_script import cli; cli.execute(['--help']);"
+        f"print([name for name in {sorted(heavy)} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.serial
+def test_help_is_quick() -> None:
+    """It comes within 100 ms, the best of a few tries."""
+    command = [sys.executable, "-m", "function_script.cli", "--help"]
+    times = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+        times.append(time.perf_counter() - begin)
+    assert min(times) < 0.1
