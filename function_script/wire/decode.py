@@ -139,6 +139,7 @@ def _object(data: bytes, start: int, end: int, depth: int) -> Object:
     decoded: Object = {}
     position = start
     while position < end:
+        # The usual layout: entry tag, size | key tag, size, key | value tag, size, value.
         if data[position] == _ENTRY_TAG and position + _ENTRY_SIZE <= end:
             size = data[position + 1]
             key_tag = position + 2
