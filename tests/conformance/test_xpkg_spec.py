@@ -34,7 +34,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def members(package: Path) -> dict[str, bytes]:
     """The files of the outer archive, which are all plain files."""
     with tarfile.open(package) as archive:
-        return {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr] # all are files
+        return {member.name: archive.extractfile(member).read() for member in archive}
 
 
 def parts(package: Path) -> tuple[Object, list[bytes]]:

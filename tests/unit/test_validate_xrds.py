@@ -57,7 +57,7 @@ ALLOWED = [
     pytest.param(xrd(), {"crossplane": {"resourceRefs": REFERENCES}}, id="modern"),
     pytest.param(xrd(), {"crossplane": {"compositionRef": {"name": "x"}}}, id="composition"),
     pytest.param(xrd("v1"), {"resourceRefs": REFERENCES}, id="v1-is-legacy"),
-    pytest.param(xrd("v1"), {"claimRef": {**REFERENCES[0], "namespace": "n"}}, id="claim-ref"),  # type: ignore[dict-item] # it is an object
+    pytest.param(xrd("v1"), {"claimRef": {**REFERENCES[0], "namespace": "n"}}, id="claim-ref"),
     pytest.param(
         xrd("v1", scope="Cluster"), {"crossplane": {"resourceRefs": REFERENCES}}, id="v1-cluster"
     ),
@@ -90,8 +90,10 @@ def test_the_users_schema_counts() -> None:
     """Types, required and unknown fields of spec and status, as written in the XRD."""
     assert problems(xrd(), spec={"size": "xl", "colour": "red"}, status={"ready": "2"}) == [
         'spec.size: Unsupported value: "xl": supported values: "s", "m"',
-        ('status.ready: Invalid value: "string": status.ready in body must be of type integer: '
-        '"string"'),
+        (
+            'status.ready: Invalid value: "string": status.ready in body must be of type integer: '
+            '"string"'
+        ),
         "unknown spec.colour",
     ]
     assert problems(xrd()) == ["spec: Required value"]

@@ -1,0 +1,96 @@
+"""The wheel that is installed elsewhere holds everything the tools need beside code."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("function_script", "input_crds", "pyproject.toml", "setup.py", "README.md")
+INPUT = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: things}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: Thing}
+  pipeline:
+    - step: compose
+      functionRef: {name: function-script}
+      input: {apiVersion: script.fn.crossplane.io/v1beta1, kind: JinjaTemplate, inlin: "a: 1"}
+"""
+
+
+def copy_sources(target: Path) -> None:
+    """The project without what was built in it, so that nothing stale gets into the wheel."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "*.so")
+            shutil.copytree(source, target / name, symlinks=True, ignore=ignored)
+        elif source.exists():
+            shutil.copy(source, target / name)
+    (target / "README.md").touch()
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the wheel's content."""
+    work = tmp_path_factory.mktemp("wheel")
+    copy_sources(work)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    subprocess.run(
+        [*command, "--no-build-isolation", "--wheel-dir", work / "dist", "."],
+        cwd=work,
+        env={**os.environ, "FUNCTION_SCRIPT_COMPILE": "0"},
+        check=True,
+    )
+    (wheel,) = (work / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(work / "site")
+    return work / "site"
+
+
+def run(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A Python with the wheel first on its path, far from the checkout."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_wheel_is_what_runs(installed: Path, tmp_path: Path) -> None:
+    """Else the tests below would prove nothing."""
+    done = run(installed, tmp_path, "-c", "import function_script as f; print(f.__file__)")
+    assert Path(done.stdout.strip()).is_relative_to(installed)
+
+
+def test_validate_knows_our_kinds(installed: Path, tmp_path: Path) -> None:
+    """The CRDs of our inputs come with the wheel."""
+    (tmp_path / "composition.yaml").write_text(INPUT)
+    arguments = ("-m", "function_script.cli", "validate", "composition.yaml", "composition.yaml")
+    done = run(installed, tmp_path, *arguments)
+    assert done.returncode == 1
+    assert 'unknown field: "inlin"' in done.stdout
+    assert "could not find" not in done.stdout
+
+
+def test_no_file_is_left_out(installed: Path) -> None:
+    """Every file of the package that is no cache is in the wheel."""
+    names = {".py", ".pyi", ".star", ".yaml", ".typed"}
+    expected = {
+        path.relative_to(ROOT)
+        for path in (ROOT / "function_script").rglob("*")
+        if path.suffix in names or path.name == "py.typed"
+    }
+    found = {path.relative_to(installed) for path in installed.rglob("*")}
+    assert sorted(map(str, expected - found)) == []
