@@ -1,0 +1,68 @@
+"""What the documents show is what happens: commands are run, links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/**/*.md"))]
+BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+LINK = re.compile(r"\]\(([^)#]+?)(#[^)]*)?\)")
+BIN = Path(sys.executable).parent
+# `make demo` is this command after setting up; `make test` is what runs this test.
+MADE = {"make demo": "function-script render examples/starlark-robots"}
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def _sessions() -> list[tuple[str, str, str]]:
+    """Each shown command with the page it is on and the output shown for it."""
+    found = []
+    for page in PAGES:
+        for block in BLOCK.findall(page.read_text()):
+            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, output = part.partition("\n")
+                command = MADE.get(command, command)
+                if command.startswith("function-script ") and "[OPTIONS]" not in command:
+                    found.append((_name(page), command, output.strip("\n")))
+    return found
+
+
+@pytest.mark.parametrize(("page", "command", "shown"), _sessions())
+def test_shown_commands_do_what_is_shown(page: str, command: str, shown: str) -> None:
+    """A command in a document prints what stands below it; ``...`` stands for anything."""
+    program, *arguments = shlex.split(command)
+    done = subprocess.run(
+        [BIN / program, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    pattern = re.escape(shown).replace(re.escape("..."), ".*")
+    printed = (done.stdout + done.stderr).strip("\n")
+    assert re.fullmatch(pattern, printed, re.DOTALL), f"{page} shows otherwise:\n{printed}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    """A relative link names a file that exists."""
+    for target, _ in LINK.findall(page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{_name(page)} links to {target}"
+
+
+def test_the_readme_begins_with_the_two_commands() -> None:
+    """`make demo` and `make test` are the first commands a reader sees."""
+    commands = re.findall(r"^\$ (.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert commands[:2] == ["make demo", "make test"]
