@@ -334,3 +334,13 @@ def test_a_package_that_is_not_there_is_noted(tmp_path: Path) -> None:
         ('the schemas of package "registry.example.org/provider-things:v1.0.0" '
         f'are not in the cache "{tmp_path / "cache"}"'),
     )
+
+
+def test_a_user_without_a_home_has_no_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container with any user: validation goes on without it."""
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("os.getuid", lambda: 54321)
+    resources = write(tmp_path, thing=GOOD)
+    assert validate(write(tmp_path, crd=CRD), resources).count("valid") == 1

@@ -47,7 +47,7 @@ def validate(
     if sources.STDIN in schema_sources and sources.STDIN in resource_sources:
         raise InputError.of("cannot read both extensions and resources from stdin")
     found = sources.load(schema_sources)
-    cached, notes = packages.load(found, cache_directory.expanduser())
+    cached, notes = packages.load(found, cache_directory)
     catalog = Catalog(document.value for document in [*packages.bundled(), *cached, *found])
     results = [
         result

@@ -44,6 +44,7 @@ def load(extensions: Iterable[Document], cache: Path) -> tuple[list[Document], l
     """The cached schemas of all packages that ``extensions`` name, and notes on missing ones."""
     found: list[Document] = []
     notes: list[str] = []
+    cache = _expanded(cache)
     for image in dict.fromkeys([_CROSSPLANE, *_images(extensions)]):
         path = cache / image.replace(":", "@") / "package.yaml"
         if path.is_file():
@@ -51,6 +52,14 @@ def load(extensions: Iterable[Document], cache: Path) -> tuple[list[Document], l
         elif image != _CROSSPLANE and not _is_ours(image):
             notes.append(f'the schemas of package "{image}" are not in the cache "{cache}"')
     return found, notes
+
+
+def _expanded(cache: Path) -> Path:
+    """With the home directory in place of "~"; a user without one has no cache there."""
+    try:
+        return cache.expanduser()
+    except RuntimeError:
+        return cache
 
 
 def _images(extensions: Iterable[Document]) -> Iterator[str]:
