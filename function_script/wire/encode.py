@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
-from function_script.values import MAX_SAFE_INTEGER, Object, Value
+from function_script.values import MAX_SAFE_INTEGER
 from function_script.wire.write import varint
+
+if TYPE_CHECKING:
+    from function_script.values import Object
 
 MAX_DEPTH: Final = 100
 # Aliases of YAML make small documents that explode when written out; these stop the writing.
@@ -66,10 +69,11 @@ def encode_struct(value: Object) -> bytes:
     Refused: NaN and infinities, integers beyond 2**53, keys and values of other types, more
     than 100 containers inside one another, 200,000 nodes, 64 MiB.
     """
-    return _object(value, _Budget(), 1)
+    # Declared types are what callers promise; what programs return is looked at before use.
+    return _object(cast("dict[object, object]", value), _Budget(), 1)
 
 
-def _object(value: Object, budget: _Budget, depth: int) -> bytes:
+def _object(value: dict[object, object], budget: _Budget, depth: int) -> bytes:
     _enter(budget, len(value), depth)
     keys = _sorted_keys(value)
     pieces: list[bytes] = []
@@ -91,7 +95,7 @@ def _object(value: Object, budget: _Budget, depth: int) -> bytes:
     return b"".join(pieces)
 
 
-def _list(value: list[Value], budget: _Budget, depth: int) -> bytes:
+def _list(value: list[object], budget: _Budget, depth: int) -> bytes:
     _enter(budget, len(value), depth)
     pieces: list[bytes] = []
     index = 0
@@ -107,7 +111,7 @@ def _list(value: list[Value], budget: _Budget, depth: int) -> bytes:
     return b"".join(pieces)
 
 
-def _value(value: Value, budget: _Budget, depth: int) -> bytes:
+def _value(value: object, budget: _Budget, depth: int) -> bytes:
     if isinstance(value, str):
         text = _text(value, budget)
         return b"\x1a" + varint(len(text)) + text
@@ -134,11 +138,14 @@ def _enter(budget: _Budget, nodes: int, depth: int) -> None:
     budget.take(nodes, 0)
 
 
-def _sorted_keys(value: Object) -> list[str]:
+def _sorted_keys(value: dict[object, object]) -> list[str]:
+    keys: list[str] = []
     for key in value:
         if not isinstance(key, str):
             raise EncodeError("", f"has the key {key!r}, which is no string")
-    return sorted(value)
+        keys.append(key)
+    keys.sort()
+    return keys
 
 
 def _key(key: str, budget: _Budget) -> bytes:
