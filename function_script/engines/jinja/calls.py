@@ -40,8 +40,8 @@ def misfit(call: Call, given: int, named: Iterable[str]) -> str | None:
 def usage(name: str, call: Call, hidden: int) -> str:
     """``replace(old, new, count=-1)``: how the author writes it, without what Jinja gives."""
     parameters = [*_signature(call).parameters.values()][hidden:]
-    shown = ", ".join(str(parameter).replace(": 'object'", "") for parameter in parameters)
-    return f"{name}({shown})"
+    shown = ", ".join(map(str, parameters))
+    return f"{name}({shown})".replace(": 'object' = ", "=").replace(": 'object'", "")
 
 
 def _signature(call: Call) -> inspect.Signature:

@@ -133,8 +133,17 @@ class CodeGenerator(JinjaCodeGenerator):
         self.end_write(frame)
         self.leave_frame(inner)
 
+    def visit_Assign(self, node: nodes.Assign, frame: Frame) -> None:
+        """``{% set a = b %}``."""
+        self.push_assign_tracking()
+        self.newline(node)
+        self.visit(node.target, frame)
+        self.write(" = ")
+        self.visit(node.node, frame)
+        self.pop_assign_tracking(frame)
+
     def visit_NSRef(self, node: nodes.NSRef, frame: Frame) -> None:
-        """``{% set ns.x %}``: Jinja checks only some of these, and would set keys of data."""
+        """``{% set ns.x %}``: Jinja checks them in assignments only, not before set blocks."""
         self.write(f"settable({frame.symbols.ref(node.name)})[{node.attr!r}]")
 
     # -- Loops

@@ -83,7 +83,7 @@ def pairs(run: Run, value: object) -> list[tuple[object, object]]:
     if isinstance(value, Undefined):
         raise MissingError(value)
     if not isinstance(value, Mapping):
-        raise RenderError(f"{a(value)} is no object")
+        raise RenderError(f"{a(value)} is not an object")
     run.budget.items(len(value))
     return list(value.items())
 

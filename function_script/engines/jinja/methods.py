@@ -76,7 +76,7 @@ def replace(budget: Budget, whole: str, old: object, new: object, count: object 
     if not isinstance(old, str) or not isinstance(new, str):
         raise RenderError(f"cannot replace {a(old)} by {a(new)}: both must be strings")
     if not isinstance(count, int):
-        raise RenderError(f"cannot replace so many times: {a(count)} is no integer")
+        raise RenderError(f"cannot replace so many times: {a(count)} is not an integer")
     times = whole.count(old) if count < 0 else min(count, whole.count(old))
     budget.characters(len(whole) + times * max(len(new) - len(old), 0))
     return whole.replace(old, new, count)

@@ -85,11 +85,9 @@ def _number(value: object) -> int | float:
         raise MissingError(value)
     if isinstance(value, (int, float)):
         return value
-    raise RenderError(f"{a(value)} is no number")
+    raise RenderError(f"{a(value)} is not a number")
 
 
 def _no_number(value: object, wanted: str) -> RenderError:
-    shown = f'"{value[:40]}"' if isinstance(value, str) else a(value)
-    return RenderError(
-        f"{shown} is no {wanted.partition(' ')[2]}", hint="give a default to allow it"
-    )
+    shown = f'"{value[:_MAX_SHOWN]}"' if isinstance(value, str) else a(value)
+    return RenderError(f"{shown} is not {wanted}", hint="give a default to allow it")

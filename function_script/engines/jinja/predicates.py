@@ -26,7 +26,7 @@ def _integer(value: object) -> int:
         raise MissingError(value)
     if isinstance(value, int):
         return value
-    raise RenderError(f"{a(value)} is no integer")
+    raise RenderError(f"{a(value)} is not an integer")
 
 
 def _divisible(_run: Run, value: object, divisor: object) -> bool:
