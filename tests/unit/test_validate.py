@@ -114,12 +114,18 @@ def test_text_is_as_the_official_command_prints_it(tmp_path: Path) -> None:
     """One line for each finding, in the order of resources, and the totals."""
     assert render_text(check(tmp_path, GOOD, BAD, OTHER)).splitlines() == [
         "[✓] example.org/v1, Kind=Thing, good validated successfully",
-        ("[x] schema validation error example.org/v1, Kind=Thing, bad : "
-        'spec.size: Invalid value: "integer": spec.size in body must be of type string: "integer"'),
-        ("[x] schema validation error example.org/v1, Kind=Thing, bad : "
-        'spec.colour: Invalid value: "colour": unknown field: "colour"'),
-        ("[x] CEL validation error example.org/v1, Kind=Thing, bad : "
-        'spec: Invalid value: "object": count must be positive'),
+        (
+            "[x] schema validation error example.org/v1, Kind=Thing, bad : "
+            'spec.size: Invalid value: "integer": spec.size in body must be of type string: "integer"'
+        ),
+        (
+            "[x] schema validation error example.org/v1, Kind=Thing, bad : "
+            'spec.colour: Invalid value: "colour": unknown field: "colour"'
+        ),
+        (
+            "[x] CEL validation error example.org/v1, Kind=Thing, bad : "
+            'spec: Invalid value: "object": count must be positive'
+        ),
         "[!] could not find CRD/XRD for: example.org/v1, Kind=Other",
         "Total 3 resources: 1 missing schemas, 1 success cases, 1 failure cases",
     ]
@@ -331,8 +337,10 @@ def test_a_package_that_is_not_there_is_noted(tmp_path: Path) -> None:
     report = check(tmp_path, GOOD, extensions=FUNCTIONS)
     assert report.count("missingSchema") == 1
     assert report.notes == (
-        ('the schemas of package "registry.example.org/provider-things:v1.0.0" '
-        f'are not in the cache "{tmp_path / "cache"}"'),
+        (
+            'the schemas of package "registry.example.org/provider-things:v1.0.0" '
+            f'are not in the cache "{tmp_path / "cache"}"'
+        ),
     )
 
 
