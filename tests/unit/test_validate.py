@@ -116,7 +116,8 @@ def test_text_is_as_the_official_command_prints_it(tmp_path: Path) -> None:
         "[✓] example.org/v1, Kind=Thing, good validated successfully",
         (
             "[x] schema validation error example.org/v1, Kind=Thing, bad : "
-            'spec.size: Invalid value: "integer": spec.size in body must be of type string: "integer"'
+            'spec.size: Invalid value: "integer": spec.size in body must be of type string: '
+            '"integer"'
         ),
         (
             "[x] schema validation error example.org/v1, Kind=Thing, bad : "
