@@ -21,8 +21,6 @@ from function_script.engines.gotemplate.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from function_script.engines.gotemplate.functions import Function
 
 # What an absent key of a map gives: no value, the zero value, an error.
@@ -31,37 +29,57 @@ MissingKey: TypeAlias = Literal["default", "zero", "error"]
 _UNTYPED: Final = "interface {}"
 
 
-def readers(missing: MissingKey) -> dict[str, Callable[..., object]]:  # type: ignore[explicit-any] # one to four names, by arity
+def readers(missing: MissingKey) -> dict[str, object]:
     """The functions ``get1`` to ``get4`` and ``get`` (value, names), for generated code."""
-
-    def get1(value: object, first: str) -> object:
-        try:
-            return value[first]  # type: ignore[index] # what cannot be indexed goes the slow way
-        except (KeyError, TypeError):
-            return walk(value, (first,), missing)
-
-    def get2(value: object, first: str, second: str) -> object:
-        try:
-            return value[first][second]  # type: ignore[index] # as above
-        except (KeyError, TypeError):
-            return walk(value, (first, second), missing)
-
-    def get3(value: object, first: str, second: str, third: str) -> object:
-        try:
-            return value[first][second][third]  # type: ignore[index] # as above
-        except (KeyError, TypeError):
-            return walk(value, (first, second, third), missing)
-
-    def get4(value: object, first: str, second: str, third: str, fourth: str) -> object:
-        try:
-            return value[first][second][third][fourth]  # type: ignore[index] # as above
-        except (KeyError, TypeError):
-            return walk(value, (first, second, third, fourth), missing)
+    if missing == "default":
+        return {"get1": _get1, "get2": _get2, "get3": _get3, "get4": _get4, "get": _get}
 
     def get(value: object, *names: str) -> object:
         return walk(value, names, missing)
 
-    return {"get1": get1, "get2": get2, "get3": get3, "get4": get4, "get": get}
+    return dict.fromkeys(("get1", "get2", "get3", "get4", "get"), get)
+
+
+# An absent key at the end is a common case, and an exception its most expensive way: hence `get`.
+# Only maps have it; what is no map goes the slow way.
+
+
+def _get1(value: object, first: str) -> object:
+    try:
+        return value.get(first, MISSING)  # type: ignore[attr-defined] # see above
+    except AttributeError:
+        return walk(value, (first,), "default")
+
+
+def _get2(value: object, first: str, second: str) -> object:
+    try:
+        return value[first].get(second, MISSING)  # type: ignore[index] # see above
+    except (AttributeError, KeyError, TypeError):
+        return walk(value, (first, second), "default")
+
+
+def _get3(value: object, first: str, second: str, third: str) -> object:
+    try:
+        return value[first][second].get(third, MISSING)  # type: ignore[index] # see above
+    except (AttributeError, KeyError, TypeError):
+        return walk(value, (first, second, third), "default")
+
+
+def _get4(value: object, first: str, second: str, third: str, fourth: str) -> object:
+    try:
+        return value[first][second][third].get(fourth, MISSING)  # type: ignore[index] # see above
+    except (AttributeError, KeyError, TypeError):
+        return walk(value, (first, second, third, fourth), "default")
+
+
+def _get(value: object, *names: str) -> object:
+    found = value
+    try:
+        for name in names:
+            found = found[name]  # type: ignore[index] # see above
+    except (KeyError, TypeError):
+        return walk(value, names, "default")
+    return found
 
 
 def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:

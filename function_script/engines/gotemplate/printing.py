@@ -7,7 +7,6 @@ bounds the size of the text.
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.values import (
@@ -90,13 +89,10 @@ def exponent_form(digits: str, exponent: int, letter: str = "e") -> str:
 def sorted_items(value: Mapping[object, object]) -> list[tuple[object, object]]:
     """A map's entries in the order Go prints and ranges over them: by the bytes of the keys."""
     try:
-        return sorted(value.items(), key=_key)
+        keys = sorted(value)  # type: ignore[type-var] # keys that do not compare: TypeError
     except TypeError:
         return sorted(value.items(), key=_mixed_key)
-
-
-def _key(item: tuple[object, object]) -> str:
-    return item[0]  # type: ignore[return-value] # keys of other types do not compare: TypeError
+    return [(key, value[key]) for key in keys]
 
 
 def _mixed_key(item: tuple[object, object]) -> tuple[str, float, str]:
@@ -106,7 +102,8 @@ def _mixed_key(item: tuple[object, object]) -> tuple[str, float, str]:
 
 def quote(text: str, *, ascii_only: bool = False) -> str:
     r"""``strconv.Quote``: ``"a\tb\x01é"``; with ``ascii_only`` as ``%+q`` writes it."""
-    if text.isprintable() and (text.isascii() or not ascii_only) and not _QUOTED.search(text):
+    plain = text.isprintable() and '"' not in text and "\\" not in text
+    if plain and (text.isascii() or not ascii_only):
         return f'"{text}"'
     whole = to_string(to_bytes(text)) if is_broken(text) else text
     escaped = "".join(_escape(character, '"', ascii_only=ascii_only) for character in whole)
@@ -124,7 +121,6 @@ def quote_character(code: int, *, ascii_only: bool = False) -> str:
 _MAX_CODE: Final = 0x10FFFF
 _MAX_BMP: Final = 0xFFFF
 _DELETE: Final = 0x7F
-_QUOTED: Final = re.compile(r'["\\]')
 _SHORT_ESCAPES: Final = {
     "\a": r"\a",
     "\b": r"\b",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.faults import CallError, OverLimit
-from function_script.engines.gotemplate.values import MISSING
+from function_script.engines.gotemplate.values import MISSING, Int
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -139,6 +139,8 @@ class Run:
 
     def show(self, value: object) -> str:
         """What an action prints that is no string."""
+        if type(value) is int or type(value) is Int:
+            return int.__repr__(value)
         if value is None or value is MISSING:
             return printing.NO_VALUE
         if isinstance(value, (dict, list, bytes)):

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.gotemplate.compiler.code import Code, Scope, Site, Value
+from function_script.engines.gotemplate.compiler.shortcuts import any_code, shorten
 from function_script.engines.gotemplate.functions import Function, Needs
 from function_script.engines.gotemplate.syntax.nodes import (
     Bool,
@@ -185,9 +187,9 @@ class Expressions:
         result, node = self.code.name(), self.at
         self.code.line(f"{result} = MISSING")
         with self.code.block(f"if {method} is not None:"):
-            arguments = [self.argument(word, "value") for word in words]
+            arguments = [self.argument(word, "value").code for word in words]
             if final is not None:
-                arguments.append(self.check(final, "value"))
+                arguments.append(self.check(final, "value").code)
             listed = "".join(f"{argument}, " for argument in arguments)
             site = Site(node, self.template, names[-1])
             self.code.line(f"{result} = call_method({method}, ({listed}))", site)
@@ -216,42 +218,45 @@ class Expressions:
         ]
         if final is not None:
             arguments.append(self.check(final, types[min(len(words), len(types) - 1)]))
+        given = [
+            _passed(value, types[min(index, len(types) - 1)])
+            for index, value in enumerate(arguments)
+        ]
         if function.needs is Needs.SOURCE:
-            arguments.insert(0, repr(to_source(words[0])) if words else "''")
-        return self.invoke(function, node, arguments)
+            given.insert(0, repr(to_source(words[0])) if words else "''")
+        return self.invoke(function, node, arguments, given)
 
-    def invoke(self, function: Function, node: Placed, arguments: list[str]) -> Value:
+    def invoke(
+        self, function: Function, node: Placed, arguments: list[Value], given: list[str]
+    ) -> Value:
         """The line that calls a function, and the one that charges for what it made."""
-        if function.name == "not":
-            return Value(f"(not {arguments[0]})", "bool", nil=False, null=False)
         if function.needs is Needs.DRAW:
-            place = f"{self.template}:{node.position}"
-            arguments = [f"draw(run, {place!r})", *arguments]
+            given = [f"draw(run, {f'{self.template}:{node.position}'!r})", *given]
         elif function.needs in {Needs.BUDGET, Needs.RUN}:
-            arguments = ["run", *arguments]
+            given = ["run", *given]
         self.code.constants[f"f_{function.name}"] = function.call
-        name = self.code.name()
-        site = Site(node, self.template, function.name)
-        self.code.line(f"{name} = f_{function.name}({', '.join(arguments)})", site)
-        if function.grows:
-            small = f"if len({name}) > {_SMALL}: " if function.gives == "string" else ""
-            self.code.line(f"{small}measure(run, {name})", site)
+        call = f"f_{function.name}({', '.join(given)})"
+        short = shorten(function.name, arguments, call)
         unknown = function.gives == "any"
-        return Value(name, function.gives, nil=unknown, null=unknown)
+        value = short or Value(call, function.gives, nil=unknown, null=unknown)
+        name, site = self.code.name(), Site(node, self.template, function.name)
+        self.code.line(f"{name} = {value.code}", site)
+        if function.grows and (short is None or value.type == "string"):
+            small = f"if len({name}) > {_SMALL}: " if value.type == "string" else ""
+            self.code.line(f"{small}measure(run, {name})", site)
+        return value._replace(code=name)
 
     def choose(self, words: tuple[Operand, ...], final: Value | None, *, stops_at: str) -> Value:
         """``and`` and ``or``: operands are computed only until one decides."""
         result = self.code.name()
         goes_on = f"if {result}:" if stops_at else f"if not {result}:"
         for index, word in enumerate(words):
-            if index == 0:
-                self.code.line(f"{result} = {self.argument(word, 'value')}")
-                continue
-            with self.code.block(goes_on):
-                self.code.line(f"{result} = {self.argument(word, 'value')}")
+            block = self.code.block(goes_on) if index else nullcontext()
+            with block:
+                self.code.line(f"{result} = {self.argument(word, 'value').code}")
         if final is not None:
             condition = goes_on if words else ""
-            self.code.line(f"{condition} {result} = {self.check(final, 'value')}".strip())
+            self.code.line(f"{condition} {result} = {self.check(final, 'value').code}".strip())
         return Value(result)
 
     # Arguments
@@ -267,50 +272,48 @@ class Expressions:
             return self.fields(*self.chain_start(word))
         return self.simple(word)
 
-    def argument(self, word: Operand, type_name: str) -> str:
-        """A word as an argument for a parameter of this type."""
+    def argument(self, word: Operand, type_name: str) -> Value:
+        """A word as an argument for a parameter of this type, checked."""
         self.at = word
         if isinstance(word, Nil):
             if type_name in _NILS:
-                return _NILS[type_name]
-            return self.fail(f"cannot assign nil to {_GO_NAMES.get(type_name, type_name)}").code
+                return Value(_NILS[type_name], nil=False, null=False)
+            return self.fail(f"cannot assign nil to {_GO_NAMES.get(type_name, type_name)}")
         if isinstance(word, (Bool, Number, String)):
             return self.constant(word, type_name)
         return self.check(self.operand(word), type_name)
 
-    def constant(self, word: Bool | Number | String, type_name: str) -> str:
+    def constant(self, word: Bool | Number | String, type_name: str) -> Value:
         """A constant as an argument: its spelling must suit the parameter."""
         if type_name in {"any", "value"}:
-            return self.simple(word).code
-        if type_name == "string" and isinstance(word, String):
-            return repr(word.value)
-        if type_name == "bool" and isinstance(word, Bool):
-            return repr(word.value)
+            return self.simple(word)
+        if (type_name == "string" and isinstance(word, String)) or (
+            type_name == "bool" and isinstance(word, Bool)
+        ):
+            return self.simple(word)
         if isinstance(word, Number):
             found = _number_as(word, type_name)
             if found is not None:
-                return self.code.constant(found)
+                return Value(self.code.constant(found), type_name, nil=False, null=False)
         expected = _EXPECTED.get(type_name)
         if expected is None:
             name = _GO_NAMES.get(type_name, type_name)
-            return self.fail(f"can't handle {to_source(word)} for arg of type {name}").code
-        return self.fail(f"expected {expected}; found {to_source(word)}").code
+            return self.fail(f"can't handle {to_source(word)} for arg of type {name}")
+        return self.fail(f"expected {expected}; found {to_source(word)}")
 
-    def check(self, value: Value, type_name: str) -> str:
+    def check(self, value: Value, type_name: str) -> Value:
         """A value as an argument, once it is of the parameter's type."""
-        if type_name == "any":
-            maybe = f"(None if {value.code} is MISSING else {value.code})"
-            return maybe if value.nil else value.code
-        given = self.settle(value) if value.settled else value.code
-        if type_name in {"value", value.type}:
+        if type_name in {"any", value.type}:
+            return value
+        given = self.at_end(value) if value.settled else value
+        if type_name == "value":
             return given
         if type_name in _EXACT:
-            wrong = f"refuse({given}, {type_name!r})"
-            self.code.line(
-                f"if type({value.code}) is not {_EXACT[type_name]}: {wrong}", self.site()
-            )
-            return value.code
-        return self.compute(f"check_argument({given}, {type_name!r})")
+            test = f"if type({value.code}) is not {_EXACT[type_name]}:"
+            self.code.line(f"{test} refuse({given.code}, {type_name!r})", self.site())
+            return Value(value.code, type_name, nil=False, null=False)
+        checked = self.compute(f"check_argument({given.code}, {type_name!r})")
+        return Value(checked, nil=False, null=False)
 
     def at_end(self, value: Value) -> Value:
         """The value as it leaves a pipeline: MISSING for nil."""
@@ -321,6 +324,11 @@ class Expressions:
         if not value.null:
             return value.code
         return f"(MISSING if {value.code} is None else {value.code})"
+
+
+def _passed(value: Value, type_name: str) -> str:
+    """The code of an argument: for ``any``, nil is None."""
+    return any_code(value) if type_name == "any" else value.code
 
 
 _EXPECTED: Final = {

@@ -77,7 +77,9 @@ def _helpers(missing: MissingKey) -> dict[str, object]:
         "MISSING": MISSING,
         "NilMap": NilMap,
         "NilList": NilList,
+        "INTEGERS": frozenset({int, Int}),
         "Int": Int,
+        "PLAIN": frozenset({str, int, Int}),
         "bool": bool,
         "float": float,
         "int": int,
@@ -189,7 +191,7 @@ class _Statements(Expressions):
         kind = "pairs" if len(declared) > 1 else "elements"
         items = self.compute(f"{kind}({value.code})")
         for variable in declared:
-            self.bind(variable.names[0], value._replace(type="any"), assigns=node.pipe.assigns)
+            self.bind_range(variable.names[0], value, node)
         header = self.scope
         guard = self.code.block(f"if {items}:") if node.otherwise is not None else nullcontext()
         with guard:
@@ -200,6 +202,13 @@ class _Statements(Expressions):
                 self.scope = Scope(header)
                 self.nodes(node.otherwise)
         self.scope = outer_scope
+
+    def bind_range(self, name: str, value: Value, node: Range) -> None:
+        """A variable of a range: until the first turn it is all that is ranged over."""
+        if node.pipe.assigns or node.otherwise is not None:
+            self.bind(name, value._replace(type="any"), assigns=node.pipe.assigns)
+        else:
+            self.scope.declare(name, Value(self.code.name("v")))
 
     def turns(self, node: Range, items: str) -> None:
         """The loop itself: the dot and the variables are the element of each turn."""

@@ -1,0 +1,142 @@
+"""Calls that need no call: what a few frequent functions do, as Python expressions.
+
+A shortcut is taken only for arguments it covers; for others the expression calls the function.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from function_script.engines.gotemplate.compiler.code import Value
+
+_OPERATORS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_SIMPLE_VERBS: Final = re.compile(r"%[svd%]")
+# Types as sets of Python types, by the verb that writes them as Python's own %s does.
+_TESTS: Final = {
+    "s": "type({}) is str",
+    "d": "type({}) in INTEGERS",
+    "v": "type({}) in PLAIN",
+}
+_COVERED: Final = {"s": ("string",), "d": ("int", "int64"), "v": ("string", "int", "int64")}
+
+
+def shorten(name: str, values: list[Value], call: str) -> Value | None:
+    """The value of a call without calling; None where there is no shortcut.
+
+    ``call`` is the text of the whole call, for arguments that turn out not to be covered.
+    """
+    if name in _OPERATORS and len(values) == 2:  # noqa: PLR2004 # eq may compare with more
+        return _comparison(_OPERATORS[name], values, call)
+    if name == "printf":
+        return _formatted(values, call)
+    if name == "print":
+        return _joined(values, call)
+    make = _BUILDERS.get(name)
+    return make(values) if make is not None else None
+
+
+def any_code(value: Value) -> str:
+    """A value for a parameter of type ``any``: None for nil."""
+    return f"(None if {value.code} is MISSING else {value.code})" if value.nil else value.code
+
+
+def _is_text(value: Value) -> bool:
+    return value.type == "string"
+
+
+def _is_integer(value: Value) -> bool:
+    return value.type in {"int", "int64"}
+
+
+def _comparison(operator: str, values: list[Value], call: str) -> Value | None:
+    left, right = values
+    expression = f"{left.code} {operator} {right.code}"
+    if _is_text(left) and _is_text(right):
+        return Value(f"({expression})", "bool", nil=False, null=False)
+    if _is_integer(left) and _is_integer(right):
+        return Value(f"({expression})", "bool", nil=False, null=False)
+    if _is_text(left) or _is_text(right):
+        test = f"type({left.code if _is_text(right) else right.code}) is str"
+    elif _is_integer(left) or _is_integer(right):
+        test = f"type({left.code if _is_integer(right) else right.code}) in INTEGERS"
+    else:
+        test = f"type({left.code}) is str is type({right.code})"
+        if left.type != "any" or right.type != "any":
+            return None
+    return Value(f"{expression} if {test} else {call}", "bool", nil=False, null=False)
+
+
+def _formatted(values: list[Value], call: str) -> Value | None:
+    template = values[0]
+    if not _is_literal(template):
+        return None
+    text = template.code[1:-1]
+    verbs = [found[1] for found in _SIMPLE_VERBS.findall(text) if found != "%%"]
+    if len(verbs) != len(values) - 1 or "%" in _SIMPLE_VERBS.sub("", text) or not verbs:
+        return None
+    tests = [
+        _TESTS[verb].format(value.code)
+        for verb, value in zip(verbs, values[1:], strict=True)
+        if value.type not in _COVERED[verb]
+    ]
+    python = _SIMPLE_VERBS.sub(lambda match: "%%" if match[0] == "%%" else "%s", template.code)
+    listed = "".join(f"{value.code}, " for value in values[1:])
+    expression = f"{python} % ({listed})"
+    if tests:
+        expression = f"{expression} if {' and '.join(tests)} else {call}"
+    return Value(expression, "string", nil=False, null=False)
+
+
+def _joined(values: list[Value], call: str) -> Value | None:
+    """``print`` puts no blanks between strings."""
+    if not values or not any(map(_is_text, values)):
+        return None
+    tests = [f"type({value.code}) is str" for value in values if not _is_text(value)]
+    expression = " + ".join(value.code for value in values)
+    if tests:
+        expression = f"{expression} if {' and '.join(tests)} else {call}"
+    return Value(expression, "string", nil=False, null=False)
+
+
+def _is_literal(value: Value) -> bool:
+    return value.type == "string" and value.code[0] in "'\""
+
+
+def _default(values: list[Value]) -> Value | None:
+    if len(values) != 2:  # noqa: PLR2004 # a default and what is given
+        return None
+    fallback, given = values
+    return Value(f"{given.code} or {any_code(fallback)}", nil=fallback.nil, null=fallback.nil)
+
+
+def _empty(values: list[Value]) -> Value:
+    return Value(f"(not {values[0].code})", "bool", nil=False, null=False)
+
+
+def _list(values: list[Value]) -> Value:
+    return Value(f"[{', '.join(map(any_code, values))}]", nil=False, null=False)
+
+
+def _dict(values: list[Value]) -> Value | None:
+    keys = values[::2]
+    if len(values) % 2 or not all(map(_is_literal, keys)):
+        return None
+    pairs = zip(keys, values[1::2], strict=True)
+    listed = ", ".join(f"{key.code}: {any_code(value)}" for key, value in pairs)
+    return Value(f"{{{listed}}}", nil=False, null=False)
+
+
+def _has_key(values: list[Value]) -> Value:
+    return Value(f"{values[1].code} in {values[0].code}", "bool", nil=False, null=False)
+
+
+_BUILDERS: Final = {
+    "default": _default,
+    "dict": _dict,
+    "empty": _empty,
+    "hasKey": _has_key,
+    "list": _list,
+    "not": _empty,
+    "tuple": _list,
+}
