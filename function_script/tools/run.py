@@ -19,6 +19,7 @@ from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.source import Source
+from function_script.tools.results import fatal_messages
 from function_script.values import MAX_SAFE_INTEGER
 
 if TYPE_CHECKING:
@@ -97,9 +98,9 @@ def _with_integers(value: Value) -> Value:
 
 
 def _error(response: fnv1.RunFunctionResponse, reply: Answered) -> FatalError | None:
-    texts = [r.message for r in response.results if r.severity == fnv1.SEVERITY_FATAL]
-    if not texts:
+    messages = fatal_messages(response)
+    if not messages:
         return None
     if reply.diagnostics:
         return ProgramError(*reply.diagnostics)
-    return ProgramError.of(f"the function returned a fatal result: {texts[0]}")
+    return ProgramError.of(f"the function returned a fatal result: {messages[0]}")

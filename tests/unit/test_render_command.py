@@ -160,6 +160,11 @@ MISTAKES = [
         id="module",
     ),
     pytest.param(
+        "      script: >\n        def main(req): return\n        req['nope']\n",
+        "composition.yaml:19:7",
+        id="folded-is-at-its-field",
+    ),
+    pytest.param(
         "      script: |\n        def main(req):\n          return {}\n      limit: 3\n",
         "composition.yaml:22:7",
         id="unknown-field",

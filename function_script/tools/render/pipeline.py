@@ -13,6 +13,7 @@ from function_script.errors import InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages, requirements
 from function_script.tools.render.conditions import Condition
+from function_script.tools.results import fatal_messages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,7 @@ def run(steps: Sequence[Step], start: Start, supplies: Supplies, runner: Runner)
         answer = requirements.settle(step, request, supplies, runner)
         previous = answer.response
         conditions += [_condition(condition) for condition in previous.conditions]
-        if requirements.is_fatal(previous):
+        if fatal_messages(previous):
             raise _fatal(step, answer)
         events += [_event(step, result) for result in previous.results]
     context = messages.read_struct(previous.context) if previous.HasField("context") else None
@@ -119,8 +120,8 @@ def _fatal(step: Step, answer: Answer) -> PipelineError:
     if answer.diagnostics:
         first, *others = answer.diagnostics
         return PipelineError(step, replace(first, notes=first.notes + answer.missing), *others)
-    texts = [r.message for r in answer.response.results if r.severity == fnv1.SEVERITY_FATAL]
-    message = f'pipeline step "{step.name}" returned a fatal result: {texts[0]}'
+    text = fatal_messages(answer.response)[0]
+    message = f'pipeline step "{step.name}" returned a fatal result: {text}'
     return PipelineError(step, Diagnostic(message=message, notes=answer.missing))
 
 

@@ -37,15 +37,17 @@ def to_composition(
     if span is None:
         return _at_field(problem, composition, ("spec", "pipeline", step.index))
     path = _path(span.name)
-    embedding = None
-    if path is not None:
-        embedding = documents.find_embedding(composition.key, (*input_path, *path))
-    if embedding is not None:
-        line, column = embedding.outer(span.line, span.column)
-        line += composition.first_line - 1
-        name = _name(composition)
-        return _at(problem, replace(span, name=name, line=line, column=column), composition)
-    return _in_file(problem, span, step, programs)
+    if path is None or not isinstance(objects.find_path(step.input, path), str):
+        return _in_file(problem, span, step, programs)
+    embedding = documents.find_embedding(composition.key, (*input_path, *path))
+    if embedding is None:
+        # Quoted or folded: its lines do not stand in the file one by one.
+        noted = replace(problem, notes=(f"at {span}", *problem.notes))
+        return _at(noted, composition.span((*input_path, *path)), composition)
+    line, column = embedding.outer(span.line, span.column)
+    line += composition.first_line - 1
+    outer = replace(span, name=_name(composition), line=line, column=column)
+    return _at(problem, outer, composition)
 
 
 def to_field(problem: Diagnostic, composition: Document) -> Diagnostic:
@@ -60,12 +62,13 @@ def _at_field(problem: Diagnostic, composition: Document, base: objects.Path) ->
             path = (*base, *objects.parse_path(field["path"]))
         except ValueError:
             path = base
-    span = composition.span(path) if path else None
-    return problem if span is None else _at(problem, span, composition)
+    return _at(problem, composition.span(path) if path else None, composition)
 
 
-def _at(problem: Diagnostic, span: Span, composition: Document) -> Diagnostic:
+def _at(problem: Diagnostic, span: Span | None, composition: Document) -> Diagnostic:
     source = composition.origin.source
+    if span is None:
+        return problem
     return replace(problem, span=span, excerpt=None if source is None else excerpt(source, span))
 
 

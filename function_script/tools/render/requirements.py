@@ -13,6 +13,7 @@ from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
 from function_script.tools.render.steps import Selector, Step
+from function_script.tools.results import fatal_messages
 
 if TYPE_CHECKING:
     from function_script.diagnostics import Diagnostic
@@ -80,7 +81,7 @@ def settle(
         answer = runner(step, request)
         response = answer.response
         asked = response.requirements if response.HasField("requirements") else None
-        if is_fatal(response):
+        if fatal_messages(response):
             return replace(answer, missing=_missing(asked or previous, supplies))
         if asked == previous:
             return answer
@@ -93,11 +94,6 @@ def settle(
         f'cannot run step "{step.name}": its requirements changed with each of {MAX_CALLS} calls',
         hint="ask for the same requirements on every call, also when they are there already",
     )
-
-
-def is_fatal(response: fnv1.RunFunctionResponse) -> bool:
-    """Whether the response ends the pipeline."""
-    return any(result.severity == fnv1.SEVERITY_FATAL for result in response.results)
 
 
 def _supplied(request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionRequest:

@@ -13,6 +13,7 @@ from function_script.errors import LimitError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered
 from function_script.tools.render.functions import Remote
+from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.requirements import Answer
 
 if TYPE_CHECKING:
@@ -46,22 +47,22 @@ def build(places: Mapping[str, Place], bench: Bench, timeout_seconds: float) -> 
         place = places[step.name]
         if isinstance(place, Remote):
             return _run_remote(step, place, request, left_seconds)
-        return _skip(request) if place == "skip" else _run_local(request, bench, left_seconds)
+        return _skip(request) if place == "skip" else _run_local(step, request, bench, left_seconds)
 
     return run
 
 
-def _run_local(request: fnv1.RunFunctionRequest, bench: Bench, timeout_seconds: float) -> Answer:
+def _run_local(
+    step: Step, request: fnv1.RunFunctionRequest, bench: Bench, timeout_seconds: float
+) -> Answer:
     reply = bench.pool.run(request.SerializeToString(), timeout_seconds)
     if reply.log:
         bench.print(reply.log)
-    if isinstance(reply, Answered):
-        response = fnv1.RunFunctionResponse.FromString(reply.response)
-        return Answer(response=response, diagnostics=reply.diagnostics)
-    # The worker died: in a cluster the server answers with a FATAL in its place.
-    fatal = fnv1.Result(severity=fnv1.SEVERITY_FATAL, message=str(reply.error))
-    response = fnv1.RunFunctionResponse(results=[fatal])
-    return Answer(response=response, diagnostics=reply.error.diagnostics)
+    if not isinstance(reply, Answered):
+        # The worker died: in a cluster, the server answers with a FATAL in its place.
+        raise PipelineError(step, *reply.error.diagnostics)
+    response = fnv1.RunFunctionResponse.FromString(reply.response)
+    return Answer(response=response, diagnostics=reply.diagnostics)
 
 
 def _run_remote(
