@@ -39,8 +39,9 @@ def harden_worker(zygote: int) -> None:
     if os.getppid() != zygote:
         # It was gone before the line above took hold, so nobody would ever end this process.
         os._exit(1)
-    # A process group of its own: signals sent to the group reach nobody else.
-    os.setsid()
+    # Signals sent to the group reach nobody else. (Not a session: Linux may schedule sessions
+    # against each other, and then niceness means nothing between workers.)
+    os.setpgid(0, 0)
     _lower(resource.RLIMIT_FSIZE, MAX_LOG_BYTES)
     _lower(resource.RLIMIT_NOFILE, _MAX_FILES)
     _lower(resource.RLIMIT_NPROC, 0)

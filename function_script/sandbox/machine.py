@@ -7,26 +7,31 @@ import os
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
-_MIN_WORKERS = 2
+_MIN_WORKERS = 4
+_WORKERS_PER_CPU = 2
 _MIN_SLOW_WORKERS = 4
 _MAX_SLOW_WORKERS = 64
 # The rest is for the server, the zygote and what all workers share.
 _SHARE_OF_MEMORY = 0.8
 
 
-def cpus() -> int:
-    """Processors to use, at least two: while one worker waits for memory, another computes."""
+def quick_workers() -> int:
+    """Short programs to run at once: more than CPUs, since some turn out not to be short."""
+    return max(_MIN_WORKERS, _WORKERS_PER_CPU * _cpus())
+
+
+def slow_workers(memory_bytes: int, workers: int) -> int:
+    """Workers more that may each use up to ``memory_bytes`` without hurting the container."""
+    fitting = int(_memory_bytes() * _SHARE_OF_MEMORY) // memory_bytes - workers
+    return min(max(fitting, _MIN_SLOW_WORKERS), _MAX_SLOW_WORKERS)
+
+
+def _cpus() -> int:
     allowed = len(os.sched_getaffinity(0))
     quota, _, period = _read("cpu.max").partition(" ")
     if quota.isdigit() and period.isdigit():
         allowed = min(allowed, math.ceil(int(quota) / int(period)))
-    return max(_MIN_WORKERS, allowed)
-
-
-def slow_workers(memory_bytes: int, workers: int) -> int:
-    """How many workers more may each use up to ``memory_bytes`` without hurting the container."""
-    fitting = int(_memory_bytes() * _SHARE_OF_MEMORY) // memory_bytes - workers
-    return min(max(fitting, _MIN_SLOW_WORKERS), _MAX_SLOW_WORKERS)
+    return allowed
 
 
 def _memory_bytes() -> int:

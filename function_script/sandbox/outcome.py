@@ -44,6 +44,7 @@ class Answered:
     diagnostics: tuple[Diagnostic, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     log: str = ""
+    waited_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,7 @@ class Failed:
     cause: Cause
     log: str = ""
     detail: str = ""
+    waited_seconds: float = 0.0
 
 
 Reply: TypeAlias = Answered | Failed
@@ -123,7 +125,8 @@ def explain(cause: Cause, terms: Terms, detail: str = "") -> FatalError:
 def waited(seconds: float) -> Failed:
     """No worker became free before the call's deadline."""
     text = f"it waited {_seconds(seconds)} for a free worker, until the call's deadline"
-    return Failed(error=_limit(text, _BUSY_HINT), cause=Cause.WAITED)
+    error = _limit(text, _BUSY_HINT)
+    return Failed(error=error, cause=Cause.WAITED, waited_seconds=seconds)
 
 
 def queue_full(waiting: int) -> Failed:

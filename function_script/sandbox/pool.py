@@ -1,4 +1,4 @@
-"""The pool: warm workers, one request each at a time, and another worker for each that is lost.
+"""The pool: one request to one worker, under limits, with an explanation for each that is lost.
 
 The server and the local tools call ``run``, from any thread. A pool knows limits and processes;
 it reads neither requests nor responses.
@@ -6,19 +6,18 @@ it reads neither requests nor responses.
 
 from __future__ import annotations
 
-import threading
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 from function_script.errors import SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import machine, outcome, report
+from function_script.sandbox.crew import Crew
 from function_script.sandbox.frames import Receipt
 from function_script.sandbox.nursery import Nursery
-from function_script.sandbox.outcome import Answered, Cause, Death, Failed, Reply, Terms
-from function_script.sandbox.places import Place, Places
+from function_script.sandbox.outcome import Answered, Cause, Failed, Reply, Terms
+from function_script.sandbox.places import Places
 from function_script.sandbox.settings import Settings
 from function_script.sandbox.speech import to_text
 
@@ -26,16 +25,20 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from function_script.sandbox.child import Child
+    from function_script.sandbox.places import Place
 
-# After this a run no longer holds up the next in the queue …
-_GIVE_WAY_SECONDS = 0.05
-# … and after this it no longer competes with it for the CPU.
-_SLOW_DOWN_SECONDS = 0.25
-_MAX_PICKS = 3
-# Nobody waits longer for a worker: Crossplane gives a whole pipeline two minutes.
-_PATIENCE_SECONDS = 600.0
+# A run is long when it has used this share of its time limit as CPU time, divided among as many
+# as are long already: one that loops is seldom alone. A new worker needs the least to warm up.
+_LONG_SHARE = 1 / 8
+_LEAST_LONG_SHARE = 1 / 100
+_LOOK_SECONDS = 0.0125
+# In a crowd of long runs, waiting counts against the limit, but never more than the rest.
+_LEAST_TIME_SHARE = 1 / 4
 # The worker's own alarm comes first; this one is for when it does not.
 _GRACE_SECONDS = 0.1
+# Nobody waits longer for a worker: Crossplane gives a whole pipeline two minutes.
+_PATIENCE_SECONDS = 600.0
+_MAX_PICKS = 3
 # A response is at most the desired state that came with the request, and what the step adds.
 _ROOM_FOR_OUTPUT_BYTES = 16 * MIB
 
@@ -44,12 +47,13 @@ _ROOM_FOR_OUTPUT_BYTES = 16 * MIB
 class PoolOptions:
     """How a pool is run.
 
-    ``workers`` run short programs at the same time, ``slow_workers`` more may be busy with long
-    ones; ``spare`` idle workers are kept ready. ``module`` names the handler (see Settings).
+    ``workers`` run programs at the same time, ``slow_workers`` more may be busy with long ones
+    (None: as many as the machine bears); ``spare`` idle ones are kept ready when others are lost.
+    ``module`` and ``preload`` name code to import in the zygote (see Settings).
     """
 
     limits: Limits = field(default_factory=Limits)
-    workers: int = field(default_factory=machine.cpus)
+    workers: int = field(default_factory=machine.quick_workers)
     slow_workers: int | None = None
     spare: int = 1
     max_waiting: int = 1_000
@@ -68,17 +72,14 @@ class Pool:
         if slow is None:
             slow = machine.slow_workers(options.limits.memory_bytes, options.workers)
         self._places = Places(quick=options.workers, slow=slow, waiting=options.max_waiting)
-        self._lock = threading.Lock()
-        self._idle: list[Child] = []
-        self._is_closed = False
         settings = Settings(
             module=options.module,
             preload=options.preload,
             limits=options.limits,
             max_runs=options.max_runs,
         )
-        capacity_bytes = options.max_request_bytes + _ROOM_FOR_OUTPUT_BYTES
-        self._nursery = Nursery(settings, capacity_bytes)
+        nursery = Nursery(settings, options.max_request_bytes + _ROOM_FOR_OUTPUT_BYTES)
+        self._crew = Crew(nursery, max_idle=options.workers + options.spare, spare=options.spare)
 
     def __enter__(self) -> Self:
         return self
@@ -93,8 +94,7 @@ class Pool:
 
     def fill(self) -> None:
         """Have workers ready before the first request; raises SandboxError when it cannot be."""
-        for _ in range(self._options.workers):
-            self._give_back(self._nursery.fork())
+        self._crew.hire(self._options.workers)
 
     def run(self, data: bytes, timeout_seconds: float | None = None) -> Reply:
         """Evaluate a request in a worker.
@@ -110,119 +110,101 @@ class Pool:
         if isinstance(place, Failed):
             return place
         with place:
-            return self._evaluate_somewhere(data, place, deadline)
+            reply = self._run_at(place, data, deadline)
+        return (
+            replace(reply, waited_seconds=place.waited_seconds) if place.waited_seconds else reply
+        )
 
     def close(self) -> None:
-        """End the idle workers and the zygote, and with it every other worker."""
-        with self._lock:
-            self._is_closed = True
-            idle, self._idle = self._idle, []
-        for child in idle:
-            self._end(child)
-        self._nursery.close()
+        """End all processes."""
+        self._crew.close()
 
-    def _evaluate_somewhere(self, data: bytes, place: Place, deadline: float) -> Reply:
+    def _run_at(self, place: Place, data: bytes, deadline: float) -> Reply:
         """Evaluate in the next worker that lives to begin; one may be dying when it is picked."""
+        terms = self._terms(place, deadline)
         for _ in range(_MAX_PICKS):
             try:
-                child = self._take()
+                child = self._crew.take()
             except SandboxError as error:
                 return Failed(error=error, cause=Cause.KILLED)
-            reply = self._evaluate(child, data, place, deadline)
+            reply = self._evaluate(child, place, data, terms)
             if reply is not None:
                 return reply
-        terms = _terms(self._options.limits, deadline - time.monotonic())
         return _failed(Cause.KILLED, terms, detail="workers end before they begin")
 
-    def _evaluate(self, child: Child, data: bytes, place: Place, deadline: float) -> Reply | None:
+    def _terms(self, place: Place, deadline: float) -> Terms:
+        limits = self._options.limits
+        seconds, set_by = limits.timeout_seconds, "--timeout"
+        if place.waited_seconds and self._places.slow > self._options.workers:
+            least = limits.timeout_seconds * _LEAST_TIME_SHARE
+            seconds = max(limits.timeout_seconds - place.waited_seconds, least)
+            set_by = "--timeout, less the time it waited for a worker"
+        left = max(deadline - time.monotonic(), 0.0)
+        if left < seconds:
+            seconds, set_by = left, "the call's deadline"
+        return Terms(
+            timeout_seconds=seconds, memory_bytes=limits.memory_bytes, timeout_set_by=set_by
+        )
+
+    def _evaluate(self, child: Child, place: Place, data: bytes, terms: Terms) -> Reply | None:
         """The reply; None when the worker ended before it had looked at the request."""
-        started = time.monotonic()
-        terms = _terms(self._options.limits, deadline - started)
         child.begin(data, terms.timeout_seconds)
-        frame = _await_receipt(child, place, started, terms.timeout_seconds)
+        frame = self._await_receipt(child, place, terms.timeout_seconds)
         timeout_seconds, memory_bytes = child.limits_in_force()
-        if frame == b"" and not timeout_seconds:
-            self._replace(child)
-            return None
         terms = _narrowed(terms, timeout_seconds, memory_bytes)
-        if not frame:
-            return self._post_mortem(child, terms, is_late=frame is None)
+        if frame is None:
+            return self._put_down(child, terms)
+        if frame:
+            return self._read(child, frame, terms, len(data))
+        if timeout_seconds:
+            return self._post_mortem(child, terms)
+        self._crew.replace(child)
+        return None
+
+    def _await_receipt(self, child: Child, place: Place, timeout_seconds: float) -> bytes | None:
+        """The next frame (see Child.receipt), while a long run is moved out of the others' way."""
+        end = time.monotonic() + timeout_seconds + _GRACE_SECONDS
+        used_before = child.cpu_seconds()
+        while not place.is_slow:
+            left = end - time.monotonic()
+            frame = child.receipt(min(left, _LOOK_SECONDS))
+            if frame is not None or left <= _LOOK_SECONDS:
+                return frame
+            share = max(_LONG_SHARE / (1 + self._places.slow), _LEAST_LONG_SHARE)
+            is_long = child.cpu_seconds() - used_before > share * timeout_seconds
+            if is_long and place.give_way():
+                child.slow_down()
+        return child.receipt(end - time.monotonic())
+
+    def _read(self, child: Child, frame: bytes, terms: Terms, request_bytes: int) -> Reply:
         try:
             receipt = Receipt.unpack(frame)
-            reply = _read(child, receipt, terms)
+            reply = _to_reply(*child.payload(receipt), terms)
         except ValueError as error:
-            self._replace(child)
+            self._crew.replace(child)
             return _failed(Cause.CRASH, terms, detail=f"its worker answered with {error}")
-        child.finish(max(len(data), receipt.payload_length + receipt.report_length))
+        child.finish(max(request_bytes, receipt.payload_length + receipt.report_length))
         if receipt.is_last or not child.is_reusable:
-            self._replace(child)
+            self._crew.replace(child)
         else:
-            self._give_back(child)
+            self._crew.give_back(child)
         return reply
 
-    def _post_mortem(self, child: Child, terms: Terms, *, is_late: bool) -> Failed:
-        """Find out what a worker died of, having killed it first when it ``is_late``."""
-        child.kill()
+    def _put_down(self, child: Child, terms: Terms) -> Failed:
+        """End a worker that is late."""
         printed = child.last_words()
-        death = self._replace(child)
-        cause = Cause.TIMEOUT if is_late else outcome.cause_of(death, terms)
+        self._crew.replace_later(child)
+        return _failed(Cause.TIMEOUT, terms, log=to_text(printed), detail="killed by the pool")
+
+    def _post_mortem(self, child: Child, terms: Terms) -> Failed:
+        """Find out what a worker died of."""
+        printed = child.last_words()
+        death = self._crew.replace(child)
+        cause = outcome.cause_of(death, terms)
         return _failed(cause, terms, log=to_text(printed), detail=f"wait status {death.status}")
 
-    def _take(self) -> Child:
-        """The worker that was busy last, for its caches are warmest; or a new one."""
-        while True:
-            with self._lock:
-                if not self._idle:
-                    break
-                child = self._idle.pop()
-            if child.is_alive():
-                return child
-            self._end(child)
-        return self._nursery.fork()
 
-    def _give_back(self, child: Child) -> None:
-        with self._lock:
-            is_wanted = len(self._idle) < self._options.workers + self._options.spare
-            if is_wanted and not self._is_closed:
-                self._idle.append(child)
-                return
-        self._end(child)
-
-    def _replace(self, child: Child) -> Death:
-        """End a worker, and have another ready when few are."""
-        death = self._end(child)
-        with self._lock:
-            is_needed = len(self._idle) < self._options.spare and not self._is_closed
-        if is_needed:
-            with suppress(SandboxError):
-                self._give_back(self._nursery.fork())
-        return death
-
-    def _end(self, child: Child) -> Death:
-        child.kill()
-        death = self._nursery.reap(child.pid)
-        child.close()
-        return death
-
-
-def _await_receipt(
-    child: Child, place: Place, started: float, timeout_seconds: float
-) -> bytes | None:
-    """The frame; the longer it takes, the less this run may hold up the others."""
-    end = started + timeout_seconds + _GRACE_SECONDS
-    frame = child.receipt(min(started + _GIVE_WAY_SECONDS, end) - time.monotonic())
-    if frame is None:
-        place.give_way()
-        frame = child.receipt(min(started + _SLOW_DOWN_SECONDS, end) - time.monotonic())
-    if frame is None:
-        if place.is_slow:
-            child.slow_down()
-        frame = child.receipt(end - time.monotonic())
-    return frame
-
-
-def _read(child: Child, receipt: Receipt, terms: Terms) -> Reply:
-    response, text = child.payload(receipt)
+def _to_reply(response: bytes, text: bytes, terms: Terms) -> Reply:
     told = report.from_json(text)
     if told.cause is None:
         return Answered(
@@ -234,16 +216,6 @@ def _read(child: Child, receipt: Receipt, terms: Terms) -> Reply:
 
 def _failed(cause: Cause, terms: Terms, *, log: str = "", detail: str = "") -> Failed:
     return Failed(error=outcome.explain(cause, terms), cause=cause, log=log, detail=detail)
-
-
-def _terms(limits: Limits, left_seconds: float) -> Terms:
-    if left_seconds < limits.timeout_seconds:
-        return Terms(
-            timeout_seconds=max(left_seconds, 0.0),
-            memory_bytes=limits.memory_bytes,
-            timeout_set_by="the call's deadline",
-        )
-    return Terms(timeout_seconds=limits.timeout_seconds, memory_bytes=limits.memory_bytes)
 
 
 def _narrowed(terms: Terms, timeout_seconds: float, memory_bytes: int) -> Terms:

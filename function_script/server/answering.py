@@ -46,6 +46,7 @@ def _record(reply: Reply, request_bytes: int, response_bytes: int, milliseconds:
         "request_bytes": request_bytes,
         "response_bytes": response_bytes,
         "milliseconds": round(milliseconds, 1),
+        "waited_milliseconds": round(reply.waited_seconds * 1000, 1),
     }
     if isinstance(reply, Answered):
         _record_answer(reply, sizes)

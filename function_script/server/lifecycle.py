@@ -79,7 +79,7 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
     root = None if options.program_root is None else str(options.program_root.resolve())
     return PoolOptions(
         limits=replace(options.limits, program_root=root),
-        workers=options.workers or machine.cpus(),
+        workers=options.workers or machine.quick_workers(),
         max_request_bytes=options.max_recv_message_size_mib * MIB,
         preload=tuple(ENGINES.values()),
     )

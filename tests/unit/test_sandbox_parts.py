@@ -9,7 +9,7 @@ import time
 import pytest
 from sandbox_handlers import PROBLEM
 
-from function_script.limits import MIB, Limits
+from function_script.limits import MIB
 from function_script.sandbox import machine, outcome, report, speech
 from function_script.sandbox.frames import Receipt
 from function_script.sandbox.outcome import Cause, Death, Failed, Terms
@@ -193,5 +193,5 @@ def test_prints_become_safe_text(printed: bytes, expected: str) -> None:
 def test_the_machine_is_never_too_small() -> None:
     """Whatever the container allows, some work can be done, and not too much at once."""
     assert machine.quick_workers() >= 4
-    assert machine.slow_workers(Limits(memory_bytes=1 << 50), 2) == 4
-    assert machine.slow_workers(Limits(memory_bytes=1, timeout_seconds=1e6), 2) == 64
+    assert machine.slow_workers(memory_bytes=1 << 50, workers=2) == 4
+    assert machine.slow_workers(memory_bytes=1, workers=2) == 64

@@ -107,7 +107,7 @@ FAILURES = [
     (b"narrow 9 64 spin", Cause.TIMEOUT, "its limit of 0.4 s (set by --timeout)"),
     (b"allocate 500", Cause.MEMORY, "its limit of 128 MiB (set by --memory-limit)"),
     (b"narrow 1 32 allocate 60", Cause.MEMORY, "its limit of 32 MiB (set by limits.memory)"),
-    (b"hoard", Cause.MEMORY, "needed more memory"),
+    (b"narrow 9 16 hoard", Cause.MEMORY, "needed more memory"),
     (b"signal 6", Cause.MEMORY, "needed more memory"),
     (b"panic out of memory", Cause.MEMORY, "needed more memory"),
     (b"panic failed printing to stderr: x", Cause.OUTPUT, "printed more than 64 KiB"),

@@ -1,0 +1,99 @@
+"""The workers a pool has: idle ones kept warm, new ones when needed, dead ones buried.
+
+Called by the pool from many threads. Knows nothing of requests.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from function_script.errors import SandboxError
+
+if TYPE_CHECKING:
+    from function_script.sandbox.child import Child
+    from function_script.sandbox.nursery import Nursery
+    from function_script.sandbox.outcome import Death
+
+
+class Crew:
+    """Keeps up to ``max_idle`` workers, and after a loss at least ``spare`` of them ready."""
+
+    def __init__(self, nursery: Nursery, *, max_idle: int, spare: int) -> None:
+        self._nursery = nursery
+        self._max_idle = max_idle
+        self._spare = spare
+        self._lock = threading.Lock()
+        self._idle: list[Child] = []
+        self._burials: set[threading.Thread] = set()
+        self._is_closed = False
+
+    def hire(self, number: int) -> None:
+        """Have ``number`` more workers ready; raises SandboxError when they do not start."""
+        for _ in range(number):
+            self.give_back(self._nursery.fork())
+
+    def take(self) -> Child:
+        """The worker that was busy last, for its caches are warmest; or a new one.
+
+        Raises SandboxError when none starts.
+        """
+        while True:
+            with self._lock:
+                if not self._idle:
+                    break
+                child = self._idle.pop()
+            if child.is_alive():
+                return child
+            self._end(child)
+        return self._nursery.fork()
+
+    def give_back(self, child: Child) -> None:
+        """A worker is idle again."""
+        with self._lock:
+            if len(self._idle) < self._max_idle and not self._is_closed:
+                self._idle.append(child)
+                return
+        self._end(child)
+
+    def replace(self, child: Child) -> Death:
+        """End a worker, tell how it ended, and have another ready when few are."""
+        death = self._end(child)
+        with self._lock:
+            is_needed = len(self._idle) < self._spare and not self._is_closed
+        if is_needed:
+            with suppress(SandboxError):
+                self.hire(1)
+        return death
+
+    def replace_later(self, child: Child) -> None:
+        """The same, while the caller goes on: a large process takes its time to end."""
+
+        def bury() -> None:
+            self.replace(child)
+            with self._lock:
+                self._burials.discard(thread)
+
+        thread = threading.Thread(target=bury, name="burial")
+        with self._lock:
+            self._burials.add(thread)
+        thread.start()
+
+    def close(self) -> None:
+        """End the idle workers and the zygote, and with it every other worker."""
+        with self._lock:
+            self._is_closed = True
+            idle, self._idle = self._idle, []
+            burials = list(self._burials)
+        for child in idle:
+            self._end(child)
+        for thread in burials:
+            thread.join()
+        self._nursery.close()
+
+    def _end(self, child: Child) -> Death:
+        child.kill()
+        death = self._nursery.reap(child.pid)
+        child.close()
+        return death
