@@ -7,6 +7,7 @@ from typing import Final
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Function
 from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
+from function_script.engines.gotemplate.printing import to_text
 from function_script.engines.gotemplate.values import (
     MISSING,
     Int,
@@ -76,7 +77,7 @@ def _equal_others(left: object, right: object) -> bool:
 def _check_kinds(left: object, right: object) -> None:
     kinds = {go_kind(left), go_kind(right)}
     if len(kinds) > 1 and "invalid" not in kinds:
-        types = f"{_shown(left)}: {go_type(left)}, {_shown(go_type(right))}: {_shown(right)}"
+        types = f"{_shown(left)}: {go_type(left)}, {go_type(right)}: {to_text(right)}"
         raise CallError(f"non-comparable types {types}")
 
 

@@ -182,7 +182,9 @@ class Expressions:
         self, start: Value, names: tuple[str, ...], words: tuple[Operand, ...], final: Value | None
     ) -> Value:
         """A field that is given arguments: only a method may be."""
-        receiver = self.fields(start, names[:-1]) if len(names) > 1 else start
+        receiver = start
+        if len(names) > 1:
+            receiver = self.fields(start, names[:-1])._replace(element=True)
         method = self.compute(f"find_method({receiver.code}, {names[-1]!r})", receiver)
         result, node = self.code.name(), self.at
         self.code.line(f"{result} = MISSING")

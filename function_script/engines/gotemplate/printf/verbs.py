@@ -180,13 +180,14 @@ def _in_base(value: int, verb: str, flags: Flags) -> str:
         return " " * (flags.width or 0)
     else:
         digits = f"{abs(value):0{max(flags.precision, 1)}{base}}"
-    return _pad_blank(sign + _prefix(digits, verb, flags.sharp or hexadecimal) + digits, flags)
+    prefix = "0x" if hexadecimal else _prefix(digits, verb, flags.sharp)
+    return _pad_blank(sign + prefix + digits, flags)
 
 
 def _prefix(digits: str, verb: str, sharp: object) -> str:
     if verb == "O":
         return "0o"
-    if not sharp or verb == "d":
+    if not sharp or _BASES[verb] == "d":
         return ""
     if verb == "o":
         return "" if digits.startswith("0") else "0"

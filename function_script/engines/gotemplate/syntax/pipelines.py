@@ -63,8 +63,9 @@ class PipelineParser:
 
     def peek(self) -> Token:
         """The next token."""
-        self.furthest = max(self.furthest, self.index)
-        return self.tokens[self.index]
+        index = self.index
+        self.furthest = max(self.furthest, index)
+        return self.tokens[index]
 
     def expect(self, kinds: tuple[str, ...], context: str) -> Token:
         """The next token, which must be one of ``kinds``."""
