@@ -119,7 +119,7 @@ def test_third_parties_stay_in_their_rooms(path: Path) -> None:
 
 def test_fatal_is_decided_in_one_place() -> None:
     """Exactly one module builds a FATAL result of its own; programs' own results are read."""
-    builders = [_name(path) for path in PACKAGE_FILES if "_FATAL" in path.read_text()]
+    builders = [_name(path) for path in PACKAGE_FILES if "Result(_FATAL" in path.read_text()]
     assert builders == ["function_script/response.py"]
 
 
