@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.builtins import core, peer
 
+try:
+    from function_script.engines.gotemplate import sprig
+
+    SPRIG, REFUSED = sprig.FUNCTIONS, sprig.REFUSALS
+except (ImportError, AttributeError):
+    SPRIG, REFUSED = (), ()
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from function_script.engines.gotemplate.functions import Function
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
-    function.name: function for function in (*core.FUNCTIONS, *peer.FUNCTIONS)
+    function.name: function for function in (*core.FUNCTIONS, *peer.FUNCTIONS, *SPRIG)
 }
-REFUSALS: Final[Mapping[str, str]] = {}
+REFUSALS: Final[Mapping[str, str]] = {refusal.name: refusal.reason for refusal in REFUSED}
 # The options of a step that some functions need.
 OPTIONS: Final = ("stable_values", "crypto")
 
