@@ -19,6 +19,7 @@ from function_script.wire.fields import (
     Fields,
     Part,
     WireError,
+    joined,
     read_entry,
     read_text,
     read_varint,
@@ -34,6 +35,15 @@ _STRING: Final = 3
 _BOOL: Final = 4
 _STRUCT: Final = 5
 _LIST: Final = 6
+
+_WIRE_TYPES: Final = {
+    _NULL: VARINT,
+    _NUMBER: FIXED64,
+    _STRING: LENGTH,
+    _BOOL: VARINT,
+    _STRUCT: LENGTH,
+    _LIST: LENGTH,
+}
 
 # Tags: field number << 3 | wire type.
 _ENTRY_TAG: Final = 0x0A  # Struct.fields, and ListValue.values
@@ -159,17 +169,13 @@ def _object(data: bytes, start: int, end: int, depth: int) -> Object:
                         decoded[key] = _value(data, value, stop, depth + 1)
                         position = stop
                         continue
-        position = _any_entry(decoded, Fields(data, position, end), depth)
+        fields = Fields(data, position, end)
+        fields.next()
+        if fields.is_field(1, LENGTH):
+            key, part = read_entry(data, fields.start, fields.end)
+            decoded[key] = _value(part.data, part.start, part.end, depth + 1)
+        position = fields.end
     return decoded
-
-
-def _any_entry(decoded: Object, fields: Fields, depth: int) -> int:
-    """Read one field of a Struct the general way; the position after it."""
-    fields.next()
-    if fields.is_field(1, LENGTH):
-        key, value = read_entry(fields.data, fields.start, fields.end)
-        decoded[key] = _value(value.data, value.start, value.end, depth + 1)
-    return fields.end
 
 
 def _list(data: bytes, start: int, end: int, depth: int) -> list[Value]:
@@ -207,32 +213,46 @@ def _value(data: bytes, start: int, end: int, depth: int) -> Value:
 def _any_value(data: bytes, start: int, end: int, depth: int) -> Value:
     """A Value in any layout: its last kind stands, but a message merges with itself."""
     kind = 0
-    decoded: Value = None
-    message: Part | None = None
+    scalar: Value = None
+    parts: list[Part] = []
     fields = Fields(data, start, end)
     while fields.next():
-        number = fields.number
-        if fields.wire_type == LENGTH and number in (_STRUCT, _LIST):
-            message = fields.merged(message if kind == number else None)
-            decoded = _container(number, message, depth)
-        elif fields.is_field(_STRING, LENGTH):
-            decoded = fields.text()
-        elif fields.is_field(_NUMBER, FIXED64):
-            decoded = _number(data, fields.start)
-        elif fields.is_field(_BOOL, VARINT):
-            decoded = fields.integer() != 0
-        elif fields.is_field(_NULL, VARINT):
-            decoded = None
-        else:
+        if _WIRE_TYPES.get(fields.number) != fields.wire_type:
             continue
-        kind = number
-    return decoded
-
-
-def _container(kind: int, content: Part, depth: int) -> Value:
+        if kind != fields.number:
+            _check_replaced(kind, parts, depth)
+            parts = []
+            kind = fields.number
+        if kind in (_STRUCT, _LIST):
+            parts.append(fields.part())
+        else:
+            scalar = _scalar(fields)
+    if not parts:
+        return scalar
+    whole = joined(parts)
     if kind == _STRUCT:
-        return _object(content.data, content.start, content.end, depth)
-    return _list(content.data, content.start, content.end, depth)
+        return _object(whole.data, whole.start, whole.end, depth)
+    return _list(whole.data, whole.start, whole.end, depth)
+
+
+def _scalar(fields: Fields) -> Value:
+    if fields.number == _STRING:
+        return fields.text()
+    if fields.number == _NUMBER:
+        return _number(fields.data, fields.start)
+    if fields.number == _BOOL:
+        return fields.integer() != 0
+    return None
+
+
+def _check_replaced(kind: int, parts: list[Part], depth: int) -> None:
+    """What a later kind replaces is not used, but it still has to be valid."""
+    if parts:
+        whole = joined(parts)
+        if kind == _STRUCT:
+            _object(whole.data, whole.start, whole.end, depth)
+        else:
+            _list(whole.data, whole.start, whole.end, depth)
 
 
 def _number(data: bytes, start: int) -> int | float:

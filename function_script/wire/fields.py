@@ -35,6 +35,7 @@ class Part:
         self.data: bytes = data
         self.start: int = start
         self.end: int = end
+        self.is_merged: bool = False
 
     def to_bytes(self) -> bytes:
         """A copy of its own."""
@@ -93,17 +94,21 @@ class Fields:
         return Part(self.data, self.start, self.end)
 
     def merged(self, earlier: Part | None) -> Part:
-        """The current field's message after ``earlier`` values of the same field.
+        """The current field's message merged into ``earlier`` values of the same field.
 
-        A message given twice is merged, and concatenation is how protobuf merges.
+        For fields that should occur once. All that follow are taken at once, so that a message
+        given a thousand times is not copied a thousand times; their own turns change nothing.
         """
         if earlier is None:
             return self.part()
-        # Each has to be whole by itself, or the end of one could hide in the start of the next.
-        skip_fields(earlier.fields())
-        skip_fields(self.part().fields())
-        joined = earlier.to_bytes() + self.payload()
-        return Part(joined, 0, len(joined))
+        if earlier.is_merged:
+            return earlier
+        parts = [earlier, self.part()]
+        ahead = Fields(self.data, self.end, self.stop)
+        while ahead.next():
+            if ahead.is_field(self.number, LENGTH):
+                parts.append(ahead.part())
+        return joined(parts)
 
     def payload(self) -> bytes:
         """A copy of the current field's content."""
@@ -118,10 +123,19 @@ class Fields:
         return read_varint(self.data, self.start, self.end)[0]
 
 
-def skip_fields(fields: Fields) -> None:
-    """Walk to the end of the message. Raises WireError."""
-    while fields.next():
-        pass
+def joined(parts: list[Part]) -> Part:
+    """One message out of several: concatenation is how protobuf merges. Raises WireError."""
+    if len(parts) == 1:
+        return parts[0]
+    for part in parts:
+        # Each has to be whole by itself, or the end of one could hide in the start of the next.
+        fields = part.fields()
+        while fields.next():
+            pass
+    data = b"".join([part.to_bytes() for part in parts])
+    whole = Part(data, 0, len(data))
+    whole.is_merged = True
+    return whole
 
 
 def read_varint(data: bytes, position: int, end: int) -> tuple[int, int]:

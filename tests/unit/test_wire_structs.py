@@ -76,6 +76,15 @@ def test_layouts(payload: str, expected: Value) -> None:
     assert repr(wire.decode_value(bytes.fromhex(payload))) == repr(expected)
 
 
+@pytest.mark.parametrize("length", [127, 128, 16_383, 16_384, 2_100_000])
+def test_sizes_take_as_many_bytes_as_they_need(length: int) -> None:
+    """Strings and keys of one to four bytes of length come and go as protobuf has them."""
+    value: Object = {"k" * length: "v" * length}
+    payload = wire.encode_struct(value)
+    assert wire.decode_struct(payload) == value
+    assert Struct.FromString(payload).fields["k" * length].string_value == "v" * length
+
+
 def test_nan_is_left_to_the_caller() -> None:
     """A Struct can carry NaN, so reading one is no error."""
     decoded = wire.decode_value(bytes.fromhex("11 000000000000f87f"))
@@ -91,8 +100,8 @@ BROKEN = [
     ("cut in a double", "11 0000", "field 2 at byte 0 runs past the end of its message at byte 3"),
     ("cut in a fixed32", "7d 0000", "field 15 at byte 0 runs past the end of its message"),
     ("cut in a bool", "20", "number at byte 1 is cut off"),
-    ("an item past its list", "32 02 0a05 6161616161", "field 1 at byte 2 runs past the end"),
-    ("an entry past its struct", "2a 02 0a05 6161616161", "field 1 at byte 2 runs past the end"),
+    ("an item past its list", "32 02 0a05 2001 2001 7801", "field 1 at byte 2 runs past the end"),
+    ("an entry past its struct", "2a 02 0a05 2001 2001 7801", "field 1 at byte 2 runs past"),
     ("a key past its entry", "2a 05 0a03 0a05 61", "field 1 at byte 4 runs past the end"),
     ("a value past its entry", "2a 07 0a05 0a01 61 1205", "field 2 at byte 7 runs past the end"),
     ("field number 0", "00 01", "invalid field number 0 at byte 0"),
@@ -206,6 +215,32 @@ def test_deeper_structs_are_refused(kind: str, depth: int) -> None:
     """Neither the stack nor the interpreter's limit decides."""
     with pytest.raises(wire.WireError, match="more than 200 objects and lists"):
         wire.decode_struct(nested(depth, kind))
+
+
+@pytest.mark.parametrize("depth", [200, 201])
+def test_depth_has_the_same_limit_in_unusual_layouts(depth: int) -> None:
+    """The general way uses more of the stack than the fast one, but there is enough of it."""
+    payload = b""
+    for _ in range(depth - 1):
+        payload = field(1, field(2, b"\x20\x01" + field(5, payload)) + b"\x0a\x00")
+    if depth > 200:
+        with pytest.raises(wire.WireError, match="more than 200"):
+            wire.decode_struct(payload)
+    else:
+        assert depth_of(wire.decode_struct(payload)) == depth
+
+
+def test_a_message_given_many_times_is_merged_in_one_go() -> None:
+    """Time grows with the bytes, not with their square: the timeout of this test decides."""
+    once = field(5, field(1, b"\x0a\x01a"))
+    assert wire.decode_value(once * 100_000) == {"a": None}
+    resource = field(1, b"") * 100_000
+    assert wire.index_resource(resource).struct == b""
+    state = field(1, b"\x18\x01") * 100_000
+    observed = wire.index_request(field(2, state)).observed
+    assert observed is not None
+    assert observed.composite is not None
+    assert observed.composite.ready == 1
 
 
 def test_managed_fields_are_left_out_unread() -> None:
