@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from function_script.engines import starlark
 from function_script.engines.starlark import build, dialect
 from function_script.engines.starlark.cache import Cache
-from function_script.errors import DocumentError, LimitError, ProgramError
+from function_script.errors import DocumentError, InputError, LimitError, ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Returned, Scope
 from function_script.source import Source
@@ -194,3 +194,21 @@ def test_cache_is_bounded() -> None:
     assert (cache.find("a"), cache.find("e"), len(cache)) == (0, 4, 2)
     cache.put("f", 5, 11)
     assert len(cache) == 0
+
+
+@pytest.mark.parametrize("depth", [150, 300], ids=["for the interpreter", "for the encoder"])
+def test_requests_nested_too_deeply_are_refused(depth: int) -> None:
+    """What the interpreter cannot read is told as such, whoever finds out."""
+    value: Value = 1
+    for _ in range(depth):
+        value = [value]
+    with pytest.raises(LimitError, match="request is nested too deeply"):
+        _run("def main(req):\n    return req\n", input={"a": value})
+
+
+def test_half_a_character_is_no_script() -> None:
+    """A text that is no UTF-8 is refused where it stands."""
+    with pytest.raises(ProgramError, match="surrogate"):
+        _run('def main(req):\n    return {"a": "\ud800"}\n')
+    with pytest.raises(InputError, match="hand the request"):
+        _run("def main(req):\n    return req\n", input={"a": "\ud800"})

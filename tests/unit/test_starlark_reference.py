@@ -10,6 +10,7 @@ import pytest
 
 from function_script.engines import starlark
 from function_script.engines.starlark import predeclared, reference
+from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope
 from function_script.source import Source
@@ -73,3 +74,16 @@ def test_example_of_the_prelude_runs(example: str) -> None:
 def test_script_of_the_page_runs(script: str) -> None:
     """Scripts on the page run as they stand."""
     _run(script)
+
+
+def test_builtins_of_the_page_are_there() -> None:
+    """Each builtin that the page lists is defined, and what it says is not there is not."""
+    page = PAGE.read_text()
+    there = re.search(r"^\| builtins \| `([a-z_ ]+)`", page, re.MULTILINE)
+    assert there is not None
+    names = there[1].split()
+    assert len(names) > 30
+    _run(f"x = [{', '.join(names)}]\ndef main(req):\n    return {{}}\n")
+    for name in ("set", "math", "time", "bytes", "open"):
+        with pytest.raises(ProgramError, match="not defined"):
+            _run(f"{name}\n")

@@ -12,7 +12,7 @@ import orjson
 import starlark
 
 from function_script.engines.starlark import bridge, build, dialect, errors, predeclared
-from function_script.errors import DocumentError, LimitError
+from function_script.errors import DocumentError, InputError, LimitError
 from function_script.program import Lazy, Returned
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> Returned:
     options = dialect.options(limits)
     script = build.script(program, limits, options)
     request = _request(scope)
-    text = orjson.dumps(script.reach.select(request)).decode()
+    text = _to_json(script.reach.select(request))
     try:
         with predeclared.seeded(scope.seed):
             reply = bridge.call(script.wrapped, text, limits, options)
@@ -45,6 +45,15 @@ def _request(scope: Scope) -> Lazy:
     """What a script gets, if all of it is wanted: the request's parts, and ``params``."""
     parts = {name: partial(scope.request.__getitem__, name) for name in scope.request}
     return Lazy({**parts, "params": lambda: scope.params})
+
+
+def _to_json(request: Object) -> str:
+    try:
+        return orjson.dumps(request).decode()
+    except orjson.JSONEncodeError as error:
+        if "Recursion" in str(error):
+            raise LimitError.of("cannot run main: the request is nested too deeply") from error
+        raise InputError.of(f"cannot hand the request to main: {error}") from error
 
 
 def _result(reply: str, limits: Limits) -> Object:

@@ -14,7 +14,7 @@ import starlark
 
 from function_script.engines.starlark import bridge, dialect, errors, predeclared, reach
 from function_script.engines.starlark.cache import Cache
-from function_script.errors import LimitError
+from function_script.errors import LimitError, ProgramError
 from function_script.source import Source, Span
 
 if TYPE_CHECKING:
@@ -128,6 +128,9 @@ class _Build:
             return starlark.parse(source.name, text, dialect.DIALECT)
         except starlark.StarlarkError as error:
             raise errors.unparsable(str(error), source) from error
+        except UnicodeEncodeError as error:
+            cause = "half of a surrogate pair in its text"
+            raise ProgramError.of(f"cannot parse {source.name}: {cause}") from error
 
     def _load(self, name: str) -> None:
         """Build the module of a load statement; when it cannot be, `_get` says so at its place."""

@@ -74,6 +74,10 @@ _WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         "a value that was made outside of main, when the script was loaded, cannot be changed",
     ),
     (re.compile(r"^(.*) was not found$", re.DOTALL), r"\1 is missing"),
+    (
+        re.compile(r"^StarlarkError: .*serde::serialize.* on type `?(\w+)`?$"),
+        r"a value of type \1 cannot be handed to this function",
+    ),
     (re.compile(r"^Variable (.*) not found"), r"name \1 is not defined"),
     (re.compile(r"\(iter\)"), "for … in"),
     # Calls are of "script.name", or of a function of ours such as "<prelude>._resource".
@@ -105,7 +109,6 @@ _ABSENT = {
     "nil": "write None",
     "sum": "add up in a loop",
     "round": "use int(x + 0.5)",
-    "isinstance": 'compare type names: type(x) == "dict"',
     "open": "scripts see nothing but the request: there are no files",
     "math": "there is no math module: use the operators, min, max, abs, int and float",
     "time": "there is no clock: the same request gives the same response",
@@ -139,7 +142,7 @@ _HINTS = (
     _hint(r"unexpected symbol '\*\*' here", "merge dicts with `a | b`"),
     _hint(r"unexpected symbol '\*' here", "join lists with `a + b`"),
     _hint(r"unexpected symbol ':' here", "assign on a line of its own", line=r"\(\s*\w+\s*$"),
-    _hint(r"unexpected new line here, expected one of \"->\" or \":\"", "a colon is missing"),
+    _hint(r"unexpected new line here, expected one of (?:\"->\" or )?\":\"", "a colon is missing"),
     _hint(r"unexpected new line here, expected one of \",\" or", "a bracket is not closed"),
     _hint(r"unexpected string literal", "join texts with `+`"),
     _hint(r"unexpected new indentation", "this line is indented further than the block it is in"),
@@ -155,9 +158,7 @@ _HINTS = (
     _hint(r"`in` not supported for types `.*` and `NoneType`", _MISSING),
     _hint(r"`(?:\(iter\)|len\(\))` not supported on type `NoneType`", _MISSING),
     _hint(r"`\.\w+=` not supported on type `dict`", "fields of a dict are set with brackets"),
-    _hint(
-        r"^Key .* was not found", '.get(key), or get(value, "a.b"), gives None when it is missing'
-    ),
+    _hint(r"^Key .* was not found", _MISSING),
     _hint(r"^Index `.*` is out of bound", "test the length first"),
     _hint(r"^Immutable$", "nothing is kept between runs: begin with a copy, such as dict(value)"),
     _hint(r"referenced before assignment", "a name that a function assigns is its own everywhere"),
@@ -166,7 +167,6 @@ _HINTS = (
     _hint(r"`\+` not supported for types .*`string`", "use str(value), or a format such as %s"),
     _hint(r"`(?:compare|cmp\(\))` not supported", "only values of one type can be compared"),
     _hint(r"mutates an iterable", "loop over a copy: `for key in list(value):`"),
-    _hint(r"is not an instance of 'str'", "keys of a dict must be texts"),
     _hint(r"`serde::serialize` not supported", "pass data, not functions"),
     _hint(r"main must return a dict, not NoneType", "does a return statement miss?"),
     _hint(r"main must return a dict, not list", 'return {"desired": {"resources": {...}}}'),

@@ -1,0 +1,123 @@
+"""Every hint is given for the mistake it is meant for."""
+
+from __future__ import annotations
+
+import pytest
+
+from function_script.engines import starlark
+from function_script.engines.starlark import hints
+from function_script.errors import FatalError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope
+from function_script.source import Source
+
+# A line of main, or a whole script where there is a line break, and part of its hint.
+CASES = (
+    ("return {desired=req}", "keys of a dict are texts followed by a colon"),
+    ("if req = 1:\n        pass", "compare with `==`"),
+    ("x =\t1", "indent with spaces"),
+    ("while True:\n        pass", "there is no while"),
+    ("import json", "there are no imports"),
+    ("from a import b", "there are no imports"),
+    ("try:\n        pass", "errors cannot be caught"),
+    ("except:\n        pass", "errors cannot be caught"),
+    ("raise x", "stop with `fail(message)`"),
+    ("assert req", "if not condition"),
+    ("class A:\n        pass", "there are no classes"),
+    ("return req is None", "compare with `==` and `!=`, also with None"),
+    ("del req", "value.pop(key)"),
+    ("global x", "constants"),
+    ("nonlocal x", "of the outer function"),
+    ("with x:\n        pass", "no files or other resources"),
+    ("yield 1", "collect the values in a list"),
+    ("return set([1])", "there are no sets"),
+    ("return true", "write True"),
+    ("return false", "write False"),
+    ("return null", "write None"),
+    ("return nil", "write None"),
+    ("return sum([1])", "add up in a loop"),
+    ("return round(1.5)", "int(x + 0.5)"),
+    ("return open('x')", "there are no files"),
+    ("return math.sqrt(2)", "no math module"),
+    ("return time.now()", "there is no clock"),
+    ("return random.random()", "there is no randomness"),
+    ("return os.environ", "no environment variables"),
+    ("if req:\n        pass\n    else if 1:\n        pass", "write elif"),
+    ("return !req", "write `not`"),
+    ("return req && req", "write `and`"),
+    ("return req || req", "write `or`"),
+    ("return req ? 1 : 2", "a if condition else b"),
+    ("x = 1\n@y\ndef f():\n    pass", "no decorators"),
+    ("return “a”", "straight quotes"),
+    ("é = 1", "names are ASCII"),
+    ("return 1 < 2 < 3", "compare two by two"),
+    ("return 2 ** 3", "there is no power"),
+    ("return {**req}", "merge dicts with `a | b`"),
+    ("return [*req]", "join lists with `a + b`"),
+    ("if (x := 1):\n        pass", "on a line of its own"),
+    ("if req\n        pass", "a colon is missing"),
+    ("return [1, 2", "a bracket is not closed"),
+    ("return 'a' 'b'", "join texts with `+`"),
+    ("x = 1\n      y = 2", "indented further"),
+    ("if req:\n    pass", "indent the lines of a block"),
+    ("return f'{req[1]}'", "f-strings hold names only"),
+    ("load('a.star', 'b')", "move it to the top"),
+    ("return req.get('a').get('b')", "gives None where something"),
+    ("return None.x", "gives None where something"),
+    ("req.append(1)", "value[key] = ..."),
+    ("return req.observed", '["observed"], or .get("observed")'),
+    ("return [].name", "take one item of the list"),
+    ("return None['a']", "gives None where something"),
+    ("return 'a' in None", "gives None where something"),
+    ("return len(None)", "gives None where something"),
+    ("req.a = 1", "set with brackets"),
+    ("return {}['a']", "gives None where something"),
+    ("return [][0]", "test the length first"),
+    ("return X.append(1)\nX = []", "nothing is kept between runs"),
+    ("return x\n    x = 1", "is its own everywhere"),
+    ("return range(2.0)", "int(value)"),
+    ("return [0] * 2.0", "int(value)"),
+    ("return 'a' + 1", "str(value)"),
+    ("return 1 < 'a'", "values of one type"),
+    ("for k in req:\n        req['x'] = 1", "loop over a copy"),
+    ("return to_json({'a': len})", "pass data, not functions"),
+    ("pass", "does a return statement miss?"),
+    ("return [1]", '{"desired": {"resources"'),
+    ("return response()", "return rsp.build()"),
+    ("return {'a': len}", "with parentheses"),
+    ("return {'a': range(2)}", "write list(range(n))"),
+    ("return {1: 'a'}", "use str(key)"),
+)
+
+
+def _hint(line: str) -> str:
+    script = f"def main(req):\n    {line}\n"
+    program = Program(main=Source(name="script", text=script))
+    scope = Scope(request=Lazy({"observed": dict}))
+    with pytest.raises(FatalError) as caught:
+        starlark.evaluate(program, scope, Limits())
+    return caught.value.diagnostics[0].hint or ""
+
+
+@pytest.mark.parametrize(("line", "said"), CASES, ids=[line.split("\n")[0] for line, _ in CASES])
+def test_mistake_gets_its_hint(line: str, said: str) -> None:
+    """A classic mistake is answered by what to write instead."""
+    assert said in _hint(line)
+
+
+def test_request_outside_of_main_gets_its_hint() -> None:
+    """The request is no global name."""
+    program = Program(main=Source(name="script", text="x = req\n"))
+    with pytest.raises(FatalError, match="the argument of main"):
+        starlark.check(program, Limits())
+
+
+def test_no_hint_is_dead() -> None:
+    """Each hint of the table is given for one of the mistakes above."""
+    given = " ".join(_hint(line) for line, _ in CASES)
+    dead = [
+        hint.text
+        for hint in hints._HINTS
+        if hint.text.partition("\\1")[0] not in given and "argument of main" not in hint.text
+    ]
+    assert dead == []
