@@ -17,6 +17,7 @@ from function_script.engines.jinja import modules, parsing, positions, tree
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.predicates import TESTS
+from function_script.engines.jinja.problems import reworded
 from function_script.engines.jinja.tree import Finding, Survey
 from function_script.errors import LimitError, ProgramError
 
@@ -183,19 +184,15 @@ def _compile(environment: Environment, parsed: _Parsed, number: str) -> Template
         code = environment.compile(parsed_tree, number, f"<jinja {number}>", raw=True)
         compiled = compile(code, f"<jinja {number}>", "exec")
     except TemplateSyntaxError as error:
-        finding = Finding(line=error.lineno, message=_lowered(error.message or "invalid template"))
+        finding = Finding(line=error.lineno, message=reworded(error.message or "invalid template"))
     except SyntaxError as error:
         line = _template_line(code, error.lineno or 1)
-        finding = Finding(line=line, message=_MANGLED.sub("", error.msg).replace("'", '"'))
+        finding = Finding(line=line, message=reworded(_MANGLED.sub("", error.msg)))
     except (RecursionError, MemoryError):
         finding = Finding(line=1, message="nested too deeply")
     else:
         return environment.template_class.from_code(environment, compiled, {}, None)
     raise ProgramError(positions.of_finding(parsed.source, finding))
-
-
-def _lowered(text: str) -> str:
-    return (text[:1].lower() + text[1:]).rstrip(".").replace("'", '"')
 
 
 def _template_line(code: str, line: int) -> int:

@@ -179,6 +179,9 @@ class Environment(ImmutableSandboxedEnvironment):
                 return budget.concat(callee._stack[callee._depth](callee._context))  # noqa: SLF001 - its own call joins without a limit
             if isinstance(callee, LoopContext):
                 return self._call_loop(budget, callee, args)
+            if "caller" in kwargs and not callee.caller:
+                message = f'macro "{callee.name}" takes no block: it never writes caller()'
+                raise RenderError(message, name="call")
             return callee(*args, **kwargs)
         finally:
             budget.depth -= 1

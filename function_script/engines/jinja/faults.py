@@ -17,6 +17,7 @@ from function_script.engines.jinja.problems import (
     BudgetError,
     MissingError,
     RenderError,
+    reworded,
 )
 from function_script.errors import FatalError, LimitError, ProgramError
 
@@ -55,7 +56,7 @@ def _told(error: Exception, run: Run, place: Place | None) -> tuple[str, str | N
     if isinstance(error, RecursionError):
         return _RENDER + _TOO_DEEP, None, None
     if isinstance(error, TemplateError):
-        return _RENDER + _lowered(error.message or "the template failed"), None, None
+        return _RENDER + reworded(error.message or "the template failed"), None, None
     if isinstance(error, (TypeError, ValueError, ArithmeticError)):
         return _of_python(str(error))
     raise error
@@ -63,8 +64,4 @@ def _told(error: Exception, run: Run, place: Place | None) -> tuple[str, str | N
 
 def _of_python(text: str) -> tuple[str, str | None, str | None]:
     hint = _UNPACK_HINT if "unpack" in text else None
-    return _RENDER + _lowered(text), hint, None
-
-
-def _lowered(text: str) -> str:
-    return (text[:1].lower() + text[1:]).rstrip(".").replace("'", '"')
+    return _RENDER + reworded(text), hint, None

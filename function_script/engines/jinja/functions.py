@@ -14,6 +14,7 @@ from jinja2.utils import Namespace
 from function_script import objects
 from function_script.engines.jinja.budget import MAX_ITEMS
 from function_script.engines.jinja.calls import table
+from function_script.engines.jinja.lists import items_of, pairs
 from function_script.engines.jinja.operators import key
 from function_script.engines.jinja.output import text
 from function_script.engines.jinja.problems import (
@@ -65,22 +66,22 @@ def _bound(value: object) -> int:
     raise RenderError(f"a range is made of integers, not of {a(value)}", name="range")
 
 
-def mapping(run: Run, *pairs: object, **named: object) -> dict[object, object]:
-    """``dict(a=1)``, ``dict(other, a=1)``: an object."""
+def mapping(run: Run, *objects_: object, **named: object) -> dict[object, object]:
+    """``dict(a=1)``, ``dict(other, a=1)``: an object, of objects or lists of pairs and of names."""
     made: dict[object, object] = {}
-    for given in pairs:
-        if isinstance(given, Undefined):
-            raise MissingError(given)
-        items = list(given.items() if isinstance(given, Mapping) else given)  # type: ignore[call-overload] # or TypeError
-        run.budget.items(len(items))
-        made.update((key(name), value) for name, value in items)
+    for given in objects_:
+        found = pairs(run, given) if isinstance(given, Mapping) else items_of(run, given)
+        for pair in found:
+            if not isinstance(pair, (list, tuple)) or len(pair) != len(("key", "value")):
+                raise RenderError(f"{a(pair)} is not a pair of a key and a value", name="dict")
+            made[key(pair[0])] = pair[1]
     made.update(named)
     return made
 
 
-def namespace(run: Run, *pairs: object, **named: object) -> Namespace:
+def namespace(run: Run, *objects_: object, **named: object) -> Namespace:
     """A value whose attributes `set` may change, also from inside of loops."""
-    made = mapping(run, *pairs, **named)
+    made = mapping(run, *objects_, **named)
     for name in made:
         if not isinstance(name, str) or name.startswith("_"):
             raise RenderError("names that begin with _ cannot be set in a namespace")

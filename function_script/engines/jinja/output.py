@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _MAX_WHOLE = 1e15
 _MAX_DEPTH = 100
 _CHUNKS = 256
+# Copying a part of a value takes longer than a turn of a loop.
+_STEPS_PER_PART = 2
 _CALLABLE = ("a function", "a macro", "a method")
 # JSON leaves them as they are, but a YAML reader refuses them or takes them for line breaks.
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -100,12 +102,17 @@ def settled(budget: Budget, value: object, depth: int = _MAX_DEPTH) -> Value:
     if depth == 0:
         raise BudgetError(f"a value nested more than {_MAX_DEPTH} levels deep")
     if isinstance(value, Mapping):
-        budget.items(len(value))
+        _charge(budget, len(value))
         return {_key(key): settled(budget, item, depth - 1) for key, item in value.items()}
     if isinstance(value, (list, tuple, range)):
-        budget.items(len(value))
+        _charge(budget, len(value))
         return [settled(budget, item, depth - 1) for item in value]
     raise unprintable(value)
+
+
+def _charge(budget: Budget, count: int) -> None:
+    budget.items(count)
+    budget.spend(_STEPS_PER_PART * count)
 
 
 def _settled_float(value: float) -> Value:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from jinja2 import TemplateSyntaxError
 from jinja2.parser import Parser as JinjaParser
 
+from function_script.engines.jinja.problems import reworded
 from function_script.engines.jinja.tree import Finding
 
 if TYPE_CHECKING:
@@ -76,13 +77,9 @@ def _reworded(error: TemplateSyntaxError, open_tags: list[tuple[str, int]]) -> F
     quoted = _QUOTED.search(message)
     return Finding(
         line=error.lineno,
-        message=_lowered(first).replace("'", '"'),
+        message=reworded(first),
         name=quoted[1] if quoted else None,
     )
-
-
-def _lowered(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 def _unclosed(message: str, opened: tuple[str, int]) -> Finding:

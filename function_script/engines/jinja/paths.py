@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Undefined
 from jinja2.utils import missing
 
-from function_script.engines.jinja.problems import a
+from function_script.engines.jinja.problems import a, reworded
 from function_script.engines.jinja.scope import NAMES
 from function_script.fields import nearest
 from function_script.program import Lazy
@@ -44,7 +44,7 @@ class Story(NamedTuple):
 def tell(undefined: Undefined, roots: Mapping[str, object], statement: str) -> Story:
     """Say which path does not exist; ``statement`` is the template's text where it was used."""
     if undefined._undefined_hint:  # noqa: SLF001 - Jinja keeps what is known of it there
-        return Story(undefined._undefined_hint.rstrip(".").replace("'", '"'), None, None)  # noqa: SLF001 - same
+        return Story(reworded(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
     base, keys = _chain(undefined)
     if base is missing:
         return _unknown_name(keys)

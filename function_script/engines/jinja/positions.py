@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MAX_LINES = 20
 # Longer statements get no columns: searching them may take a long time.
 _MAX_STATEMENT = 4_096
+_MAX_CODE = 64 * 1024
 _MAX_NOTES = 5
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.DOTALL)
@@ -93,7 +94,12 @@ def _find_words(name: str, statement: str) -> list[re.Match[str]]:
 
 
 def _mentions(point: Point, line: int, name: str) -> int:
-    """How often the code of this line has loaded ``name`` up to the failing instruction."""
+    """How often the code of this line has loaded ``name`` up to the failing instruction.
+
+    Zero when the code is too long to look: disassembling it would take its square.
+    """
+    if len(point.code.co_code) > _MAX_CODE:
+        return 0
     line_of = _lines(point.template)
     count, current, variable = 0, 0, ""
     for instruction in dis.get_instructions(point.code):

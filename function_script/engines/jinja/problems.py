@@ -5,6 +5,7 @@ Raised by what templates call; `positions` turns them into errors with a place.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from function_script.values import type_name
@@ -42,6 +43,11 @@ class MissingError(Exception):
         self.undefined = undefined
 
 
+def reworded(text: str) -> str:
+    """A message of Jinja's or Python's in our style: lower case, no full stop, double quotes."""
+    return _QUOTED.sub(r'"\1"', text[:1].lower() + text[1:]).rstrip(".")
+
+
 def a(value: object) -> str:
     """``a string``, ``an integer``, ``null``: how messages call a value."""
     return with_article(_NAMES.get(type(value).__name__) or type_name(value))
@@ -54,6 +60,7 @@ def with_article(name: str) -> str:
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
+_QUOTED = re.compile(r"(?<!\w)'([^']*)'")
 _NAMES = {
     "BlockReference": "block",
     "Builtin": "function",
