@@ -23,7 +23,7 @@ from function_script.source import Source
 if TYPE_CHECKING:
     from hostile.cases import Hostile
 
-LIMITS = Limits(timeout_seconds=0.2)
+LIMITS = Limits(timeout_seconds=0.5)
 KILL_AFTER_SECONDS = 0.4
 MEMORY_BYTES = 512 << 20
 KINDS = {ProgramError: "program", DocumentError: "document", LimitError: "limit"}
