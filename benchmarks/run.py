@@ -67,7 +67,8 @@ def main() -> None:
         flags, certs = ["--insecure"], ()
         if options.mtls:
             flags, certs = _certificates(Path(folder))
-        with Server(*flags, "--memory-limit", "1Gi", "--timeout", "30s") as server:
+        flags += ["--memory-limit", "1Gi", "--timeout", "30s"]
+        with Server(*flags, python=options.python) as server:
             ours = Target(name="ours", address=server.address, pid=server.pid, certs=certs)
             rows = _measure(options, ours)
     options.output.write_text(json.dumps(rows, indent=1))
@@ -142,6 +143,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--clients", nargs="+", type=int, default=[8])
     parser.add_argument("--seconds", type=float, default=1.5, help="length of one burst")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--python", default=sys.executable, help="serve this one's installation")
     parser.add_argument("--mtls", action="store_true", help="mutual TLS instead of plaintext")
     parser.add_argument(
         "--peer", action="append", default=[], metavar="NAME=HOST:PORT:INPUT.yaml[,FEW.yaml]"

@@ -143,8 +143,10 @@ def renewed(data: bytes, number: int) -> bytes:
 def check(workload: Workload, data: bytes) -> None:
     """Raise unless the response is right: not fatal, every Bucket there, the arns read."""
     response = pb.RunFunctionResponse.FromString(data)
-    if response.results:
-        raise RuntimeError(f"{workload.name}: {response.results[0].message}")
+    # function-starlark reports success as a result of every run.
+    for result in response.results:
+        if result.severity == pb.SEVERITY_FATAL:
+            raise RuntimeError(f"{workload.name}: {result.message}")
     produced = [name for name in response.desired.resources if name.startswith("new-")]
     touched = min(workload.observed, TOUCHED_FEW) if workload.few else workload.observed
     status = response.desired.composite.resource["status"]

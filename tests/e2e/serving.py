@@ -34,20 +34,25 @@ _ANY_SIZE = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_le
 
 
 class Server:
-    """``function-script serve`` with the given flags, on free or on its default ``ports``."""
+    """``function-script serve`` with the given flags, on free or on its default ``ports``.
+
+    ``python`` is the interpreter whose installation is served.
+    """
 
     def __init__(
         self,
         *flags: str,
         env: Mapping[str, str] | None = None,
         ports: Literal["free", "default"] = "free",
+        python: str = sys.executable,
     ) -> None:
         self.log: list[dict[str, object]] = []
         self.text: list[str] = []
         self._is_serving = threading.Event()
         began = time.monotonic()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "function_script.cli", "serve"]
+            # Safe path: what that interpreter has installed, not what lies in the directory.
+            [python, "-P", "-m", "function_script.cli", "serve"]
             + (_with_free_ports(flags) if ports == "free" else [*flags]),
             cwd=ROOT,
             env={"PATH": os.environ["PATH"], **(env or {})},
