@@ -70,7 +70,7 @@ def _data(program: Program, scope: Scope, loaded: Loaded) -> Shelf:
 
 def _check_size(program: Program, limits: Limits) -> None:
     sources = (program.main, *program.modules.values())
-    size = sum(len(source.text.encode("utf-8", "surrogateescape")) for source in sources)
+    size = sum(len(source.text.encode("utf-8", "replace")) for source in sources)
     if size > limits.source_bytes:
         raise LimitError.of(
             f"cannot parse {program.main.name}: a source of {size} bytes, "

@@ -25,6 +25,9 @@ class Budget(Protocol):
     def check_tree(self, value: object) -> None:
         """Refuse a value whose text would be too large, too deep or endless, before writing it."""
 
+    def spend(self, steps: int) -> None:
+        """Charge for work that takes longer than its result is large: one step is about 100 ns."""
+
     def check_width(self, characters: int) -> None:
         """Refuse this much padding: printf's width and precision, an indent."""
 
@@ -63,8 +66,10 @@ class Function:
 
     ``call`` is a Python function: it gets what ``needs`` says, then the arguments, by position.
     It raises CallError with
-    Go's text. ``grows`` says that the result may be longer than all arguments together (the
-    engine then measures it); ``mutates`` that it changes an argument. ``gives`` may name the
+    Go's text. ``grows`` says that the result may be much longer than all arguments together:
+    the function itself then checks with a Budget before it makes it. ``makes`` is false when the
+    result is one of the arguments or a part of one, which is not charged for. ``mutates`` says
+    that it changes an argument. ``gives`` may name the
     result's Go type when it is always ``string``, ``bool`` or ``int``: it saves a check.
     ``option`` is the option of the step without which the function is refused:
     ``stable_values`` for draws, ``crypto`` for keys and certificates.
@@ -75,6 +80,7 @@ class Function:
     call: object
     needs: Needs = Needs.NOTHING
     grows: bool = False
+    makes: bool = True
     mutates: bool = False
     gives: str = "any"
     option: str = ""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _MAX_EXPRESSION: Final = 80
 _MAX_NOTES: Final = 3
+_MAX_ERRORS: Final = 20
 _UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
 _NULL: Final = "nil pointer evaluating interface {}."
 _KINDS: Final = {
@@ -53,7 +54,7 @@ def parse_problems(failure: ProgramFailure, parts: tuple[Part, ...]) -> tuple[Di
     return tuple(
         _parse_problem(error, bad.source, parts if bad.name == MAIN else ())
         for bad in failure.sources
-        for error in bad.errors
+        for error in bad.errors[:_MAX_ERRORS]
     )
 
 

@@ -26,10 +26,11 @@ MAX_CHARACTERS: Final = 1 << 20
 MAX_ITEMS: Final = 100_000
 MAX_WIDTH: Final = 1000
 MAX_TEMPLATE_DEPTH: Final = 200
-# Work on large values costs one step for so many characters or items.
-_SIZE_PER_STEP: Final = 64
-# Turns of loops between two looks at the clock and the output.
-_TURNS: Final = 256
+# What functions make costs steps, for it takes memory: one for so many characters or items.
+_CHARACTERS_PER_STEP: Final = 64
+_ITEMS_PER_STEP: Final = 2
+# Steps between two looks at the clock and the output.
+_STEPS_UNOBSERVED: Final = 256
 # What rendering may take of a step's time: the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
 
@@ -82,7 +83,7 @@ class Run:
         self._seed = seed
         self._drawn: dict[str, int] = {}
         self._steps = limits.steps
-        self._look_at = limits.steps - _TURNS
+        self._look_at = limits.steps - _STEPS_UNOBSERVED
         self._deadline = time.monotonic() + limits.timeout_seconds * _TIME_SHARE
         self._depth = 0
         # The parts of the text being written, how many of them are counted, and their length.
@@ -116,9 +117,8 @@ class Run:
         self.templates[name](parts.append, MISSING if data is None else data, self)
         self._parts, self._counted, self._written = outside, counted, written
         self._depth -= 1
-        text = "".join(parts)
-        self.check_string(len(text))
-        return text
+        self.check_string(sum(map(len, parts)))
+        return "".join(parts)
 
     def _enter(self, name: str) -> None:
         self._depth += 1
@@ -129,10 +129,10 @@ class Run:
             )
         self.spend(1)
 
-    def turns(self, items: Iterable[object]) -> Iterator[object]:
-        """The items of a loop, each for a step."""
+    def turns(self, items: Iterable[object], cost: int) -> Iterator[object]:
+        """The items of a loop; a turn costs as many steps as the loop has lines of code."""
         for item in items:
-            self._steps -= 1
+            self._steps -= cost
             if self._steps < self._look_at:
                 self._look()
             yield item
@@ -161,21 +161,22 @@ class Run:
             self.check_string(len(value))
         elif isinstance(value, (list, bytes)):
             self.check_list(len(value))
+        elif isinstance(value, dict) and len(value) > MAX_ITEMS:
+            raise OverLimit(f"a map of {len(value)} entries, the limit is {MAX_ITEMS}")
         return value
 
     def check_string(self, characters: int) -> None:
         """Charge for a string that is about to be made."""
         if characters > MAX_CHARACTERS:
             raise OverLimit(f"a string of {characters} characters, the limit is {MAX_CHARACTERS}")
-        if characters >= _SIZE_PER_STEP:
-            self.spend(characters // _SIZE_PER_STEP)
+        if characters >= _CHARACTERS_PER_STEP:
+            self.spend(characters // _CHARACTERS_PER_STEP)
 
     def check_list(self, items: int) -> None:
         """Charge for a list that is about to be made."""
         if items > MAX_ITEMS:
             raise OverLimit(f"a list of {items} items, the limit is {MAX_ITEMS}")
-        if items >= _SIZE_PER_STEP:
-            self.spend(items // _SIZE_PER_STEP)
+        self.spend(items // _ITEMS_PER_STEP)
 
     def check_width(self, characters: int) -> None:
         """Refuse padding that no document needs."""
@@ -195,7 +196,7 @@ class Run:
             )
 
     def _look(self) -> None:
-        self._look_at = self._steps - _TURNS
+        self._look_at = self._steps - _STEPS_UNOBSERVED
         if self._steps < 0:
             raise OverLimit(
                 f"more than {self._limits.steps} steps, which is the limit",

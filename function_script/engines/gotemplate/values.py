@@ -118,6 +118,12 @@ class Strings(TypedList):
     element = "string"
 
 
+class NilStrings(Strings):
+    """A nil []string: regexFindAll without a match."""
+
+    __slots__ = ()
+
+
 class Ints(TypedList):
     """[]int; the items are Int."""
 
@@ -260,11 +266,32 @@ def is_nil(value: object) -> bool:
     return value is None or value is MISSING or isinstance(value, _NIL_TYPES)
 
 
-_NIL_TYPES: Final = (NilMap, NilList, NilBytesMap)
+_NIL_TYPES: Final = (NilMap, NilList, NilStrings, NilBytesMap)
+
+
+def is_small(value: object, nodes: int) -> bool:
+    """Whether a value, written out, has at most so many nodes; endless ones have not."""
+    waiting = [value]
+    seen = 0
+    while waiting:
+        seen += 1
+        if seen + len(waiting) > nodes:
+            return False
+        found = waiting.pop()
+        if isinstance(found, dict):
+            waiting.extend(found.values())
+        elif isinstance(found, list):
+            waiting.extend(found)
+    return True
 
 
 def deep_equal(left: object, right: object) -> bool:
-    """reflect.DeepEqual: the same Go type and the same content; an int64 3 is not an int 3."""
+    """reflect.DeepEqual: the same Go type and the same content; an int64 3 is not an int 3.
+
+    Takes as long as both are large once written out: measure what templates built.
+    """
+    if left is right:
+        return True
     if go_type(left) != go_type(right):
         return False
     if isinstance(left, dict) and isinstance(right, dict):

@@ -20,6 +20,7 @@ from function_script.engines.gotemplate.values import (
     go_kind,
     go_type,
     is_nil,
+    is_small,
 )
 
 _KINDS: Final[dict[type, str]] = {
@@ -33,6 +34,8 @@ _KINDS: Final[dict[type, str]] = {
     Uint32: "integer",
     Uint64: "integer",
 }
+# Larger values are not shown in errors: they may be endless.
+_SHOWN: Final = 1000
 _INVALID: Final = "invalid type for comparison"
 
 
@@ -77,7 +80,8 @@ def _equal_others(left: object, right: object) -> bool:
 def _check_kinds(left: object, right: object) -> None:
     kinds = {go_kind(left), go_kind(right)}
     if len(kinds) > 1 and "invalid" not in kinds:
-        types = f"{_shown(left)}: {go_type(left)}, {go_type(right)}: {to_text(right)}"
+        shown = to_text(right) if is_small(right, _SHOWN) else "…"
+        types = f"{_shown(left)}: {go_type(left)}, {go_type(right)}: {shown}"
         raise CallError(f"non-comparable types {types}")
 
 
@@ -85,7 +89,7 @@ _NOTHING: Final = (None, MISSING)
 
 
 def _shown(value: object) -> str:
-    return format_argument(value, "s", Flags())
+    return format_argument(value, "s", Flags()) if is_small(value, _SHOWN) else "…"
 
 
 def _incompatible(left: object, right: object) -> str:

@@ -114,8 +114,9 @@ def _print(budget: Budget, *arguments: object) -> str:
 
 
 def _println(budget: Budget, *arguments: object) -> str:
-    text = " ".join(_text(budget, argument) for argument in arguments)
-    return f"{text}\n"
+    parts = [_text(budget, argument) for argument in arguments]
+    budget.check_string(sum(map(len, parts)) + len(parts))
+    return f"{' '.join(parts)}\n"
 
 
 def _text(budget: Budget, value: object) -> str:
@@ -176,7 +177,7 @@ FUNCTIONS: Final = (
     Function(name="not", takes="value", call=_not, gives="bool"),
     Function(name="call", takes="value value...", call=_call, needs=Needs.SOURCE),
     Function(name="len", takes="value", call=_length, gives="int"),
-    Function(name="index", takes="value value...", call=_index),
+    Function(name="index", takes="value value...", call=_index, makes=False),
     Function(name="print", takes="any...", call=_print, needs=_BUDGET, gives="string"),
     Function(name="println", takes="any...", call=_println, needs=_BUDGET, gives="string"),
     Function(

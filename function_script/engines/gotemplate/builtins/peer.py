@@ -40,7 +40,14 @@ def _map_at(run: Run, request: object, *path: str) -> object:
     found = _find(request, *path)
     if not isinstance(found, dict):
         return NilMap()
-    return copy_tree(found) if run.mutates else found
+    return _own(run, found)
+
+
+def _own(run: Run, found: object) -> object:
+    if not run.mutates:
+        return found
+    run.check_tree(found)
+    return copy_tree(found)
 
 
 def _composite_resource(run: Run, request: object) -> object:
@@ -58,7 +65,7 @@ def _connection_details(run: Run, request: object, name: str) -> object:
 def _list_of(run: Run, found: object) -> object:
     if not isinstance(found, list):
         return NilList()
-    return copy_tree(found) if run.mutates else found
+    return _own(run, found)
 
 
 def _extra_resources(run: Run, request: object, name: str) -> object:
@@ -106,6 +113,10 @@ def _to_yaml(budget: Budget, value: object) -> str:
     return writer.to_yaml(value)
 
 
+def _getter(name: str, takes: str, call: object) -> Function:
+    return Function(name=name, takes=takes, call=call, needs=Needs.RUN, makes=False)
+
+
 FUNCTIONS: Final = (
     Function(name="randomChoice", takes="string...", call=_random_choice, needs=Needs.DRAW),
     Function(name="toYaml", takes="any", call=_to_yaml, needs=Needs.BUDGET, gives="string"),
@@ -113,23 +124,11 @@ FUNCTIONS: Final = (
     Function(
         name="setResourceNameAnnotation", takes="string", call=_name_annotation, gives="string"
     ),
-    Function(name="getCompositeResource", takes="map", call=_composite_resource, needs=Needs.RUN),
-    Function(
-        name="getComposedResource", takes="map string", call=_composed_resource, needs=Needs.RUN
-    ),
-    Function(
-        name="getComposedConnectionDetails",
-        takes="map string",
-        call=_connection_details,
-        needs=Needs.RUN,
-    ),
-    Function(name="getExtraResources", takes="map string", call=_extra_resources, needs=Needs.RUN),
-    Function(
-        name="getExtraResourcesFromContext",
-        takes="map string",
-        call=_resources_from_context,
-        needs=Needs.RUN,
-    ),
+    _getter("getCompositeResource", "map", _composite_resource),
+    _getter("getComposedResource", "map string", _composed_resource),
+    _getter("getComposedConnectionDetails", "map string", _connection_details),
+    _getter("getExtraResources", "map string", _extra_resources),
+    _getter("getExtraResourcesFromContext", "map string", _resources_from_context),
     Function(name="getResourceCondition", takes="string map", call=_condition),
     Function(name="getCredentialData", takes="map string", call=_credential_data),
 )

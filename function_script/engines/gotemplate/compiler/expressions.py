@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _MAX_READER: Final = 4
 # Below this length a string is not worth charging for.
-_SMALL: Final = 256
+_SMALL: Final = 64
 
 _GO_NAMES: Final = {"map": "map[string]interface {}", "list": "[]interface {}"}
 _EXACT: Final = {"string": "str", "int": "Int", "int64": "int", "float64": "float", "bool": "bool"}
@@ -243,9 +243,10 @@ class Expressions:
         value = short or Value(call, function.gives, nil=unknown, null=unknown)
         name, site = self.code.name(), Site(node, self.template, function.name)
         self.code.line(f"{name} = {value.code}", site)
-        if function.grows and (short is None or value.type == "string"):
-            small = f"if len({name}) > {_SMALL}: " if value.type == "string" else ""
-            self.code.line(f"{small}measure(run, {name})", site)
+        if value.type == "string":
+            self.code.line(f"if len({name}) > {_SMALL}: measure(run, {name})", site)
+        elif value.type == "any" and short is None and function.makes:
+            self.code.line(f"measure(run, {name})", site)
         return value._replace(code=name)
 
     def choose(self, words: tuple[Operand, ...], final: Value | None, *, stops_at: str) -> Value:

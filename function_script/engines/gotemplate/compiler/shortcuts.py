@@ -11,6 +11,8 @@ from typing import Final
 from function_script.engines.gotemplate.compiler.code import Value
 
 _OPERATORS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+# A text made of more pieces than this is measured before it is made.
+_MAX_PIECES: Final = 8
 _SIMPLE_VERBS: Final = re.compile(r"%[svd%]")
 # Types as sets of Python types, by the verb that writes them as Python's own %s does.
 _TESTS: Final = {
@@ -69,7 +71,7 @@ def _comparison(operator: str, values: list[Value], call: str) -> Value | None:
 
 def _formatted(values: list[Value], call: str) -> Value | None:
     template = values[0]
-    if not _is_literal(template):
+    if not _is_literal(template) or len(values) > _MAX_PIECES:
         return None
     text = template.code[1:-1]
     verbs = [found[1] for found in _SIMPLE_VERBS.findall(text) if found != "%%"]
@@ -90,7 +92,7 @@ def _formatted(values: list[Value], call: str) -> Value | None:
 
 def _joined(values: list[Value], call: str) -> Value | None:
     """``print`` puts no blanks between strings."""
-    if not values or not any(map(_is_text, values)):
+    if len(values) > _MAX_PIECES or not any(map(_is_text, values)):
         return None
     tests = [f"type({value.code}) is str" for value in values if not _is_text(value)]
     expression = " + ".join(value.code for value in values)

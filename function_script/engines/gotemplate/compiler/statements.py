@@ -216,7 +216,8 @@ class _Statements(Expressions):
         declared = [variable.names[0] for variable in node.pipe.declared]
         target = f"{key}, {dot}" if len(declared) > 1 else dot
         self.loops += 1
-        with self.code.block(f"for {target} in turns(run, {items}):", self.site()):
+        start = len(self.code.lines)
+        with self.code.block(f"for {target} in turns(run, {items}, COST):", self.site()):
             self.scope = Scope(self.scope)
             self.dot = Value(dot, element=True)
             for name, local in zip(declared, [key, dot] if declared[1:] else [dot], strict=False):
@@ -226,6 +227,8 @@ class _Statements(Expressions):
                 else:
                     self.scope.declare(name, Value(local, element=True))
             self.nodes(node.body)
+        cost = len(self.code.lines) - start
+        self.code.lines[start] = self.code.lines[start].replace("COST", str(cost))
         self.loops -= 1
 
 

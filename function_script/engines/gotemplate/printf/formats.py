@@ -64,6 +64,7 @@ class _Formatter:
             parts.append(self.verb())
         if not self.reordered and self.next < len(self.arguments):
             parts.append(self.extra())
+        self.budget.check_string(sum(map(len, parts)))
         return "".join(parts)
 
     def verb(self) -> str:

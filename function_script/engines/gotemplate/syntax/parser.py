@@ -17,6 +17,7 @@ from function_script.engines.gotemplate.syntax.nodes import (
     Continue,
     If,
     Node,
+    Pipe,
     Range,
     Template,
     Text,
@@ -189,28 +190,33 @@ class _Parser(PipelineParser):
         return End("else")
 
     def branch(self, token: Token) -> Node:
-        """``if``, ``with`` or ``range`` with all its parts."""
+        """``if``, ``with`` or ``range`` with all its parts; a chain of else-ifs is one loop."""
         kind = token.kind
         known = len(self.variables)
         self.open.append(token)
-        pipe = self.pipeline(kind, "right")
-        self.ranges += kind == "range"
-        body, end = self.items()
-        self.ranges -= kind == "range"
-        rest = self.rest_of_branch(kind, end) if end.keyword == "else" else None
+        links: list[tuple[Pipe, list[Node]]] = []
+        rest: list[Node] | None = None
+        while True:
+            pipe = self.pipeline(kind, "right")
+            self.ranges += kind == "range"
+            body, end = self.items()
+            self.ranges -= kind == "range"
+            links.append((pipe, body))
+            if end.then != kind:
+                break
+            self.next()
+        if end.keyword == "else":
+            rest, end = self.items()
+            if end.keyword != "end":
+                raise ParseError(f"expected end; found {{{{{end.keyword}}}}}")
         del self.variables[known:]
         self.open.pop()
         make = _BRANCHES[kind]
+        while len(links) > 1:
+            pipe, body = links.pop()
+            rest = [make(pipe.position, pipe, body, rest)]
+        pipe, body = links[0]
         return make(pipe.position, pipe, body, rest)
-
-    def rest_of_branch(self, kind: str, end: End) -> list[Node]:
-        """What stands behind an else: another branch that shares the end, or nodes."""
-        if kind == end.then:
-            return [self.branch(self.next())]
-        body, end = self.items()
-        if end.keyword != "end":
-            raise ParseError(f"expected end; found {{{{{end.keyword}}}}}")
-        return body
 
     def template(self, _: Token) -> Node:
         """``template "name" pipeline``."""

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from function_script.engines.gotemplate.syntax.lexer import Token
 
-# Deeper nesting than this no compiler of ours can follow; real templates stay below 10.
-MAX_NESTING: Final = 60
+# Python cannot follow much deeper nesting; real templates stay below 10.
+MAX_NESTING: Final = 45
 
 
 class PipelineParser:
