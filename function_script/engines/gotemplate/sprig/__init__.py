@@ -1,0 +1,43 @@
+"""The functions of sprig 3.3, in groups; table.py joins them with Go's and the peer's own.
+
+Results are Go's to the byte, oddities included. What is not the same twice, and what would reach
+out of the sandbox, is refused with a reason.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate.sprig import (
+    casing,
+    decimals,
+    dicts,
+    encoding,
+    flow,
+    json_functions,
+    lists,
+    numbers,
+    reflection,
+    regex,
+    text,
+    wrapping,
+)
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.functions import Refusal
+
+FUNCTIONS: Final = (
+    *text.FUNCTIONS,
+    *casing.FUNCTIONS,
+    *wrapping.FUNCTIONS,
+    *numbers.FUNCTIONS,
+    *decimals.FUNCTIONS,
+    *flow.FUNCTIONS,
+    *json_functions.FUNCTIONS,
+    *dicts.FUNCTIONS,
+    *lists.FUNCTIONS,
+    *reflection.FUNCTIONS,
+    *encoding.FUNCTIONS,
+    *regex.FUNCTIONS,
+)
+REFUSALS: Final[tuple[Refusal, ...]] = ()

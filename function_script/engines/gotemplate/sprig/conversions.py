@@ -1,0 +1,138 @@
+"""Values as text, lists of texts, integers and floats: what sprig does to arguments of any type.
+
+Called by the groups of functions beside it; texts that cannot be read as numbers are 0.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate.values import Strings, to_string, wrap_int64
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.functions import Budget
+
+MIN_INT64: Final = -(1 << 63)
+MAX_INT64: Final = (1 << 63) - 1
+
+_DECIMAL: Final = re.compile(r"[+-]?[0-9]+")
+_OCTAL: Final = re.compile(r"[+-]?[0-7]+")
+# As Go's integer literals: a prefix tells the base, underscores stand between digits.
+_INTEGER: Final = re.compile(
+    r"(?P<sign>[+-]?)(?:0[xX](?P<hex>(?:_?[0-9a-fA-F])+)|0[bB](?P<bin>(?:_?[01])+)"
+    r"|0[oO]?(?P<oct>(?:_?[0-7])+)|(?P<dec>0|[1-9](?:_?[0-9])*))"
+)
+_BASES: Final = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
+_ZERO_DECIMALS: Final = re.compile(r"\.0+\.*\Z")
+_DIGITS: Final = "[0-9](?:_?[0-9])*"
+_FLOAT: Final = re.compile(
+    rf"[+-]?(?:(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:e[+-]?{_DIGITS})?|inf(?:inity)?)|nan",
+    re.IGNORECASE,
+)
+_HEX_DIGITS: Final = "[0-9a-f](?:_?[0-9a-f])*"
+_HEX_FLOAT: Final = re.compile(
+    rf"[+-]?0x(?:_?{_HEX_DIGITS}\.?(?:{_HEX_DIGITS})?|\.{_HEX_DIGITS})p[+-]?{_DIGITS}",
+    re.IGNORECASE,
+)
+# More digits than this no number of 64 bits has, zeros in front aside.
+_MAX_DIGITS: Final = 100
+
+
+def to_text(budget: Budget, value: object) -> str:
+    """Sprig's strval: texts as they are, bytes as text, all else as ``%v`` prints it."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bytes):
+        return to_string(value)
+    if isinstance(value, (dict, list)):
+        budget.check_tree(value)
+    return printing.to_text(value)
+
+
+def to_texts(budget: Budget, value: object) -> Strings:
+    """Sprig's strslice: the items that are not nil as texts; what is no list is one item."""
+    if isinstance(value, Strings):
+        return value
+    if isinstance(value, list):
+        return Strings(to_text(budget, item) for item in value if item is not None)
+    if isinstance(value, bytes):
+        return Strings(map(str, value))
+    return Strings() if value is None else Strings([to_text(budget, value)])
+
+
+def to_int64(value: object) -> int:
+    """An int64 of any value: floats are cut, booleans are 0 and 1, texts may have a base."""
+    if isinstance(value, int):
+        return wrap_int64(value) if value > MAX_INT64 else int(value)
+    if isinstance(value, float):
+        return truncate(value)
+    if isinstance(value, str):
+        return parse_literal(_ZERO_DECIMALS.sub("", value)) or 0
+    return 0
+
+
+def truncate(number: float) -> int:
+    """Go's int64(float64), on amd64: what does not fit is the smallest integer."""
+    if not math.isfinite(number) or not MIN_INT64 <= (whole := int(number)) <= MAX_INT64:
+        return MIN_INT64
+    return whole
+
+
+def to_float64(value: object) -> float:
+    """A float64 of any value."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    if isinstance(value, str):
+        return _parse_float(value)
+    return 0.0
+
+
+def parse_literal(text: str) -> int | None:
+    """strconv.ParseInt(text, 0, 64); None where it fails."""
+    match = _INTEGER.fullmatch(text)
+    if match is None:
+        return None
+    base = str(match.lastgroup)
+    digits = match[base].replace("_", "").lstrip("0") or "0"
+    if len(digits) > _MAX_DIGITS:
+        return None
+    number = int(match["sign"] + digits, _BASES[base])
+    return number if MIN_INT64 <= number <= MAX_INT64 else None
+
+
+def parse_decimal(text: str) -> int:
+    """strconv.ParseInt(text, 10, 64), its error ignored: 0, or the nearest int64."""
+    if _DECIMAL.fullmatch(text) is None:
+        return 0
+    return max(MIN_INT64, min(MAX_INT64, _to_integer(text, 10)))
+
+
+def parse_octal(text: str) -> int:
+    """strconv.ParseInt(text, 8, 64); 0 where it fails."""
+    if _OCTAL.fullmatch(text) is None:
+        return 0
+    number = _to_integer(text, 8)
+    return number if MIN_INT64 <= number <= MAX_INT64 else 0
+
+
+def _to_integer(text: str, base: int) -> int:
+    """An integer with a sign; one of too many digits is merely too large."""
+    digits = text.lstrip("+-").lstrip("0")[:_MAX_DIGITS] or "0"
+    number = int(digits, base)
+    return -number if text.startswith("-") else number
+
+
+def _parse_float(text: str) -> float:
+    """strconv.ParseFloat, 0 where it fails: that includes what is too large."""
+    if _FLOAT.fullmatch(text) is not None:
+        number = float(text)
+        return 0.0 if math.isinf(number) and "n" not in text.lower() else number
+    if _HEX_FLOAT.fullmatch(text) is None:
+        return 0.0
+    try:
+        return float.fromhex(text.replace("_", ""))
+    except OverflowError:
+        return 0.0

@@ -1,0 +1,147 @@
+"""sprig's functions on maps: ``dict``, ``get``, ``set``, ``pick``, ``merge``, ``dig``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.sprig.conversions import to_text
+from function_script.engines.gotemplate.sprig.merging import merge, merge_overwrite
+from function_script.engines.gotemplate.values import (
+    NilMap,
+    Strings,
+    TypedMap,
+    go_type,
+    is_nil,
+    to_bytes,
+)
+
+_Map = dict[str, object]
+
+
+def _dict(budget: Budget, *values: object) -> _Map:
+    """Keys and values in turn; a last key without a value has an empty text."""
+    names = [key if type(key) is str else to_text(budget, key) for key in values[::2]]
+    if len(values) % 2:
+        values = (*values, "")
+    return dict(zip(names, values[1::2], strict=True))
+
+
+def _get(mapping: _Map, key: str) -> object:
+    return mapping.get(key, "")
+
+
+def _set(mapping: _Map, key: str, value: object) -> _Map:
+    if isinstance(mapping, NilMap):
+        raise CallError("assignment to entry in nil map")
+    mapping[key] = value
+    return mapping
+
+
+def _unset(mapping: _Map, key: str) -> _Map:
+    mapping.pop(key, None)
+    return mapping
+
+
+def _has_key(mapping: _Map, key: str) -> bool:
+    return key in mapping
+
+
+def _pluck(key: str, *mappings: _Map) -> list[object]:
+    return [mapping[key] for mapping in mappings if key in mapping]
+
+
+def _keys(budget: Budget, *mappings: _Map) -> Strings:
+    """In Go their order is a matter of chance: here each map's are sorted."""
+    budget.check_list(sum(map(len, mappings)))
+    return Strings(key for mapping in mappings for key in sorted(mapping, key=to_bytes))
+
+
+def _values(mapping: _Map) -> list[object]:
+    """In the order of the keys, sorted."""
+    return [mapping[key] for key in sorted(mapping, key=to_bytes)]
+
+
+def _pick(mapping: _Map, *keys: str) -> _Map:
+    return {key: mapping[key] for key in keys if key in mapping}
+
+
+def _omit(mapping: _Map, *keys: str) -> _Map:
+    return {key: value for key, value in mapping.items() if key not in keys}
+
+
+def _dig(*arguments: object) -> object:
+    """Keys, a default, a map: the value at the end of the keys."""
+    *keys, default, found = arguments if len(arguments) > 2 else (None, None)  # noqa: PLR2004 # as the message says
+    if not keys:
+        raise CallError("dig needs at least three arguments")
+    _as_map(found)
+    for name in map(_as_text, keys):
+        holder = _as_map(found)
+        if name not in holder:
+            return default
+        found = holder[name]
+    return found
+
+
+def _as_text(value: object) -> str:
+    if type(value) is str:
+        return value
+    raise _no_conversion(value, "string")
+
+
+def _as_map(value: object) -> _Map:
+    if isinstance(value, dict) and not isinstance(value, TypedMap):
+        return value
+    raise _no_conversion(value, "map[string]interface {}")
+
+
+def _no_conversion(value: object, wanted: str) -> CallError:
+    got = "nil" if value is None else go_type(value)
+    return CallError(f"interface conversion: interface {{}} is {got}, not {wanted}")
+
+
+def _deep_copy(budget: Budget, value: object) -> object:
+    if value is None:
+        raise CallError("reflect: call of reflect.Value.Type on zero Value")
+    budget.check_tree(value)
+    return _copy(value)
+
+
+def _copy(value: object) -> object:
+    """A copy that shares no map and no list; typed ones stay what they are."""
+    if is_nil(value):
+        return value
+    if isinstance(value, list):
+        return type(value)(map(_copy, value))
+    if isinstance(value, dict):
+        return type(value)((key, _copy(item)) for key, item in value.items())
+    return value
+
+
+def _changes(name: str, takes: str, call: object, needs: Needs = Needs.NOTHING) -> Function:
+    return Function(name=name, takes=takes, call=call, needs=needs, mutates=True)
+
+
+_BUDGET: Final = Needs.BUDGET
+
+FUNCTIONS: Final = (
+    Function(name="dict", takes="any...", call=_dict, needs=_BUDGET),
+    Function(name="get", takes="map string", call=_get),
+    Function(name="hasKey", takes="map string", call=_has_key, gives="bool"),
+    _changes("set", "map string any", _set),
+    _changes("unset", "map string", _unset),
+    Function(name="pluck", takes="string map...", call=_pluck),
+    Function(name="keys", takes="map...", call=_keys, needs=_BUDGET),
+    Function(name="values", takes="map", call=_values),
+    Function(name="pick", takes="map string...", call=_pick),
+    Function(name="omit", takes="map string...", call=_omit),
+    Function(name="dig", takes="any...", call=_dig),
+    _changes("merge", "map map...", merge, _BUDGET),
+    _changes("mustMerge", "map map...", merge, _BUDGET),
+    _changes("mergeOverwrite", "map map...", merge_overwrite, _BUDGET),
+    _changes("mustMergeOverwrite", "map map...", merge_overwrite, _BUDGET),
+    Function(name="deepCopy", takes="any", call=_deep_copy, needs=_BUDGET),
+    Function(name="mustDeepCopy", takes="any", call=_deep_copy, needs=_BUDGET),
+)

@@ -1,0 +1,221 @@
+"""sprig's functions on lists: ``list``, ``append``, ``first``, ``uniq``, ``slice``.
+
+Lists of any type and bytes will do, texts will not. Those with "must" in their names are the same
+functions: here, too, a failure ends the template.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.sprig.conversions import to_int64, truncate
+from function_script.engines.gotemplate.values import (
+    Lists,
+    NilList,
+    TypedList,
+    Uint8,
+    deep_equal,
+    go_kind,
+    go_type,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_NIL_POINTER: Final = "runtime error: invalid memory address or nil pointer dereference"
+
+
+def _items(value: object, refusal: str) -> list[object]:
+    """The items of a list; ``refusal`` is what Go says of other types, without the type."""
+    if isinstance(value, list):
+        return value
+    if isinstance(value, bytes):
+        return list(map(Uint8, value))
+    if value is None:
+        raise CallError(_NIL_POINTER)
+    raise CallError(f"{refusal} {go_kind(value)}")
+
+
+def _list(*items: object) -> list[object]:
+    return list(items)
+
+
+def _append(budget: Budget, value: object, item: object) -> list[object]:
+    items = _items(value, "Cannot push on type")
+    budget.check_list(len(items) + 1)
+    return [*items, item]
+
+
+def _prepend(budget: Budget, value: object, item: object) -> list[object]:
+    items = _items(value, "Cannot prepend on type")
+    budget.check_list(len(items) + 1)
+    return [item, *items]
+
+
+def _concat(budget: Budget, *values: object) -> list[object]:
+    lists = [_to_concat(value) for value in values]
+    budget.check_list(sum(map(len, lists)))
+    return [item for items in lists for item in items] or NilList()
+
+
+def _to_concat(value: object) -> list[object]:
+    if value is None or isinstance(value, (list, bytes)):
+        return _items(value, "")
+    raise CallError(f"Cannot concat type {go_kind(value)} as list")
+
+
+def _first(value: object) -> object:
+    items = _items(value, "Cannot find first on type")
+    return items[0] if items else None
+
+
+def _last(value: object) -> object:
+    items = _items(value, "Cannot find last on type")
+    return items[-1] if items else None
+
+
+def _rest(value: object) -> list[object]:
+    items = _items(value, "Cannot find rest on type")
+    return items[1:] if items else NilList()
+
+
+def _initial(value: object) -> list[object]:
+    items = _items(value, "Cannot find initial on type")
+    return items[:-1] if items else NilList()
+
+
+def _reverse(value: object) -> list[object]:
+    return list(reversed(_items(value, "Cannot find reverse on type")))
+
+
+def _compact(value: object) -> list[object]:
+    return list(filter(None, _items(value, "Cannot compact on type")))
+
+
+# Parts
+
+
+def _slice(value: object, *bounds: object) -> object:
+    items = _items(value, "list should be type of slice or array but")
+    if not items:
+        return None
+    start = to_int64(bounds[0]) if bounds else 0
+    end = to_int64(bounds[1]) if len(bounds) > 1 else len(items)
+    if not 0 <= start <= end <= len(items):
+        raise CallError("reflect.Value.Slice: slice index out of bounds")
+    if isinstance(value, bytes):
+        return value[start:end]
+    return type(value)(items[start:end]) if isinstance(value, TypedList) else items[start:end]
+
+
+def _chunk(size: int, value: object) -> Lists:
+    items = _items(value, "Cannot chunk type")
+    count = _chunks(len(items), size)
+    chunks = Lists()
+    for index in range(count):
+        length = size
+        if index == count - 1:
+            length = math.floor(math.fmod(len(items), size)) or size
+        if length < 0:
+            raise _negative_length()
+        chunks.append(items[index * size : index * size + length])
+    return chunks
+
+
+def _chunks(length: int, size: int) -> int:
+    count = math.floor((length - 1) / size) + 1 if size else truncate(math.nan)
+    if count < 0:
+        raise _negative_length()
+    return count
+
+
+def _negative_length() -> CallError:
+    return CallError("runtime error: makeslice: len out of range")
+
+
+# Membership: items are equal when their types are, too
+
+
+class _Known:
+    """Items that were seen: scalars are looked up, maps and lists compared one by one."""
+
+    def __init__(self, budget: Budget, items: Iterable[object] = ()) -> None:
+        self.budget = budget
+        self.scalars: set[tuple[str, object]] = set()
+        self.trees: list[object] = []
+        for item in items:
+            self.add(item)
+
+    def add(self, item: object) -> None:
+        if _is_scalar(item):
+            self.scalars.add((go_type(item), item))
+        else:
+            self.trees.append(item)
+
+    def __contains__(self, item: object) -> bool:
+        if _is_scalar(item):
+            # NaN equals nothing, not even itself.
+            return item == item and (go_type(item), item) in self.scalars  # noqa: PLR0124 # NaN
+        self.budget.check_tree(item)
+        self.budget.check_list(len(self.trees))
+        return any(deep_equal(item, tree) for tree in self.trees)
+
+
+def _is_scalar(item: object) -> bool:
+    return item is None or isinstance(item, (str, int, float))
+
+
+def _unique(budget: Budget, value: object) -> list[object]:
+    known = _Known(budget)
+    unique: list[object] = []
+    for item in _items(value, "Cannot find uniq on type"):
+        if item not in known:
+            known.add(item)
+            unique.append(item)
+    return unique
+
+
+def _without(budget: Budget, value: object, *unwanted: object) -> list[object]:
+    known = _Known(budget, unwanted)
+    items = _items(value, "Cannot find without on type")
+    return [item for item in items if item not in known]
+
+
+def _has(budget: Budget, needle: object, value: object) -> bool:
+    if value is None:
+        return False
+    return needle in _Known(budget, _items(value, "Cannot find has on type"))
+
+
+_BUDGET: Final = Needs.BUDGET
+
+
+def _named(*names: str, takes: str, call: object, needs: Needs = Needs.NOTHING) -> list[Function]:
+    return [Function(name=name, takes=takes, call=call, needs=needs) for name in names]
+
+
+FUNCTIONS: Final = (
+    *_named("list", "tuple", takes="any...", call=_list),
+    *_named(
+        *("append", "push", "mustAppend", "mustPush"),
+        takes="any any",
+        call=_append,
+        needs=_BUDGET,
+    ),
+    *_named("prepend", "mustPrepend", takes="any any", call=_prepend, needs=_BUDGET),
+    *_named("concat", takes="any...", call=_concat, needs=_BUDGET),
+    *_named("first", "mustFirst", takes="any", call=_first),
+    *_named("last", "mustLast", takes="any", call=_last),
+    *_named("rest", "mustRest", takes="any", call=_rest),
+    *_named("initial", "mustInitial", takes="any", call=_initial),
+    *_named("reverse", "mustReverse", takes="any", call=_reverse),
+    *_named("compact", "mustCompact", takes="any", call=_compact),
+    *_named("slice", "mustSlice", takes="any any...", call=_slice),
+    *_named("chunk", "mustChunk", takes="int any", call=_chunk),
+    *_named("uniq", "mustUniq", takes="any", call=_unique, needs=_BUDGET),
+    *_named("without", "mustWithout", takes="any any...", call=_without, needs=_BUDGET),
+    *_named("has", "mustHas", takes="any any", call=_has, needs=_BUDGET),
+)

@@ -1,0 +1,62 @@
+"""Maps merged as Go's package mergo does it; for ``merge`` and ``mergeOverwrite``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.values import NilMap, TypedMap, is_nil
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.functions import Budget
+
+_ABSENT: Final = object()
+
+
+def merge(budget: Budget, target: object, *sources: object) -> object:
+    """Fill what is absent or empty in the first map; changes and returns it."""
+    return _merge_all(budget, target, sources, overwrite=False)
+
+
+def merge_overwrite(budget: Budget, target: object, *sources: object) -> object:
+    """Let later maps win, with empty values, too; changes and returns the first."""
+    return _merge_all(budget, target, sources, overwrite=True)
+
+
+def _merge_all(
+    budget: Budget, target: object, sources: tuple[object, ...], *, overwrite: bool
+) -> object:
+    for source in sources:
+        if not isinstance(source, dict) or is_nil(source):
+            continue
+        if isinstance(target, NilMap):
+            target = {}
+        budget.check_tree(source)
+        if isinstance(target, dict):
+            _merge(target, source, overwrite=overwrite)
+    return target
+
+
+def _merge(target: dict[object, object], source: dict[object, object], *, overwrite: bool) -> None:
+    """Maps are merged with maps; parts of ``source`` may become parts of ``target``."""
+    for key, value in list(source.items()):
+        old = target.get(key, _ABSENT)
+        if value is None:
+            if overwrite:
+                _put(target, key, None)
+            continue
+        both_maps = isinstance(value, dict) and isinstance(old, dict)
+        if isinstance(value, dict) and isinstance(old, dict) and not is_nil(old):
+            _merge(old, value, overwrite=overwrite)
+        if old is _ABSENT or not old or (overwrite and not both_maps):
+            _put(target, key, value)
+
+
+def _put(target: dict[object, object], key: object, value: object) -> None:
+    if isinstance(target, TypedMap):
+        wanted = target.element
+        raise CallError(
+            "reflect.Value.SetMapIndex: value of type interface {} is not assignable to type "
+            f"{wanted}"
+        )
+    target[key] = value

@@ -1,0 +1,222 @@
+"""sprig's functions on whole numbers, on floats, and those that count: ``until``, ``seq``.
+
+Whole numbers are int64 and wrap around; arguments of any type are converted first.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from typing import Final
+
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.printing import to_text
+from function_script.engines.gotemplate.sprig.conversions import (
+    parse_decimal,
+    parse_octal,
+    to_float64,
+    to_int64,
+)
+from function_script.engines.gotemplate.values import Int, Ints, wrap_int64
+
+# Whole numbers
+
+
+def _atoi(text: str) -> Int:
+    return Int(parse_decimal(text))
+
+
+def _int(value: object) -> Int:
+    return Int(to_int64(value))
+
+
+def _from_octal(budget: Budget, value: object) -> int:
+    if isinstance(value, (dict, list)):
+        budget.check_tree(value)
+    return parse_octal(to_text(value))
+
+
+def _add(*values: object) -> int:
+    return wrap_int64(sum(map(to_int64, values)))
+
+
+def _add_one(value: object) -> int:
+    return wrap_int64(to_int64(value) + 1)
+
+
+def _sub(left: object, right: object) -> int:
+    return wrap_int64(to_int64(left) - to_int64(right))
+
+
+def _mul(first: object, *others: object) -> int:
+    return reduce(
+        lambda left, right: wrap_int64(left * right), map(to_int64, others), to_int64(first)
+    )
+
+
+def _div(left: object, right: object) -> int:
+    return wrap_int64(_quotient(to_int64(left), to_int64(right)))
+
+
+def _mod(left: object, right: object) -> int:
+    dividend, divisor = to_int64(left), to_int64(right)
+    return dividend - _quotient(dividend, divisor) * divisor
+
+
+def _quotient(dividend: int, divisor: int) -> int:
+    """The quotient, cut towards zero."""
+    if divisor == 0:
+        raise CallError("runtime error: integer divide by zero")
+    quotient = abs(dividend) // abs(divisor)
+    return quotient if (dividend < 0) == (divisor < 0) else -quotient
+
+
+def _max(*values: object) -> int:
+    return max(map(to_int64, values))
+
+
+def _min(*values: object) -> int:
+    return min(map(to_int64, values))
+
+
+# Floats
+
+
+def _max_float(*values: object) -> float:
+    return _extreme(list(map(to_float64, values)), math.inf)
+
+
+def _min_float(*values: object) -> float:
+    return _extreme(list(map(to_float64, values)), -math.inf)
+
+
+def _extreme(numbers: list[float], limit: float) -> float:
+    """The number nearest to a limit; NaN if there is one, unless the limit itself is there."""
+    sign = math.copysign(1, limit)
+    found = numbers[0]
+    for number in numbers[1:]:
+        if limit in {found, number}:
+            found = limit
+        elif math.isnan(found) or math.isnan(number):
+            found = math.nan
+        elif found == number == 0:
+            found = number if math.copysign(1, number) == sign else found
+        else:
+            found = max(found, number) if sign > 0 else min(found, number)
+    return found
+
+
+def _floor(value: object) -> float:
+    number = to_float64(value)
+    return float(math.floor(number)) if math.isfinite(number) and number else number
+
+
+def _ceil(value: object) -> float:
+    number = to_float64(value)
+    if not math.isfinite(number):
+        return number
+    return math.copysign(math.ceil(number), number)
+
+
+def _round(value: object, places: int, *options: float) -> float:
+    """Not the usual rounding: Go compares the fraction with its sign, so -2.2 becomes -3."""
+    power = _power_of_ten(places)
+    digits = power * to_float64(value)
+    if not math.isfinite(digits):
+        rounded = digits
+    elif math.fmod(digits, 1) >= (options[0] if options else 0.5):
+        rounded = math.copysign(math.ceil(digits), digits)
+    else:
+        rounded = float(math.floor(digits)) if digits else digits
+    return _divide(rounded, power)
+
+
+_TOO_LARGE: Final = 1 << 12
+
+
+def _power_of_ten(places: int) -> float:
+    """Go's math.Pow(10, places): it multiplies mantissas, and so is not always the nearest."""
+    mantissa, exponent = 1.0, 0
+    base, base_exponent = math.frexp(10.0)
+    bits = abs(places)
+    while bits and base_exponent <= _TOO_LARGE:
+        if bits & 1:
+            mantissa *= base
+            exponent += base_exponent
+        base, shift = math.frexp(base * base)
+        base_exponent = 2 * base_exponent + shift
+        bits >>= 1
+    if bits:
+        return math.inf if places > 0 else 0.0
+    if places < 0:
+        mantissa, exponent = 1 / mantissa, -exponent
+    try:
+        return math.ldexp(mantissa, exponent)
+    except OverflowError:
+        return math.inf
+
+
+def _divide(left: float, right: float) -> float:
+    if right:
+        return left / right
+    return math.nan if not left or math.isnan(left) else math.copysign(math.inf, left)
+
+
+# Counting
+
+
+def _until(budget: Budget, count: int) -> Ints:
+    return _until_step(budget, 0, count, -1 if count < 0 else 1)
+
+
+def _until_step(budget: Budget, start: int, stop: int, step: int) -> Ints:
+    """Up with a positive step, down with a negative one; nothing if it leads away."""
+    counted = range(start, stop, step) if step else range(0)
+    budget.check_list(len(counted))
+    return Ints(map(Int, counted))
+
+
+def _seq(budget: Budget, *numbers: int) -> str:
+    """As the command of that name: END, START END or START STEP END, all inclusive."""
+    if not 1 <= len(numbers) <= len(("start", "step", "end")):
+        return ""
+    start = numbers[0] if len(numbers) > 1 else 1
+    end = numbers[-1]
+    direction = -1 if end < start else 1
+    step = numbers[1] if len(numbers) == len(("start", "step", "end")) else direction
+    if direction < 0 < step:
+        return ""
+    return " ".join(map(str, _until_step(budget, start, end + direction, step)))
+
+
+def _whole(name: str, takes: str, call: object) -> Function:
+    return Function(name=name, takes=takes, call=call)
+
+
+_BUDGET: Final = Needs.BUDGET
+
+FUNCTIONS: Final = (
+    Function(name="atoi", takes="string", call=_atoi, gives="int"),
+    Function(name="int", takes="any", call=_int, gives="int"),
+    _whole("int64", "any", to_int64),
+    Function(name="toDecimal", takes="any", call=_from_octal, needs=_BUDGET),
+    _whole("add", "any...", _add),
+    _whole("add1", "any", _add_one),
+    _whole("sub", "any any", _sub),
+    _whole("mul", "any any...", _mul),
+    _whole("div", "any any", _div),
+    _whole("mod", "any any", _mod),
+    _whole("max", "any any...", _max),
+    _whole("biggest", "any any...", _max),
+    _whole("min", "any any...", _min),
+    _whole("float64", "any", to_float64),
+    _whole("maxf", "any any...", _max_float),
+    _whole("minf", "any any...", _min_float),
+    _whole("floor", "any", _floor),
+    _whole("ceil", "any", _ceil),
+    _whole("round", "any int float64...", _round),
+    Function(name="until", takes="int", call=_until, needs=_BUDGET),
+    Function(name="untilStep", takes="int int int", call=_until_step, needs=_BUDGET),
+    Function(name="seq", takes="int...", call=_seq, needs=_BUDGET, gives="string"),
+)

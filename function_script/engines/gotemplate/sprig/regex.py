@@ -1,0 +1,209 @@
+"""sprig's regular expressions: RE2's syntax, linear time, no look-around, as in Go.
+
+A bad pattern does not match in ``regexMatch`` and is an error everywhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.printing import quote
+from function_script.engines.gotemplate.sprig.characters import whole
+from function_script.engines.gotemplate.values import NilStrings, Strings
+from function_script.engines.library.regex import compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from function_script.engines.library.regex import Match, Pattern
+
+# RE2's words for what is wrong with a pattern, and Go's.
+_CAUSES: Final = {
+    "missing ]": "missing closing ]",
+    "missing )": "missing closing )",
+    "unexpected )": "unexpected )",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid named capture group": "invalid named capture",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "trailing \\": "trailing backslash at end of expression",
+}
+_REFERENCE: Final = re.compile(r"\$(?:(?P<escape>\$)|(?P<bare>\w+)|\{(?P<braced>\w+)\})")
+_GROUP_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+_SPECIAL: Final = re.compile(r"([\\.+*?()|\[\]{}^$])")
+
+
+class _Regex(NamedTuple):
+    """A pattern as it was written, and ready to search with."""
+
+    source: str
+    pattern: Pattern
+
+
+def _compile(source: str) -> _Regex:
+    """The pattern; raises CallError with the message of Go's Compile."""
+    try:
+        return _Regex(source, compiled(whole(source)))
+    except ValueError as error:
+        raise CallError(_explain(str(error))) from error
+
+
+def _explain(text: str) -> str:
+    cause, _, part = text.removeprefix("pattern: ").partition(": ")
+    shown = f": `{part}`" if part else ""
+    return f"error parsing regexp: {_CAUSES.get(cause, cause)}{shown}"
+
+
+def _compile_or_panic(source: str) -> _Regex:
+    """The pattern; raises CallError with the message of Go's MustCompile."""
+    try:
+        return _compile(source)
+    except CallError as error:
+        raise CallError(f"regexp: Compile({_quote(source)}): {error.text}") from error
+
+
+def _quote(text: str) -> str:
+    """In backquotes where that is possible."""
+    plain = text.replace("\t", " ").isprintable() and "`" not in text and "\ufeff" not in text
+    return f"`{text}`" if plain else quote(text)
+
+
+def _matches(budget: Budget, regex: _Regex, text: str) -> Iterator[Match]:
+    """All matches; an empty one right behind another does not count."""
+    end = -1
+    for number, match in enumerate(regex.pattern.finditer(text)):
+        if match.start() == match.end() == end:
+            continue
+        end = match.end()
+        budget.check_list(number)
+        yield match
+
+
+def _is_match(pattern: str, text: str) -> bool:
+    try:
+        return _must_match(pattern, text)
+    except CallError:
+        return False
+
+
+def _must_match(pattern: str, text: str) -> bool:
+    return _compile(pattern).pattern.search(whole(text)) is not None
+
+
+def _find(budget: Budget, regex: _Regex, text: str) -> str:
+    budget.check_string(len(text))
+    match = regex.pattern.search(whole(text))
+    return (match.group() or "") if match is not None else ""
+
+
+def _find_all(budget: Budget, regex: _Regex, text: str, count: int) -> Strings:
+    found = Strings()
+    for match in _matches(budget, regex, whole(text)):
+        if len(found) == count:
+            break
+        found.append(match.group() or "")
+    return found or NilStrings()
+
+
+# Replacing
+
+
+def _replace_all(budget: Budget, regex: _Regex, text: str, replacement: str) -> str:
+    if "$" not in replacement:
+        return _replace_literally(budget, regex, text, replacement)
+    return _replace(budget, regex, text, lambda match: _expand(replacement, match, regex.pattern))
+
+
+def _replace_literally(budget: Budget, regex: _Regex, text: str, replacement: str) -> str:
+    return _replace(budget, regex, text, lambda _: replacement)
+
+
+def _replace(budget: Budget, regex: _Regex, text: str, replace: Callable[[Match], str]) -> str:
+    characters = whole(text)
+    parts: list[str] = []
+    length = len(characters)
+    end = 0
+    for match in _matches(budget, regex, characters):
+        parts += (characters[end : match.start()], replace(match))
+        length += len(parts[-1])
+        budget.check_string(length)
+        end = match.end()
+    return "".join([*parts, characters[end:]])
+
+
+def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
+    """``$1``, ``${1}`` and ``${name}`` stand for groups; of one that is not there, nothing."""
+
+    def group(reference: re.Match[str]) -> str:
+        if reference["escape"]:
+            return "$"
+        name = reference["bare"] or reference["braced"]
+        if _GROUP_NUMBER.fullmatch(name):
+            return (match.group(int(name)) or "") if int(name) <= pattern.groups else ""
+        return (match.group(name) or "") if name in pattern.groupindex else ""
+
+    return _REFERENCE.sub(group, replacement)
+
+
+# Splitting
+
+
+def _split(budget: Budget, regex: _Regex, text: str, count: int) -> Strings:
+    """The texts between the matches, at most ``count`` unless it is negative."""
+    if count == 0:
+        return NilStrings()
+    if regex.source and not text:
+        return Strings([""])
+    characters = whole(text)
+    parts = Strings()
+    start = end = 0
+    for match in _matches(budget, regex, characters):
+        if len(parts) == count - 1:
+            break
+        end = match.start()
+        if match.end():
+            parts.append(characters[start:end])
+        start = match.end()
+    if end != len(characters):
+        parts.append(characters[start:])
+    return parts
+
+
+def _quote_meta(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+# The regex, then what else the function takes.
+_Call: TypeAlias = "Callable[..., object]"  # type: ignore[explicit-any] # one to three arguments
+
+
+def _pair(name: str, takes: str, call: _Call, gives: str = "any") -> tuple[Function, ...]:
+    """A function and its like with "must" in front: their complaints about patterns differ."""
+
+    def panics(budget: Budget, source: str, *arguments: object) -> object:
+        return call(budget, _compile_or_panic(source), *arguments)
+
+    def fails(budget: Budget, source: str, *arguments: object) -> object:
+        return call(budget, _compile(source), *arguments)
+
+    pairs = ((name, panics), (f"mustR{name[1:]}", fails))
+    return tuple(
+        Function(name=name, takes=takes, call=made, needs=Needs.BUDGET, gives=gives)
+        for name, made in pairs
+    )
+
+
+FUNCTIONS: Final = (
+    Function(name="regexMatch", takes="string string", call=_is_match, gives="bool"),
+    Function(name="mustRegexMatch", takes="string string", call=_must_match, gives="bool"),
+    Function(name="regexQuoteMeta", takes="string", call=_quote_meta, gives="string", grows=True),
+    *_pair("regexFind", "string string", _find, "string"),
+    *_pair("regexFindAll", "string string int", _find_all),
+    *_pair("regexReplaceAll", "string string string", _replace_all, "string"),
+    *_pair("regexReplaceAllLiteral", "string string string", _replace_literally, "string"),
+    *_pair("regexSplit", "string string int", _split),
+)
