@@ -60,8 +60,13 @@ class Child:
         response = self._box.get(receipt.payload_length)
         return response, self._box.get(receipt.report_length, after=receipt.payload_length)
 
+    def has_begun(self) -> bool:
+        """Whether the worker has looked at the request it was handed last."""
+        timeout_seconds, _ = self._box.get_limits()
+        return timeout_seconds != 0
+
     def limits_in_force(self) -> tuple[float, int]:
-        """Timeout in seconds and memory in bytes; zeros: the worker has not begun."""
+        """Timeout in seconds and memory in bytes, as the last request's input narrowed them."""
         return self._box.get_limits()
 
     def finish(self, used_bytes: int) -> None:

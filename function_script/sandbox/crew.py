@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from function_script.errors import SandboxError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from function_script.sandbox.child import Child
     from function_script.sandbox.nursery import Nursery
     from function_script.sandbox.outcome import Death
@@ -26,7 +28,7 @@ class Crew:
         self._spare = spare
         self._lock = threading.Lock()
         self._idle: list[Child] = []
-        self._burials: set[threading.Thread] = set()
+        self._errands: set[threading.Thread] = set()
         self._is_closed = False
 
     def hire(self, number: int) -> None:
@@ -58,37 +60,29 @@ class Crew:
         self._end(child)
 
     def replace(self, child: Child) -> Death:
-        """End a worker, tell how it ended, and have another ready when few are."""
+        """End a worker and tell how it ended; another is made ready when few are."""
         death = self._end(child)
-        with self._lock:
-            is_needed = len(self._idle) < self._spare and not self._is_closed
-        if is_needed:
-            with suppress(SandboxError):
-                self.hire(1)
+        self._in_background(self._restock)
         return death
 
     def replace_later(self, child: Child) -> None:
         """The same, while the caller goes on: a large process takes its time to end."""
 
-        def bury() -> None:
-            self.replace(child)
-            with self._lock:
-                self._burials.discard(thread)
+        def replace() -> None:
+            self._end(child)
+            self._restock()
 
-        thread = threading.Thread(target=bury, name="burial")
-        with self._lock:
-            self._burials.add(thread)
-        thread.start()
+        self._in_background(replace)
 
     def close(self) -> None:
         """End the idle workers and the zygote, and with it every other worker."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
-            burials = list(self._burials)
+            errands = list(self._errands)
         for child in idle:
             self._end(child)
-        for thread in burials:
+        for thread in errands:
             thread.join()
         self._nursery.close()
 
@@ -97,3 +91,21 @@ class Crew:
         death = self._nursery.reap(child.pid)
         child.close()
         return death
+
+    def _restock(self) -> None:
+        with self._lock:
+            is_needed = len(self._idle) < self._spare and not self._is_closed
+        if is_needed:
+            with suppress(SandboxError):
+                self.hire(1)
+
+    def _in_background(self, task: Callable[[], None]) -> None:
+        def work() -> None:
+            task()
+            with self._lock:
+                self._errands.discard(thread)
+
+        thread = threading.Thread(target=work, name="errand")
+        with self._lock:
+            self._errands.add(thread)
+        thread.start()

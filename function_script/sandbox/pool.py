@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 # A run is long when it has used this share of its time limit as CPU time, divided among as many
 # as are long already: one that loops is seldom alone. A new worker needs the least to warm up.
+# On a crowded machine, several times that on the clock counts as well.
 _LONG_SHARE = 1 / 8
 _LEAST_LONG_SHARE = 1 / 100
+_CLOCK_FACTOR = 4
 _LOOK_SECONDS = 0.0125
-# In a crowd of long runs, waiting counts against the limit, but never more than the rest.
-_LEAST_TIME_SHARE = 1 / 4
 # The worker's own alarm comes first; this one is for when it does not.
 _GRACE_SECONDS = 0.1
 # Nobody waits longer for a worker: Crossplane gives a whole pipeline two minutes.
@@ -61,6 +61,14 @@ class PoolOptions:
     max_runs: int = 10_000
     module: str = "function_script.function"
     preload: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """A worker that did not answer within ``seconds``: it has ended, or is to be ended."""
+
+    child: Child
+    seconds: float
 
 
 class Pool:
@@ -109,69 +117,57 @@ class Pool:
         place = self._places.enter(deadline)
         if isinstance(place, Failed):
             return place
+        terms = self._terms(deadline)
         with place:
-            reply = self._run_at(place, data, deadline)
-        return (
-            replace(reply, waited_seconds=place.waited_seconds) if place.waited_seconds else reply
-        )
+            reply = self._run_at(place, data, terms)
+        if isinstance(reply, Loss):
+            # The next one may run meanwhile: a large process takes its time to end.
+            reply = self._explain(reply, terms)
+        return replace(reply, waited_seconds=place.waited_seconds)
 
     def close(self) -> None:
         """End all processes."""
         self._crew.close()
 
-    def _run_at(self, place: Place, data: bytes, deadline: float) -> Reply:
+    def _terms(self, deadline: float) -> Terms:
+        limits = self._options.limits
+        terms = Terms(timeout_seconds=limits.timeout_seconds, memory_bytes=limits.memory_bytes)
+        left = max(deadline - time.monotonic(), 0.0)
+        if left < terms.timeout_seconds:
+            terms = replace(terms, timeout_seconds=left, timeout_set_by="the call's deadline")
+        return terms
+
+    def _run_at(self, place: Place, data: bytes, terms: Terms) -> Reply | Loss:
         """Evaluate in the next worker that lives to begin; one may be dying when it is picked."""
-        terms = self._terms(place, deadline)
         for _ in range(_MAX_PICKS):
             try:
                 child = self._crew.take()
             except SandboxError as error:
                 return Failed(error=error, cause=Cause.KILLED)
-            reply = self._evaluate(child, place, data, terms)
-            if reply is not None:
-                return reply
+            started = time.monotonic()
+            child.begin(data, terms.timeout_seconds)
+            frame = self._await_receipt(child, place, terms.timeout_seconds)
+            if frame:
+                return self._read(child, frame, terms, len(data))
+            if frame is None or child.has_begun():
+                return Loss(child=child, seconds=time.monotonic() - started)
+            self._crew.replace(child)
         return _failed(Cause.KILLED, terms, detail="workers end before they begin")
-
-    def _terms(self, place: Place, deadline: float) -> Terms:
-        limits = self._options.limits
-        seconds, set_by = limits.timeout_seconds, "--timeout"
-        if place.waited_seconds and self._places.slow > self._options.workers:
-            least = limits.timeout_seconds * _LEAST_TIME_SHARE
-            seconds = max(limits.timeout_seconds - place.waited_seconds, least)
-            set_by = "--timeout, less the time it waited for a worker"
-        left = max(deadline - time.monotonic(), 0.0)
-        if left < seconds:
-            seconds, set_by = left, "the call's deadline"
-        return Terms(
-            timeout_seconds=seconds, memory_bytes=limits.memory_bytes, timeout_set_by=set_by
-        )
-
-    def _evaluate(self, child: Child, place: Place, data: bytes, terms: Terms) -> Reply | None:
-        """The reply; None when the worker ended before it had looked at the request."""
-        child.begin(data, terms.timeout_seconds)
-        frame = self._await_receipt(child, place, terms.timeout_seconds)
-        timeout_seconds, memory_bytes = child.limits_in_force()
-        terms = _narrowed(terms, timeout_seconds, memory_bytes)
-        if frame is None:
-            return self._put_down(child, terms)
-        if frame:
-            return self._read(child, frame, terms, len(data))
-        if timeout_seconds:
-            return self._post_mortem(child, terms)
-        self._crew.replace(child)
-        return None
 
     def _await_receipt(self, child: Child, place: Place, timeout_seconds: float) -> bytes | None:
         """The next frame (see Child.receipt), while a long run is moved out of the others' way."""
-        end = time.monotonic() + timeout_seconds + _GRACE_SECONDS
+        started = time.monotonic()
+        end = started + timeout_seconds + _GRACE_SECONDS
         used_before = child.cpu_seconds()
         while not place.is_slow:
             left = end - time.monotonic()
             frame = child.receipt(min(left, _LOOK_SECONDS))
             if frame is not None or left <= _LOOK_SECONDS:
                 return frame
+            used = child.cpu_seconds() - used_before
+            clock = time.monotonic() - started
             share = max(_LONG_SHARE / (1 + self._places.slow), _LEAST_LONG_SHARE)
-            is_long = child.cpu_seconds() - used_before > share * timeout_seconds
+            is_long = max(used, clock / _CLOCK_FACTOR) > share * timeout_seconds
             if is_long and place.give_way():
                 child.slow_down()
         return child.receipt(end - time.monotonic())
@@ -179,29 +175,27 @@ class Pool:
     def _read(self, child: Child, frame: bytes, terms: Terms, request_bytes: int) -> Reply:
         try:
             receipt = Receipt.unpack(frame)
-            reply = _to_reply(*child.payload(receipt), terms)
+            reply = _to_reply(*child.payload(receipt), _narrowed(terms, child))
         except ValueError as error:
-            self._crew.replace(child)
+            self._crew.replace_later(child)
             return _failed(Cause.CRASH, terms, detail=f"its worker answered with {error}")
         child.finish(max(request_bytes, receipt.payload_length + receipt.report_length))
         if receipt.is_last or not child.is_reusable:
-            self._crew.replace(child)
+            self._crew.replace_later(child)
         else:
             self._crew.give_back(child)
         return reply
 
-    def _put_down(self, child: Child, terms: Terms) -> Failed:
-        """End a worker that is late."""
-        printed = child.last_words()
-        self._crew.replace_later(child)
-        return _failed(Cause.TIMEOUT, terms, log=to_text(printed), detail="killed by the pool")
-
-    def _post_mortem(self, child: Child, terms: Terms) -> Failed:
-        """Find out what a worker died of."""
-        printed = child.last_words()
+    def _explain(self, loss: Loss, terms: Terms) -> Failed:
+        """Find out what a worker died of; one that is late is not waited for."""
+        child, terms = loss.child, _narrowed(terms, loss.child)
+        log = to_text(child.last_words())
+        if loss.seconds >= terms.timeout_seconds:
+            self._crew.replace_later(child)
+            return _failed(Cause.TIMEOUT, terms, log=log)
         death = self._crew.replace(child)
         cause = outcome.cause_of(death, terms)
-        return _failed(cause, terms, log=to_text(printed), detail=f"wait status {death.status}")
+        return _failed(cause, terms, log=log, detail=f"wait status {death.status}")
 
 
 def _to_reply(response: bytes, text: bytes, terms: Terms) -> Reply:
@@ -218,8 +212,9 @@ def _failed(cause: Cause, terms: Terms, *, log: str = "", detail: str = "") -> F
     return Failed(error=outcome.explain(cause, terms), cause=cause, log=log, detail=detail)
 
 
-def _narrowed(terms: Terms, timeout_seconds: float, memory_bytes: int) -> Terms:
+def _narrowed(terms: Terms, child: Child) -> Terms:
     """The terms after the input had its say."""
+    timeout_seconds, memory_bytes = child.limits_in_force()
     if 0 < timeout_seconds < terms.timeout_seconds:
         terms = replace(terms, timeout_seconds=timeout_seconds, timeout_set_by="limits.timeout")
     if 0 < memory_bytes < terms.memory_bytes:
