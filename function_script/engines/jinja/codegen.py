@@ -95,29 +95,39 @@ class CodeGenerator(JinjaCodeGenerator):
             self.indent()
             self.writeline("pass")
         for child in node.nodes:
-            self.start_write(frame, child)
-            self.write_child(child, frame)
-            self.end_write(frame)
+            if isinstance(child, nodes.TemplateData):
+                self.start_write(frame, child)
+                self.write_data(child)
+                self.end_write(frame)
+            else:
+                self.start_value(frame, child)
+                self.visit(child, frame)
+                self.end_value(frame, child)
         if frame.require_output_check:
             self.outdent()
 
-    def write_child(self, node: nodes.Expr, frame: Frame) -> None:
-        """One part of the output: text of the template, or a value as text."""
-        if isinstance(node, nodes.TemplateData):
-            self.write(repr(node.data))
-        else:
-            self.apply("text", frame, node)
+    def write_data(self, node: nodes.TemplateData) -> None:
+        """Text of the template itself."""
+        self.write(repr(node.data))
+
+    def start_value(self, frame: Frame, node: nodes.Node) -> None:
+        """What comes before a value that is written into the text."""
+        self.start_write(frame, node)
+        self.write("text(budget, ")
+
+    def end_value(self, frame: Frame, node: nodes.Node) -> None:  # noqa: ARG002 - for who traces
+        """What comes after it."""
+        self.write(")")
+        self.end_write(frame)
 
     def visit_CallBlock(self, node: nodes.CallBlock, frame: Frame) -> None:
         """``{% call %}``: its result is a value like any other."""
         call_frame, macro = self.macro_body(node, frame)
         self.writeline("caller = ")
         self.macro_def(macro, call_frame)
-        self.start_write(frame, node)
-        self.write("text(budget, ")
+        self.start_value(frame, node)
         self.visit_Call(node.call, frame, forward_caller=True)
-        self.write(")")
-        self.end_write(frame)
+        self.end_value(frame, node)
 
     def visit_FilterBlock(self, node: nodes.FilterBlock, frame: Frame) -> None:
         """``{% filter %}``: its result is a value like any other."""
@@ -126,11 +136,9 @@ class CodeGenerator(JinjaCodeGenerator):
         self.enter_frame(inner)
         self.buffer(inner)
         self.blockvisit(node.body, inner)
-        self.start_write(frame, node)
-        self.write("text(budget, ")
+        self.start_value(frame, node)
         self.visit_Filter(node.filter, inner)
-        self.write(")")
-        self.end_write(frame)
+        self.end_value(frame, node)
         self.leave_frame(inner)
 
     def visit_Assign(self, node: nodes.Assign, frame: Frame) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from function_script.program import Program
     from function_script.source import Source
 
-_MAX_PROGRAMS = 64
+MAX_PROGRAMS = 64
 _MAX_CHARACTERS = 2 << 20
 _MAX_PROBLEMS = 10
 _MAX_NODES = 3 * tree.MAX_NODES
@@ -75,7 +75,7 @@ def load(program: Program, limits: Limits) -> Compiled:
 
 def _keep(key: tuple[object, ...], made: Compiled) -> None:
     _kept[key] = made
-    while len(_kept) > _MAX_PROGRAMS or sum(map(_characters, _kept)) > _MAX_CHARACTERS:
+    while len(_kept) > MAX_PROGRAMS or sum(map(_characters, _kept)) > _MAX_CHARACTERS:
         _kept.popitem(last=False)
 
 

@@ -95,7 +95,7 @@ def fail(run: Run, message: object = "the template failed") -> object:
 
 def log(run: Run, *values: object) -> str:
     """Write a line to the function's log; gives no text."""
-    run.log(run.budget.concat([f"{text(run.budget, value)} " for value in values]))
+    run.log(run.budget.concat([f"{text(run.budget, value)} " for value in values])[:-1])
     return ""
 
 

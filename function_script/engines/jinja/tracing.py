@@ -63,7 +63,10 @@ def dynamic(text: str, template: str, line: int) -> Traced:
 
 
 def merge(pieces: Iterable[str]) -> Traced:
-    """The pieces as one text; a line of several pieces comes from the first that is not blank."""
+    """The pieces as one text.
+
+    A line of several pieces comes from the first that is not blank, else from that which ends it.
+    """
     texts: list[str] = []
     origins: list[Origin | None] = [None]
     is_blank = True
@@ -75,7 +78,7 @@ def merge(pieces: Iterable[str]) -> Traced:
             if number:
                 origins.append(None)
                 is_blank = True
-            if is_blank and (line.strip() or origins[-1] is None):
+            if is_blank:
                 origins[-1] = origin or origins[-1]
             is_blank = is_blank and not line.strip()
     return _traced("".join(texts), origins)
@@ -108,11 +111,18 @@ class _TracingCodeGenerator(CodeGenerator):
         self.writeline(f"from {__name__} import dynamic, static")
         super().visit_Template(node, frame)
 
-    def write_child(self, node: nodes.Expr, frame: Frame) -> None:
-        kind = "static" if type(node).__name__ == "TemplateData" else "dynamic"
-        self.write(f"{kind}(")
-        super().write_child(node, frame)
+    def write_data(self, node: nodes.TemplateData) -> None:
+        self.write("static(")
+        super().write_data(node)
         self.write(f", {self.name!r}, {node.lineno})")
+
+    def start_value(self, frame: Frame, node: nodes.Node) -> None:
+        self.start_write(frame, node)
+        self.write("dynamic(text(budget, ")
+
+    def end_value(self, frame: Frame, node: nodes.Node) -> None:
+        self.write(f"), {self.name!r}, {node.lineno}")
+        super().end_value(frame, node)
 
 
 class _TracingEnvironment(Environment):
