@@ -35,6 +35,7 @@ knows nothing of what the values mean. mypyc compiles it where possible (setup.p
 # Differences from protobuf's own reader in Python (upb). In all but the first Go's does the same:
 #   - 200 containers inside one another are read; upb stops at 100 messages, which is 33 objects;
 #   - a map entry with an unknown field keeps its key and value; upb sets the entry aside;
+#   - in a group, which is unknown and skipped, field number 0 is refused as anywhere else;
 #   - a number of more than 64 bits is refused; upb drops the bits above;
 #   - tags and sizes may be padded to ten bytes; upb takes five.
 

@@ -213,12 +213,13 @@ def _end_of_group(fields: Fields, start: int) -> int:
     position = start
     while opened:
         tag, after_tag = read_varint(fields.data, position, fields.stop)
-        if tag & 7 == GROUP_START:
-            opened.append(tag >> 3)
-            position = after_tag
-        elif tag & 7 == GROUP_END:
-            if opened.pop() != tag >> 3:
+        number, wire_type = tag >> 3, tag & 7
+        if wire_type == GROUP_END:
+            if opened.pop() != number:
                 raise WireError(f"group at byte {fields.end} is closed by another one")
+            position = after_tag
+        elif wire_type == GROUP_START and 0 < number <= _MAX_FIELD_NUMBER:
+            opened.append(number)
             position = after_tag
         else:
             inner = Fields(fields.data, position, fields.stop)

@@ -151,6 +151,8 @@ def test_every_truncation_of_a_struct_is_refused_or_a_shorter_struct() -> None:
 WITH_GO = [
     ("a number of 65 bits", "20 80808080808080808002", "refused", "false"),
     ("a tag of six bytes", "a08080808000 01", True, "refused"),
+    ("field number 0 in a group", "7b 00 01 7c", "refused", "false"),
+    ("a group without number in a group", "7b 03 04 7c", "refused", "false"),
     ("a size of six bytes", "1a 818080808000 61", "a", "refused"),
 ]
 
