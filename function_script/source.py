@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 
@@ -42,11 +43,13 @@ class Excerpt:
 # A longer line is shown cut: it would drown the message it is meant to explain.
 _MAX_EXCERPT_COLUMNS = 200
 _LINES_AROUND = 2
+# What editors count as one; str.splitlines knows more, such as form feeds within a string.
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 def excerpt(source: Source, span: Span) -> Excerpt | None:
     """The lines around ``span`` in ``source``; None when the span lies outside of it."""
-    lines = source.text.splitlines()
+    lines = _LINE_END.split(source.text)
     if not 1 <= span.line <= len(lines):
         return None
     first = max(1, span.line - _LINES_AROUND)

@@ -1,0 +1,20 @@
+"""Excerpts show the lines an editor shows."""
+
+from __future__ import annotations
+
+from function_script.source import Source, Span, excerpt
+
+
+def test_only_line_ends_end_lines() -> None:
+    """A form feed or a Unicode line separator within a string does not shift the excerpt."""
+    text = "a = '\u2028'\r\nb = '\x0c'\nc = 3\n"
+    found = excerpt(Source(name="script", text=text), Span(name="script", line=3))
+    assert found is not None
+    assert found.lines[found.first_line + 1] == "c = 3"
+
+
+def test_a_place_outside_the_text_has_no_excerpt() -> None:
+    """A line that does not exist is shown without its surroundings."""
+    source = Source(name="script", text="a\n")
+    assert excerpt(source, Span(name="script", line=9)) is None
+    assert excerpt(source, Span(name="script", line=0)) is None
