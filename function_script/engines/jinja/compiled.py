@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MAX_PROGRAMS = 64
 _MAX_CHARACTERS = 2 << 20
 _MAX_PROBLEMS = 10
-_MAX_NODES = 3 * tree.MAX_NODES
+MAX_NODES = 3 * tree.MAX_NODES
 # The main template among the modules: no module has this name.
 _MAIN = ""
 # How generated code calls the template's variables.
@@ -129,7 +129,7 @@ def _parse(
 ) -> dict[str, _Parsed]:
     """The templates of these names and all they refer to."""
     parsed: dict[str, _Parsed] = {}
-    pending, nodes_left = list(wanted), _MAX_NODES
+    pending, nodes_left = list(wanted), MAX_NODES
     while pending:
         name = pending.pop()
         if name not in sources or name in parsed:
@@ -139,7 +139,7 @@ def _parse(
         made = parsed[name].tree
         nodes_left -= 0 if made is None else tree.size(made)
         if nodes_left < 0:
-            message = f"the modules have more than {_MAX_NODES} parts, the limit of a program"
+            message = f"the modules have more than {MAX_NODES} parts, the limit of a program"
             raise ProgramError.of(f"cannot compile template: {message}")
     return parsed
 

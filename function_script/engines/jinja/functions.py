@@ -66,10 +66,10 @@ def _bound(value: object) -> int:
     raise RenderError(f"a range is made of integers, not of {a(value)}", name="range")
 
 
-def mapping(run: Run, *objects_: object, **named: object) -> dict[object, object]:
+def mapping(run: Run, *others: object, **named: object) -> dict[object, object]:
     """``dict(a=1)``, ``dict(other, a=1)``: an object, of objects or lists of pairs and of names."""
     made: dict[object, object] = {}
-    for given in objects_:
+    for given in others:
         found = pairs(run, given) if isinstance(given, Mapping) else items_of(run, given)
         for pair in found:
             if not isinstance(pair, (list, tuple)) or len(pair) != len(("key", "value")):
@@ -79,9 +79,9 @@ def mapping(run: Run, *objects_: object, **named: object) -> dict[object, object
     return made
 
 
-def namespace(run: Run, *objects_: object, **named: object) -> Namespace:
+def namespace(run: Run, *others: object, **named: object) -> Namespace:
     """A value whose attributes `set` may change, also from inside of loops."""
-    made = mapping(run, *objects_, **named)
+    made = mapping(run, *others, **named)
     for name in made:
         if not isinstance(name, str) or name.startswith("_"):
             raise RenderError("names that begin with _ cannot be set in a namespace")

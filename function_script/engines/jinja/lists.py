@@ -33,7 +33,7 @@ Check: TypeAlias = Callable[[object], bool]
 
 
 def items_of(run: Run, value: object) -> list[object]:
-    """The items of a list, the keys of an object or the characters of a text, charged for."""
+    """The items of a list, the keys of an object or the characters of a text."""
     if isinstance(value, Undefined):
         raise MissingError(value)
     if not isinstance(value, (list, tuple, range, str, Mapping)):
