@@ -11,22 +11,26 @@ from typing import TYPE_CHECKING, Final
 from function_script.engines.gotemplate.sprig import (
     casing,
     decimals,
+    derived_password,
     dicts,
+    draws,
     encoding,
     flow,
     json_functions,
     lists,
     numbers,
+    paths,
     reflection,
+    refused,
     regex,
     text,
     wrapping,
 )
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.functions import Refusal
+    from function_script.engines.gotemplate.functions import Function, Refusal
 
-FUNCTIONS: Final = (
+FUNCTIONS: Final[tuple[Function, ...]] = (
     *text.FUNCTIONS,
     *casing.FUNCTIONS,
     *wrapping.FUNCTIONS,
@@ -39,5 +43,8 @@ FUNCTIONS: Final = (
     *reflection.FUNCTIONS,
     *encoding.FUNCTIONS,
     *regex.FUNCTIONS,
+    *paths.FUNCTIONS,
+    *draws.FUNCTIONS,
+    *derived_password.FUNCTIONS,
 )
-REFUSALS: Final[tuple[Refusal, ...]] = ()
+REFUSALS: Final[tuple[Refusal, ...]] = refused.REFUSALS

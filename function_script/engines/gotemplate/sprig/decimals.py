@@ -69,10 +69,14 @@ def _to_decimal(value: object) -> Fraction:
     raise CallError(f"Cannot create a Decimal from {name}")
 
 
+def _decimal(name: str, takes: str, call: object) -> Function:
+    return Function(name=name, takes=takes, call=call, gives="float64")
+
+
 FUNCTIONS: Final = (
-    Function(name="addf", takes="any...", call=_add),
-    Function(name="add1f", takes="any", call=_add_one),
-    Function(name="subf", takes="any any...", call=_sub),
-    Function(name="mulf", takes="any any...", call=_mul),
-    Function(name="divf", takes="any any...", call=_div),
+    _decimal("addf", "any...", _add),
+    _decimal("add1f", "any", _add_one),
+    _decimal("subf", "any any...", _sub),
+    _decimal("mulf", "any any...", _mul),
+    _decimal("divf", "any any...", _div),
 )

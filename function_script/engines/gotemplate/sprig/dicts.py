@@ -121,14 +121,14 @@ def _copy(value: object) -> object:
 
 
 def _changes(name: str, takes: str, call: object, needs: Needs = Needs.NOTHING) -> Function:
-    return Function(name=name, takes=takes, call=call, needs=needs, mutates=True)
+    return Function(name=name, takes=takes, call=call, needs=needs, makes=False, mutates=True)
 
 
 _BUDGET: Final = Needs.BUDGET
 
 FUNCTIONS: Final = (
     Function(name="dict", takes="any...", call=_dict, needs=_BUDGET),
-    Function(name="get", takes="map string", call=_get),
+    Function(name="get", takes="map string", call=_get, makes=False),
     Function(name="hasKey", takes="map string", call=_has_key, gives="bool"),
     _changes("set", "map string any", _set),
     _changes("unset", "map string", _unset),
@@ -137,7 +137,7 @@ FUNCTIONS: Final = (
     Function(name="values", takes="map", call=_values),
     Function(name="pick", takes="map string...", call=_pick),
     Function(name="omit", takes="map string...", call=_omit),
-    Function(name="dig", takes="any...", call=_dig),
+    Function(name="dig", takes="any...", call=_dig, makes=False),
     _changes("merge", "map map...", merge, _BUDGET),
     _changes("mustMerge", "map map...", merge, _BUDGET),
     _changes("mergeOverwrite", "map map...", merge_overwrite, _BUDGET),

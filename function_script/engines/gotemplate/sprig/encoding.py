@@ -131,14 +131,14 @@ def _adler32(text: str) -> str:
     return str(zlib.adler32(to_bytes(text)))
 
 
-def _encodes(name: str, call: object, *, grows: bool = False) -> Function:
-    return Function(name=name, takes="string", call=call, gives="string", grows=grows)
+def _encodes(name: str, call: object) -> Function:
+    return Function(name=name, takes="string", call=call, gives="string")
 
 
 FUNCTIONS: Final = (
-    _encodes("b64enc", _b64_encode, grows=True),
+    _encodes("b64enc", _b64_encode),
     _encodes("b64dec", _b64_decode),
-    _encodes("b32enc", _b32_encode, grows=True),
+    _encodes("b32enc", _b32_encode),
     _encodes("b32dec", _b32_decode),
     _encodes("sha1sum", _sha1),
     _encodes("sha256sum", _sha256),

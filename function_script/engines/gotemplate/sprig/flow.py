@@ -40,11 +40,11 @@ def _fail(message: str) -> str:
 
 
 FUNCTIONS: Final = (
-    Function(name="default", takes="any any...", call=_default),
+    Function(name="default", takes="any any...", call=_default, makes=False),
     Function(name="empty", takes="any", call=_empty, gives="bool"),
-    Function(name="coalesce", takes="any...", call=_coalesce),
+    Function(name="coalesce", takes="any...", call=_coalesce, makes=False),
     Function(name="all", takes="any...", call=_all, gives="bool"),
     Function(name="any", takes="any...", call=_any, gives="bool"),
-    Function(name="ternary", takes="any any bool", call=_ternary),
+    Function(name="ternary", takes="any any bool", call=_ternary, makes=False),
     Function(name="fail", takes="string", call=_fail, gives="string"),
 )

@@ -197,6 +197,10 @@ def _named(*names: str, takes: str, call: object, needs: Needs = Needs.NOTHING) 
     return [Function(name=name, takes=takes, call=call, needs=needs) for name in names]
 
 
+def _picks(*names: str, call: object) -> list[Function]:
+    return [Function(name=name, takes="any", call=call, makes=False) for name in names]
+
+
 FUNCTIONS: Final = (
     *_named("list", "tuple", takes="any...", call=_list),
     *_named(
@@ -207,8 +211,8 @@ FUNCTIONS: Final = (
     ),
     *_named("prepend", "mustPrepend", takes="any any", call=_prepend, needs=_BUDGET),
     *_named("concat", takes="any...", call=_concat, needs=_BUDGET),
-    *_named("first", "mustFirst", takes="any", call=_first),
-    *_named("last", "mustLast", takes="any", call=_last),
+    *_picks("first", "mustFirst", call=_first),
+    *_picks("last", "mustLast", call=_last),
     *_named("rest", "mustRest", takes="any", call=_rest),
     *_named("initial", "mustInitial", takes="any", call=_initial),
     *_named("reverse", "mustReverse", takes="any", call=_reverse),

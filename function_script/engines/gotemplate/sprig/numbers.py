@@ -191,7 +191,11 @@ def _seq(budget: Budget, *numbers: int) -> str:
 
 
 def _whole(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call)
+    return Function(name=name, takes=takes, call=call, gives="int64")
+
+
+def _float(name: str, takes: str, call: object) -> Function:
+    return Function(name=name, takes=takes, call=call, gives="float64")
 
 
 _BUDGET: Final = Needs.BUDGET
@@ -200,7 +204,7 @@ FUNCTIONS: Final = (
     Function(name="atoi", takes="string", call=_atoi, gives="int"),
     Function(name="int", takes="any", call=_int, gives="int"),
     _whole("int64", "any", to_int64),
-    Function(name="toDecimal", takes="any", call=_from_octal, needs=_BUDGET),
+    Function(name="toDecimal", takes="any", call=_from_octal, needs=_BUDGET, gives="int64"),
     _whole("add", "any...", _add),
     _whole("add1", "any", _add_one),
     _whole("sub", "any any", _sub),
@@ -210,13 +214,13 @@ FUNCTIONS: Final = (
     _whole("max", "any any...", _max),
     _whole("biggest", "any any...", _max),
     _whole("min", "any any...", _min),
-    _whole("float64", "any", to_float64),
-    _whole("maxf", "any any...", _max_float),
-    _whole("minf", "any any...", _min_float),
-    _whole("floor", "any", _floor),
-    _whole("ceil", "any", _ceil),
-    _whole("round", "any int float64...", _round),
-    Function(name="until", takes="int", call=_until, needs=_BUDGET),
-    Function(name="untilStep", takes="int int int", call=_until_step, needs=_BUDGET),
-    Function(name="seq", takes="int...", call=_seq, needs=_BUDGET, gives="string"),
+    _float("float64", "any", to_float64),
+    _float("maxf", "any any...", _max_float),
+    _float("minf", "any any...", _min_float),
+    _float("floor", "any", _floor),
+    _float("ceil", "any", _ceil),
+    _float("round", "any int float64...", _round),
+    Function(name="until", takes="int", call=_until, needs=_BUDGET, grows=True),
+    Function(name="untilStep", takes="int int int", call=_until_step, needs=_BUDGET, grows=True),
+    Function(name="seq", takes="int...", call=_seq, needs=_BUDGET, grows=True, gives="string"),
 )

@@ -200,7 +200,7 @@ def _pair(name: str, takes: str, call: _Call, gives: str = "any") -> tuple[Funct
 FUNCTIONS: Final = (
     Function(name="regexMatch", takes="string string", call=_is_match, gives="bool"),
     Function(name="mustRegexMatch", takes="string string", call=_must_match, gives="bool"),
-    Function(name="regexQuoteMeta", takes="string", call=_quote_meta, gives="string", grows=True),
+    Function(name="regexQuoteMeta", takes="string", call=_quote_meta, gives="string"),
     *_pair("regexFind", "string string", _find, "string"),
     *_pair("regexFindAll", "string string int", _find_all),
     *_pair("regexReplaceAll", "string string string", _replace_all, "string"),

@@ -109,7 +109,9 @@ def _cut(text: str, offset: int, width: int) -> str:
 
 
 def _laid_out(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, needs=Needs.BUDGET, gives="string")
+    return Function(
+        name=name, takes=takes, call=call, needs=Needs.BUDGET, grows=True, gives="string"
+    )
 
 
 FUNCTIONS: Final = (

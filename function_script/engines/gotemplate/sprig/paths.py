@@ -1,0 +1,58 @@
+"""sprig's functions on paths: ``base``, ``dir``, ``clean``, ``ext``, ``isAbs``.
+
+Slashes separate, on every system; those with "os" in front are the same functions on Linux.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from function_script.engines.gotemplate.functions import Function
+
+
+def _clean(path: str) -> str:
+    """The shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``."""
+    kept: list[str] = []
+    rooted = path.startswith("/")
+    for part in path.split("/"):
+        if part == ".." and kept and kept[-1] != "..":
+            kept.pop()
+        elif part not in {"", "."} and not (part == ".." and rooted):
+            kept.append(part)
+    return ("/" if rooted else "") + "/".join(kept) or "."
+
+
+def _base(path: str) -> str:
+    if not path:
+        return "."
+    return path.rstrip("/").rpartition("/")[2] or "/"
+
+
+def _dir(path: str) -> str:
+    folder, slash, _ = path.rpartition("/")
+    return _clean(folder + slash)
+
+
+def _ext(path: str) -> str:
+    _, point, extension = path.rpartition("/")[2].rpartition(".")
+    return point + extension if point else ""
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith("/")
+
+
+def _named(name: str, call: object, gives: str = "string") -> tuple[Function, Function]:
+    """A function and its like for the paths of the operating system."""
+    names = (name, f"os{name[0].upper()}{name[1:]}")
+    first, second = (Function(name=name, takes="string", call=call, gives=gives) for name in names)
+    return first, second
+
+
+FUNCTIONS: Final = (
+    *_named("base", _base),
+    *_named("dir", _dir),
+    *_named("clean", _clean),
+    *_named("ext", _ext),
+    *_named("isAbs", _is_absolute, "bool"),
+)

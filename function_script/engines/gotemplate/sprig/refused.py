@@ -1,0 +1,62 @@
+"""The functions of sprig that are not offered, each with the reason and what to use instead.
+
+A template that calls one is refused before it runs.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from function_script.engines.gotemplate.functions import Refusal
+
+_CLOCK: Final = (
+    "it reads the clock, so every reconcile would render something else: use a time that the "
+    "resources have, for example .observed.composite.resource.metadata.creationTimestamp"
+)
+_ENVIRONMENT: Final = (
+    "it reads the environment of the function's process: pass values through the composite "
+    "resource, the context or the step's params"
+)
+_KEYS: Final = (
+    "it makes a new key or certificate at every reconcile, which replaces the last one endlessly: "
+    "let cert-manager or a provider make it once, and read it from an observed resource"
+)
+_SALT: Final = (
+    "it draws a new salt at every reconcile, so its result never stays the same: keep the value in "
+    "a secret and hash it where it is checked"
+)
+_AES: Final = (
+    "secrets that stand in a composition, encrypted or not, are readable by all who can read it: "
+    "use the step's credentials, or a secret that a provider writes"
+)
+_CERTIFICATE: Final = (
+    "it only checks a certificate and a key and hands them back: use the PEM texts themselves, "
+    "decoded with b64dec"
+)
+
+REFUSALS: Final = (
+    Refusal(name="now", reason=_CLOCK),
+    Refusal(name="ago", reason=_CLOCK),
+    Refusal(name="env", reason=_ENVIRONMENT),
+    Refusal(name="expandenv", reason=_ENVIRONMENT),
+    Refusal(
+        name="getHostByName",
+        reason="it asks the network, which templates cannot reach: pass the address through the "
+        "composite resource, or let the consumer resolve the name",
+    ),
+    *(
+        Refusal(name=name, reason=_KEYS)
+        for name in (
+            "genPrivateKey",
+            "genCA",
+            "genCAWithKey",
+            "genSelfSignedCert",
+            "genSelfSignedCertWithKey",
+            "genSignedCert",
+            "genSignedCertWithKey",
+        )
+    ),
+    *(Refusal(name=name, reason=_SALT) for name in ("bcrypt", "htpasswd")),
+    *(Refusal(name=name, reason=_AES) for name in ("encryptAES", "decryptAES")),
+    Refusal(name="buildCustomCert", reason=_CERTIFICATE),
+)
