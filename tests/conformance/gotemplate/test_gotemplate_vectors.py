@@ -1,0 +1,35 @@
+"""Our own snippets of the template language, with what Go's engine made of them.
+
+language.jsonl has a template per line, rendered with data.json; stage, text and error are Go's.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from function_script.engines.gotemplate import GoFailure, render_text
+
+HERE = Path(__file__).parent
+DATA = json.loads((HERE / "data.json").read_text())
+VECTORS = [json.loads(line) for line in (HERE / "language.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["template"][:60])
+def test_a_template_renders_or_fails_as_in_go(vector: dict[str, object]) -> None:
+    """Stage, text and the error with its position are the same."""
+    delims = vector.get("delims", ["{{", "}}"])
+    try:
+        text = render_text(
+            str(vector["template"]),
+            copy.deepcopy(DATA),
+            delims=tuple(delims),  # type: ignore[arg-type] # two strings
+            options=vector.get("options", ()),  # type: ignore[arg-type] # strings
+        )
+        got = ("ok", text, None)
+    except GoFailure as failure:
+        got = (failure.stage, failure.output, failure.text)
+    assert got == (vector["stage"], vector["output"], vector.get("error"))
