@@ -31,10 +31,11 @@ def run(**flags: Unpack[_Flags]) -> int:
     """
     from function_script.sandbox import PoolOptions  # noqa: PLC0415 - slow to import
     from function_script.tools import run as tool  # noqa: PLC0415 - slow to import
+    from function_script.tools import sources  # noqa: PLC0415 - slow to import
 
     limits = options.with_root(options.read_limits(flags), flags["program_root"])
     pool = PoolOptions(limits=limits, workers=1, spare=0)
-    result = tool.run(tool.parse(tool.load(flags["request"])), pool)
+    result = tool.run(tool.parse(sources.load_text(flags["request"])), pool)
     if result.log:
         click.echo(result.log, err=True)
     click.echo(result.text)

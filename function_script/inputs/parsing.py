@@ -41,9 +41,14 @@ def parse(
     return _parse(value, ceilings, Sources(files=files, environment=environment or dict))
 
 
-def parse_without_sources(value: Object) -> Step:
-    """Parse an input far from where it runs: programs that are not in it stay empty."""
-    return _parse(value, Limits(), Sources(files=None, environment=None))
+def parse_without_sources(value: Object, ceilings: Limits | None = None) -> Step:
+    """Parse an input far from where it runs: a program that is not in it stays empty.
+
+    One in files is read all the same if ``ceilings`` say below which directory they are.
+    """
+    ceilings = ceilings or Limits()
+    files = files_below(ceilings.program_root) if ceilings.program_root else None
+    return _parse(value, ceilings, Sources(files=files, environment=None))
 
 
 def _parse(value: Object, ceilings: Limits, sources: Sources) -> Step:

@@ -6,9 +6,7 @@ Called by the command line. The request takes the path it takes in production, s
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from google.protobuf import json_format
@@ -18,14 +16,13 @@ from function_script.errors import FatalError, InputError, ProgramError
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
-from function_script.source import Source
 from function_script.tools.results import fatal_messages
 from function_script.values import MAX_SAFE_INTEGER
 
 if TYPE_CHECKING:
+    from function_script.source import Source
     from function_script.values import Object, Value
 
-_STDIN: Final = "-"
 # An author's own file; these only stop what no machine could hold.
 _LIMITS: Final = Limits(nodes=5_000_000, depth=200)
 
@@ -37,19 +34,6 @@ class Result:
     text: str
     log: str
     error: FatalError | None
-
-
-def load(path: str) -> Source:
-    """The request's text; ``-`` is stdin. Raises InputError."""
-    if path == _STDIN:
-        return Source(name="stdin", text=sys.stdin.read())
-    try:
-        return Source(name=path, text=Path(path).read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError.of(f'cannot read "{path}": it is not UTF-8 text') from error
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot read "{path}": {cause}') from error
 
 
 def parse(source: Source) -> fnv1.RunFunctionRequest:

@@ -13,7 +13,7 @@ from builders import API_VERSION, XR, starlark
 from function_script import cli
 from function_script.errors import FatalError, InputError
 from function_script.source import Source
-from function_script.tools import run
+from function_script.tools import run, sources
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,7 +127,7 @@ def test_requests_are_read_from_files(tmp_path: Path) -> None:
     """By their path."""
     path = tmp_path / "request.yaml"
     path.write_text("meta: {tag: t}\n")
-    assert run.parse(run.load(str(path))).meta.tag == "t"
+    assert run.parse(sources.load_text(str(path))).meta.tag == "t"
 
 
 UNREADABLE = [
@@ -148,4 +148,4 @@ def test_unreadable_requests_are_told(text: str, message: str) -> None:
 def test_absent_files_are_told(tmp_path: Path) -> None:
     """As the system says it."""
     with pytest.raises(InputError, match="no such file or directory"):
-        run.load(str(tmp_path / "absent"))
+        sources.load_text(str(tmp_path / "absent"))

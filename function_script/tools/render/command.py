@@ -13,18 +13,18 @@ from function_script import documents, objects
 from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
-from function_script.tools import manifests, render
+from function_script.tools import manifests, positions, render
 from function_script.tools.render import (
     Given,
     functions,
     loading,
     output,
-    positions,
     runners,
     steps,
 )
 from function_script.tools.render.functions import Known, Place
 from function_script.tools.render.pipeline import PipelineError
+from function_script.tools.step_inputs import StepInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from function_script.documents import Document
     from function_script.tools.render.loading import Paths
     from function_script.tools.render.output import Wanted
+    from function_script.tools.render.steps import Step
     from function_script.values import Object
 
 
@@ -110,10 +111,15 @@ def _positions(composition: Document, programs: Path | None) -> Iterator[None]:
         yield
     except PipelineError as error:
         moved = [
-            positions.to_composition(problem, error.step, composition, programs)
+            positions.to_author(problem, _input(error.step, composition), programs)
             for problem in error.diagnostics
         ]
         raise PipelineError(error.step, *moved) from error
     except InputError as error:
         moved = [positions.to_field(problem, composition) for problem in error.diagnostics]
         raise InputError(*moved) from error
+
+
+def _input(step: Step, composition: Document) -> StepInput:
+    path = ("spec", "pipeline", step.index, "input")
+    return StepInput(step=step.name, value=step.input or {}, document=composition, path=path)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from function_script import documents
 from function_script.errors import DocumentError, InputError
 from function_script.limits import Limits
-from function_script.source import Source
+from function_script.tools import sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -122,18 +122,11 @@ def load_context(paths: Paths) -> Object:
 
 
 def _load_file(path: Path) -> list[Document]:
-    source = Source(name=str(path), text=_read(path))
-    return documents.read_source(source, limits=_LIMITS)
+    return sources.read(sources.load_file(path))
 
 
 def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError.of(f'cannot read "{path}": it is not UTF-8 text') from error
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot read "{path}": {cause}') from error
+    return sources.load_file(path).text
 
 
 def _parse_value(text: str, what: str) -> Value:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import InputError
-from function_script.tools import manifests, schemas
-from function_script.tools.validate import openapi, packages, rules, sources, steps
+from function_script.tools import manifests, schemas, sources, step_inputs
+from function_script.tools.validate import openapi, packages, rules, steps
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.findings import (
     Problem,
@@ -59,15 +59,15 @@ def validate(
 
 def check_document(document: Document, catalog: Catalog) -> Iterator[Result]:
     """The results of one resource: before its own those of its steps' inputs."""
-    for found in steps.find(document):
+    for found in step_inputs.find(document):
         yield _check_input(found, catalog)
     yield _check_resource(document.value, catalog)
 
 
-def _check_input(found: steps.StepInput, catalog: Catalog) -> Result:
+def _check_input(found: step_inputs.StepInput, catalog: Catalog) -> Result:
     """An input is called by its step's name: most have none of their own."""
     name = _name(found.value) or found.step
-    if not steps.is_ours(found.value):
+    if not step_inputs.is_ours(found.value):
         return _check_resource(found.value, catalog, name)
     schema = catalog.find(*objects.api_version_and_kind(found.value)) or {}
     problems = _schema_problems(_with_defaults(found.value, schema), schema)

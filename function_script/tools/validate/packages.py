@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.source import Source
-from function_script.tools import manifests
-from function_script.tools.validate import sources
+from function_script.tools import manifests, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -1,7 +1,6 @@
-"""Files to documents: what EXTENSIONS and RESOURCES of `validate` stand for.
+"""Files to texts and documents: what the arguments of `validate`, `check` and `run` stand for.
 
-Each is a list of files, directories (searched to any depth), packages (.xpkg) or "-" for stdin,
-separated by commas.
+A source is a file, a directory (searched to any depth), a package (.xpkg) or "-" for stdin.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from function_script import documents
 from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.source import Source
-from function_script.tools import xpkg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,13 +27,13 @@ _SUFFIXES: Final = {".yaml", ".yml"}
 
 
 def split(arguments: Iterable[str]) -> list[str]:
-    """The single sources of arguments that may hold several."""
+    """The single sources of arguments that may hold several, joined by commas."""
     return [source for argument in arguments for source in argument.split(",") if source]
 
 
 def load(sources: Iterable[str]) -> list[Document]:
     """Every object of every source, in their order; raises InputError or DocumentError."""
-    return [document for text in _texts(sources) for document in read(text)]
+    return [document for text in load_texts(sources) for document in read(text)]
 
 
 def read(source: Source) -> list[Document]:
@@ -43,11 +41,27 @@ def read(source: Source) -> list[Document]:
     return documents.read_source(source, limits=_LIMITS)
 
 
+def load_texts(sources: Iterable[str]) -> Iterator[Source]:
+    """The texts of all sources, one for each file; raises InputError."""
+    for source in sources:
+        if source != STDIN and Path(source).is_dir():
+            yield from (load_file(path) for path in _files(Path(source)))
+        else:
+            yield load_text(source)
+
+
+def load_text(source: str) -> Source:
+    """The text of a file, or of stdin; raises InputError."""
+    if source == STDIN:
+        return Source(name="stdin", text=sys.stdin.read())
+    return load_file(Path(source))
+
+
 def load_file(path: Path) -> Source:
     """A file's text, or a package's objects as one text; raises InputError."""
     try:
         if path.suffix == ".xpkg":
-            return Source(name=str(path), text=xpkg.read_package(path))
+            return Source(name=str(path), text=_package(path))
         return Source(name=str(path), text=path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise InputError.of(f'cannot read "{path}": it is not UTF-8 text') from error
@@ -56,14 +70,10 @@ def load_file(path: Path) -> Source:
         raise InputError.of(f'cannot read "{path}": {cause}') from error
 
 
-def _texts(sources: Iterable[str]) -> Iterator[Source]:
-    for source in sources:
-        if source == STDIN:
-            yield Source(name="stdin", text=sys.stdin.read())
-        elif Path(source).is_dir():
-            yield from (load_file(path) for path in _files(Path(source)))
-        else:
-            yield load_file(Path(source))
+def _package(path: Path) -> str:
+    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import, and seldom needed
+
+    return xpkg.read_package(path)
 
 
 def _files(directory: Path) -> list[Path]:

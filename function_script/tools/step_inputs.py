@@ -1,0 +1,82 @@
+"""The inputs of a pipeline's steps, and where in their author's file each of them stands.
+
+Called by the tools that look at Compositions and Operations without running them, and by those
+that give problems the position their author knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from function_script import engines, inputs, objects
+from function_script.tools import manifests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.documents import Document
+    from function_script.inputs import Step
+    from function_script.limits import Limits
+    from function_script.values import Object
+
+_PIPELINES: Final[dict[str, objects.Path]] = {
+    "Composition": ("spec", "pipeline"),
+    "Operation": ("spec", "pipeline"),
+    "CronOperation": ("spec", "operationTemplate", "spec", "pipeline"),
+    "WatchOperation": ("spec", "operationTemplate", "spec", "pipeline"),
+}
+_GROUPS: Final = ("apiextensions.crossplane.io", "ops.crossplane.io")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepInput:
+    """An input, the name of its step, and where in ``document`` it stands.
+
+    ``path`` is empty when the document is the input itself.
+    """
+
+    step: str
+    value: Object
+    document: Document
+    path: objects.Path = ()
+
+
+def has_pipeline(value: Object) -> bool:
+    """Whether an object is a Composition or an Operation, whose steps may have inputs."""
+    api_version, kind = objects.api_version_and_kind(value)
+    return kind in _PIPELINES and manifests.group(api_version) in _GROUPS
+
+
+def find(document: Document) -> Iterator[StepInput]:
+    """The inputs of all steps of a Composition or an Operation; none of any other object."""
+    if not has_pipeline(document.value):
+        return
+    pipeline = _PIPELINES[manifests.text_at(document.value, "kind")]
+    steps = objects.find_path(document.value, pipeline)
+    for index, step in enumerate(steps if isinstance(steps, list) else ()):
+        value = step.get("input") if isinstance(step, dict) else None
+        if isinstance(value, dict):
+            path = (*pipeline, index, "input")
+            yield StepInput(
+                step=manifests.text_at(step, "step"), value=value, document=document, path=path
+            )
+
+
+def is_ours(value: Object) -> bool:
+    """Whether an input is of a kind that this function runs."""
+    return objects.api_version_and_kind(value) in inputs.KINDS
+
+
+def parse(found: StepInput, limits: Limits | None = None) -> Step:
+    """The step an input of ours makes; raises InputError with every problem of the input.
+
+    A program in files is read if ``limits`` say below which directory; else it stays empty.
+    """
+    return inputs.parse_without_sources(found.value, limits)
+
+
+def check_program(step: Step) -> None:
+    """Compile the step's program, if it is at hand; raises FatalError with all that is wrong."""
+    if step.program.main.text:
+        engines.get(step.language).check(step.program, step.limits)
