@@ -5,11 +5,20 @@ The rules about flags, ports and TLS are tested on a real server, in tests/e2e.
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 import pytest
 from builders import XR, call, composed, jinja, request, starlark, to_dict
+from google.protobuf import json_format
+
 from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
 
+ROOT = Path(__file__).resolve().parents[2]
 NOTHING = starlark("def main(req):\n    return {}\n")
 ONE_THING = jinja(
     "apiVersion: example.org/v1\n"
@@ -190,3 +199,23 @@ def test_must_not_return_an_empty_response() -> None:
     response = call(sent)
     assert response.desired == sent.desired
     assert "input" in response.results[0].message
+
+
+def test_must_not_assume_a_pod_a_cluster_or_a_network() -> None:
+    """It runs as a user without a home or a name, in an empty directory, without a network."""
+    message = json_format.MessageToJson(request(ONE_THING))
+    program = [sys.executable, "-m", "function_script.cli", "run", "-"]
+    isolate = ["unshare", "--net", "--map-user=2000", "--user"]
+    probe = subprocess.run([*isolate, "true"], capture_output=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            program if probe.returncode else [*isolate, *program],
+            input=message,
+            cwd=folder,
+            env={"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    assert "thing" in json.loads(done.stdout)["desired"]["resources"]

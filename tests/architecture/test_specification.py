@@ -1,0 +1,21 @@
+"""The page of the specification names tests that exist, for every rule."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RULES = 22
+
+
+def test_every_rule_has_a_test_that_exists() -> None:
+    """A rule without a test, or with one that is gone, would be a promise only."""
+    page = (ROOT / "docs/reference/specification.md").read_text()
+    rows = [line for line in page.splitlines() if re.match(r"\| (MUST|SHOULD)", line)]
+    sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    assert len(rows) == RULES
+    for row in rows:
+        named = re.findall(r"`(test_\w+)`", row)
+        assert named, row
+        assert [name for name in named if f"def {name}(" not in sources] == []
