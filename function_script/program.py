@@ -52,6 +52,10 @@ class Lazy(Mapping[str, Readable]):
     def __len__(self) -> int:
         return len(self._builders)
 
+    def built(self) -> Mapping[str, Readable]:
+        """What was read so far; builds nothing."""
+        return self._built
+
     def __repr__(self) -> str:
         return f"Lazy({', '.join(self._builders)})"
 
