@@ -36,7 +36,7 @@ class Answer:
 
 
 def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:
-    """Answer a RunFunctionRequest; never raises an Exception.
+    """Answer a RunFunctionRequest; never raises an Exception, but for MemoryError.
 
     ``limits`` are the operator's ceilings. ``on_limits`` is called with those in force, once
     the input has said how far it narrows them.
@@ -46,6 +46,9 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
         return Answer(response=run(index(data), limits, on_limits, facts), facts=facts)
     except FatalError as error:
         return _fatal(data, error, facts)
+    except MemoryError:
+        # The worker knows the limit, and that it must not go on.
+        raise
     except RecursionError:
         return _fatal(data, InputError.of("cannot run: something is nested too deeply"), facts)
     except Exception as error:  # noqa: BLE001 - whatever it is, the caller must get an answer

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,19 +50,22 @@ class Nursery:
 
     def fork(self) -> Child:
         """A new worker; raises SandboxError when there is no way to get one."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        box = Box.build(self._capacity_bytes)
-        log = os.memfd_create("function-script-log")
-        try:
-            pid, pidfd = self._fork([theirs.fileno(), box, log])
-            return Child(connection=ours, box=Box(box), log=log, pid=pid, pidfd=pidfd)
-        except BaseException:
-            ours.close()
-            os.close(log)
-            raise
-        finally:
-            theirs.close()
-            os.close(box)
+        with ExitStack() as ours, ExitStack() as theirs:
+            try:
+                here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                ours.enter_context(here)
+                theirs.enter_context(there)
+                log = os.memfd_create("function-script-log")
+                ours.callback(os.close, log)
+                shared = Box.build(self._capacity_bytes)
+                theirs.callback(os.close, shared)
+                box = Box(shared)
+                ours.callback(box.close)
+            except OSError as error:
+                raise _no_worker(str(error)) from error
+            pid, pidfd = self._fork([there.fileno(), shared, log])
+            ours.pop_all()
+        return Child(connection=here, box=box, log=log, pid=pid, pidfd=pidfd)
 
     def reap(self, pid: int) -> Death:
         """How the worker ended; it has ended."""
@@ -81,23 +85,27 @@ class Nursery:
     def _fork(self, descriptors: list[int]) -> tuple[int, int]:
         with self._lock:
             if self._is_closed:
-                raise SandboxError.of("cannot start a worker: the function is shutting down")
+                raise _no_worker("the function is shutting down")
             try:
                 packet, received = self._zygote.order(orders.FORK, descriptors)
             except (OSError, EOFError):
                 self._zygote.close()
-                self._zygote = _Zygote(self._settings)
                 packet, received = self._order_of_new(descriptors)
+        if not received:
+            raise _no_worker("there are no more processes or descriptors to be had")
         return orders.unpack_pid(packet), received[0]
 
     def _order_of_new(self, descriptors: list[int]) -> tuple[bytes, list[int]]:
         try:
+            self._zygote = _Zygote(self._settings)
             return self._zygote.order(orders.FORK, descriptors)
         except (OSError, EOFError) as error:
-            raise SandboxError.of(
-                "cannot start a worker: the process that forks them ends at once",
-                hint="its last words are in the function's log",
-            ) from error
+            raise _no_worker("the process that forks them ends at once") from error
+
+
+def _no_worker(cause: str) -> SandboxError:
+    hint = "it is tried again with the next request; the function's log may have more"
+    return SandboxError.of(f"cannot start a worker: {cause}", hint=hint)
 
 
 class _Zygote:
@@ -107,14 +115,14 @@ class _Zygote:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.settimeout(_ANSWER_SECONDS)
         self._is_ready = False
+        kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 # our own interpreter, our own words
                 _command(theirs.fileno(), settings),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-                | _VARIABLES,
+                env=kept | _VARIABLES,
                 start_new_session=True,
             )
 

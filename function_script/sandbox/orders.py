@@ -1,7 +1,8 @@
 """What a pool and its zygote say to each other: one packet each way, pool first.
 
 An order with descriptors (connection, box, log) asks for a fork; the answer is the worker's
-process id, with a pidfd. An order without asks how the worker of that process id ended.
+process id, with a pidfd (none: there was no way to fork). An order without descriptors asks how
+the worker of that process id ended.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import gc
 import importlib
 import os
 import socket
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from function_script.sandbox import confinement, orders
@@ -62,13 +62,20 @@ def _fork(
     control: socket.socket, descriptors: list[int], handle: Handle, settings: Settings
 ) -> None:
     zygote = os.getpid()
-    pid = os.fork()
-    if pid == 0:
-        _live(zygote, descriptors, handle, settings)
-    pidfd = os.pidfd_open(pid)
-    socket.send_fds(control, [orders.pack_pid(pid)], [pidfd])
-    for descriptor in (*descriptors, pidfd):
-        os.close(descriptor)
+    with ExitStack() as closing:
+        for descriptor in descriptors:
+            closing.callback(os.close, descriptor)
+        try:
+            pid = os.fork()
+            if pid == 0:
+                _live(zygote, descriptors, handle, settings)
+            pidfd = os.pidfd_open(pid)
+        except OSError:
+            # Out of processes or descriptors. The workers there are must not suffer for it.
+            control.send(orders.pack_pid(0))
+            return
+        closing.callback(os.close, pidfd)
+        socket.send_fds(control, [orders.pack_pid(pid)], [pidfd])
 
 
 def _live(zygote: int, descriptors: list[int], handle: Handle, settings: Settings) -> NoReturn:

@@ -28,7 +28,7 @@ class Desk:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    def answer(self, data: bytes, timeout_seconds: float | None) -> bytes:
+    def answer(self, data: bytes, timeout_seconds: float) -> bytes:
         """The response, within ``timeout_seconds``; a FATAL when the sandbox has none."""
         started = time.perf_counter()
         reply = self._pool.run(data, timeout_seconds)

@@ -21,8 +21,8 @@ from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
 if TYPE_CHECKING:
     from grpc_health.v1 import health
 
-# The request, what is left of the caller's time in seconds (None: all of it), the response.
-Answer: TypeAlias = Callable[[bytes, float | None], bytes]
+# The request, what is left of the caller's time in seconds, the response.
+Answer: TypeAlias = Callable[[bytes, float], bytes]
 
 SERVICES = tuple(
     module.DESCRIPTOR.services_by_name["FunctionRunnerService"].full_name
@@ -92,10 +92,9 @@ def _behavior(answer: Answer) -> Callable[[bytes, grpc.ServicerContext], bytes]:
     return run_function
 
 
-def _time_left(call: grpc.ServicerContext) -> float | None:
+def _time_left(call: grpc.ServicerContext) -> float:
+    """Seconds; without a deadline more than anybody waits."""
     remaining = call.time_remaining()
-    if remaining is None:
-        return None
     left = remaining - min(_MARGIN_SECONDS, remaining * _MARGIN_SHARE)
     if left <= 0:
         call.abort(grpc.StatusCode.DEADLINE_EXCEEDED, "the deadline had passed on arrival")

@@ -1,0 +1,131 @@
+"""Faults from outside: killed, stopped and starved processes. After each, work goes on."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from function_script.limits import MIB, Limits
+from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.sandbox.outcome import Cause
+
+LIMITS = Limits(timeout_seconds=1.0, memory_bytes=128 * MIB)
+OPTIONS = PoolOptions(module="sandbox_handlers", limits=LIMITS, workers=2, slow_workers=4)
+
+
+def number(reply: Reply) -> int:
+    """A response that is a number."""
+    assert isinstance(reply, Answered), reply
+    return int(reply.response)
+
+
+def parent_of(pid: int) -> int:
+    """The parent's process id."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def open_files() -> int:
+    """How many descriptors this process has."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_a_worker_killed_at_work_is_one_failure() -> None:
+    """The request it worked on fails once and is not tried again; the next is answered."""
+    with Pool(OPTIONS) as pool, ThreadPoolExecutor(1) as threads:
+        worker = number(pool.run(b"pid"))
+        running = threads.submit(pool.run, b"spin")
+        time.sleep(0.1)
+        os.kill(worker, signal.SIGKILL)
+        failed = running.result()
+        assert isinstance(failed, Failed)
+        assert failed.cause is Cause.KILLED
+        assert "killed from outside" in str(failed.error)
+        assert number(pool.run(b"pid")) != worker
+
+
+def test_a_worker_stopped_while_idle_is_put_down() -> None:
+    """A process that takes nothing, not even a large request, costs its request the limit."""
+    options = PoolOptions(module="sandbox_handlers", limits=LIMITS, workers=1, spare=0)
+    with Pool(options) as pool:
+        os.kill(number(pool.run(b"pid")), signal.SIGSTOP)
+        began = time.monotonic()
+        failed = pool.run(b"echo " + b"x" * (4 * MIB))
+        assert time.monotonic() - began < LIMITS.timeout_seconds + 0.25
+        assert isinstance(failed, Failed)
+        assert failed.cause is Cause.TIMEOUT
+        assert isinstance(pool.run(b"echo x"), Answered)
+
+
+def test_a_zygote_killed_at_work_costs_what_was_running() -> None:
+    """Requests that were running fail, those that come later are answered."""
+    with Pool(OPTIONS) as pool, ThreadPoolExecutor(1) as threads:
+        zygote = parent_of(number(pool.run(b"pid")))
+        running = threads.submit(pool.run, b"spin")
+        time.sleep(0.1)
+        os.kill(zygote, signal.SIGKILL)
+        failed = running.result()
+        assert isinstance(failed, Failed)
+        assert failed.cause is Cause.KILLED
+        assert parent_of(number(pool.run(b"pid"))) != zygote
+
+
+def test_a_stopped_zygote_does_not_stop_warm_workers() -> None:
+    """Only who needs a new worker has to wait for the zygote."""
+    with Pool(OPTIONS) as pool:
+        pool.fill()
+        zygote = parent_of(number(pool.run(b"pid")))
+        os.kill(zygote, signal.SIGSTOP)
+        try:
+            assert isinstance(pool.run(b"echo x"), Answered)
+        finally:
+            os.kill(zygote, signal.SIGCONT)
+
+
+def test_no_descriptors_left_is_one_failure() -> None:
+    """Without descriptors no worker starts; with some again, one does."""
+    options = PoolOptions(module="sandbox_handlers", limits=LIMITS, workers=1, spare=0)
+    with Pool(options) as pool:
+        os.kill(number(pool.run(b"pid")), signal.SIGKILL)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+        try:
+            failed = pool.run(b"echo x")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert isinstance(failed, Failed)
+        assert "cannot start a worker" in str(failed.error)
+        assert isinstance(pool.run(b"echo x"), Answered)
+
+
+@pytest.mark.serial
+def test_work_goes_on_while_processes_are_killed() -> None:
+    """With a worker or zygote killed every moment, only running requests fail; nothing leaks."""
+    with Pool(OPTIONS) as pool:
+        pool.fill()
+        files_before, done = open_files(), threading.Event()
+
+        def reap() -> None:
+            while not done.wait(0.05):
+                reply = pool.run(b"pid")
+                if isinstance(reply, Answered):
+                    os.kill(int(reply.response), signal.SIGKILL)
+
+        reaper = threading.Thread(target=reap)
+        reaper.start()
+        with ThreadPoolExecutor(4) as threads:
+            replies = list(threads.map(pool.run, [b"echo x"] * 3_000))
+        done.set()
+        reaper.join()
+        kinds = Counter(type(reply).__name__ for reply in replies)
+        assert kinds["Answered"] > 2_900
+        assert {reply.cause for reply in replies if isinstance(reply, Failed)} <= {Cause.KILLED}
+        time.sleep(0.2)
+        assert open_files() <= files_before + 4 * (OPTIONS.workers + OPTIONS.spare)

@@ -1,0 +1,125 @@
+"""The server's log lines: for machines and for people, and what they must not say."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING
+
+import builders
+import pytest
+
+from function_script.limits import MIB, Limits
+from function_script.sandbox import Pool, PoolOptions
+from function_script.server import log
+from function_script.server.answering import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LIMITS = Limits(timeout_seconds=0.3, memory_bytes=128 * MIB)
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """The package's logger as it was."""
+    logger = logging.getLogger("function_script")
+    handlers, level, propagates = logger.handlers, logger.level, logger.propagate
+    yield
+    logger.handlers, logger.propagate = handlers, propagates
+    logger.setLevel(level)
+
+
+@pytest.fixture(scope="module")
+def desk() -> Iterator[Desk]:
+    """A desk in front of workers that do as they are told."""
+    with Pool(PoolOptions(module="sandbox_handlers", limits=LIMITS, workers=1)) as pool:
+        pool.fill()
+        yield Desk(pool)
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    """The log so far."""
+    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def test_a_line_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+    """Time, level, message and fields; line breaks and control characters are escaped."""
+    log.start(debug=False)
+    logger = logging.getLogger("function_script.test")
+    logger.info("hello", extra=log.fields(text="a\n\x1b[2Jb", number=1.5))
+    logger.debug("unseen")
+    (line,) = lines(capsys)
+    assert line.pop("ts").endswith("Z")
+    assert line == {"level": "info", "msg": "hello", "text": "a\n\x1b[2Jb", "number": 1.5}
+
+
+def test_fields_do_not_hide_the_message(capsys: pytest.CaptureFixture[str]) -> None:
+    """A field of the same name as a fixed key loses."""
+    log.start(debug=False)
+    logging.getLogger("function_script.test").info("real", extra=log.fields(msg="x", level="y"))
+    (line,) = lines(capsys)
+    assert (line["msg"], line["level"]) == ("real", "info")
+
+
+def test_debug_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    """Short fields stand in the line, those of several lines below it."""
+    log.start(debug=True)
+    logging.getLogger("function_script.test").debug("look", extra=log.fields(a=1, b="x\ny\n"))
+    assert capsys.readouterr().err.split(" ", 1)[1] == "DEBUG   look a=1\n    x\n    y\n"
+
+
+def test_an_exception_is_on_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """A traceback does not break the one-line rule."""
+    log.start(debug=False)
+    try:
+        {}["x"]
+    except KeyError:
+        logging.getLogger("function_script.test").exception("broken")
+    (line,) = lines(capsys)
+    assert "KeyError" in line["exception"]
+
+
+def test_an_answer_is_recorded(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line per request with the handler's facts, sizes and times."""
+    log.start(debug=False)
+    assert desk.answer(b"echo hello", 5.0) == b"hello"
+    (line,) = lines(capsys)
+    assert (line["msg"], line["outcome"], line["command"]) == ("answered", "ok", "echo")
+    assert (line["request_bytes"], line["response_bytes"]) == (10, 5)
+    assert 0 < line["milliseconds"] < 1_000
+    assert line["waited_milliseconds"] == 0
+
+
+def test_a_fatal_answer_says_why(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """A handler's diagnostics are one field of one line."""
+    log.start(debug=False)
+    desk.answer(b"problem x", 5.0)
+    (line,) = lines(capsys)
+    assert line["outcome"] == "fatal"
+    assert line["error"] == "main.star:2:3: cannot run: for the test (none)"
+
+
+def test_a_lost_worker_is_recorded_and_answered(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The user's limits are information, our own bugs are errors; both get a response."""
+    log.start(debug=False)
+    for command in (b"spin", b"raise hunter2"):
+        response = builders.pb.RunFunctionResponse.FromString(desk.answer(command, 5.0))
+        assert response.results[0].severity == builders.pb.SEVERITY_FATAL
+    timeout, bug = lines(capsys)
+    assert (timeout["level"], timeout["outcome"]) == ("info", "timeout")
+    assert (bug["level"], bug["outcome"]) == ("error", "bug")
+    assert "KeyError" in bug["detail"]
+    assert "hunter2" not in str(bug)
+
+
+def test_prints_are_for_debugging_only(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """What programs print may hold anything, so it is logged on demand."""
+    log.start(debug=False)
+    desk.answer(b"say secret", 5.0)
+    assert "secret" not in capsys.readouterr().err
+    log.start(debug=True)
+    desk.answer(b"say secret", 5.0)
+    assert "secret" in capsys.readouterr().err
