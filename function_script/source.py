@@ -50,6 +50,9 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 def excerpt(source: Source, span: Span) -> Excerpt | None:
     """The lines around ``span`` in ``source``; None when the span lies outside of it."""
     lines = _LINE_END.split(source.text)
+    if not lines[-1] and span.line < len(lines):
+        # What follows the last line end is a line only to a cursor that stands there.
+        lines.pop()
     if not 1 <= span.line <= len(lines):
         return None
     first = max(1, span.line - _LINES_AROUND)

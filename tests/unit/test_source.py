@@ -18,3 +18,14 @@ def test_a_place_outside_the_text_has_no_excerpt() -> None:
     source = Source(name="script", text="a\n")
     assert excerpt(source, Span(name="script", line=9)) is None
     assert excerpt(source, Span(name="script", line=0)) is None
+
+
+def test_the_last_line_end_begins_no_line_to_show() -> None:
+    """The empty line after it is shown only when it is the place itself."""
+    source = Source(name="script", text="a\n")
+    shown = excerpt(source, Span(name="script", line=1))
+    assert shown is not None
+    assert shown.lines == ("a",)
+    at_the_end = excerpt(source, Span(name="script", line=2))
+    assert at_the_end is not None
+    assert at_the_end.lines == ("a", "")
