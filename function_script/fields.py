@@ -28,12 +28,26 @@ class Problems:
 
 
 class Fields:
-    """One object at a path. A getter that finds a problem notes it and gives the absent value."""
+    """One object at a path. A getter that finds a problem notes it and gives the absent value.
 
-    def __init__(self, value: Object, path: str, problems: Problems) -> None:
+    ``path`` is a text, or the Fields that hold the object and its key there: nearly always
+    nobody asks for the text.
+    """
+
+    __slots__ = ("_path", "problems", "value")
+
+    def __init__(self, value: Object, path: str | tuple[Fields, str], problems: Problems) -> None:
         self.value = value
-        self.path = path
         self.problems = problems
+        self._path = path
+
+    @property
+    def path(self) -> str:
+        """Where the object stands, such as ``spec.rules[0]``; empty for the outermost."""
+        if isinstance(self._path, str):
+            return self._path
+        holder, key = self._path
+        return holder.at(key)
 
     def at(self, key: str) -> str:
         """The path of the field ``key``."""
@@ -41,11 +55,10 @@ class Fields:
 
     def refuse_unknown(self, *known: str, hint: str | None = None) -> None:
         """Note every field that is not ``known``, with the nearest name that is."""
-        for key in sorted(self.value):
-            if key not in known:
-                near = nearest(key, known)
-                advice = f'did you mean "{near}"?' if near else hint
-                self.problems.add(self.at(key), "unknown field", hint=advice)
+        for key in sorted(self.value.keys() - known):
+            near = nearest(key, known)
+            advice = f'did you mean "{near}"?' if near else hint
+            self.problems.add(self.at(key), "unknown field", hint=advice)
 
     def text(self, key: str, *, required: bool = False) -> str | None:
         """A string; when ``required`` it must be there and must not be empty."""
@@ -61,7 +74,7 @@ class Fields:
     def object(self, key: str, *, required: bool = False) -> Fields | None:
         """An object, as Fields of its own."""
         found: Object | None = self._typed(key, dict, "an object", required=required)
-        return None if found is None else Fields(found, self.at(key), self.problems)
+        return None if found is None else Fields(found, (self, key), self.problems)
 
     def objects(self, key: str) -> Iterator[Fields]:
         """The objects of a list."""
@@ -77,7 +90,7 @@ class Fields:
         """Every key with its object; with ``nullable``, None for keys whose value is null."""
         for key, item in self.value.items():
             if isinstance(item, dict):
-                yield key, Fields(item, self.at(key), self.problems)
+                yield key, Fields(item, (self, key), self.problems)
             elif item is None and nullable:
                 yield key, None
             else:
@@ -88,10 +101,10 @@ class Fields:
         found = self.object(key)
         if found is None:
             return None
-        for name, item in found.value.items():
-            if not isinstance(item, str):
-                self._mismatch(found.at(name), "a string", item)
-        return {name: item for name, item in found.value.items() if isinstance(item, str)}
+        texts = {name: item for name, item in found.value.items() if isinstance(item, str)}
+        for name in [name for name in found.value if name not in texts]:
+            self._mismatch(found.at(name), "a string", found.value[name])
+        return texts
 
     def choice(self, key: str, choices: Mapping[str, T], *, required: bool = False) -> T | None:
         """What ``choices`` holds for the field's text; a boolean is read as "True" or "False"."""
@@ -100,6 +113,8 @@ class Fields:
             if required:
                 self.problems.add(self.at(key), "is required")
             return None
+        if isinstance(found, str) and found in choices:
+            return choices[found]
         word = str(found) if isinstance(found, (str, bool)) else None
         # What a template prints for a boolean.
         word = {"true": "True", "false": "False"}.get(word or "", word)
