@@ -34,6 +34,7 @@ class Child:
         self._pidfd = pidfd
         self.pid = pid
         self.is_reusable = True
+        self._cpu_seconds_before = 0.0
 
     def is_alive(self) -> bool:
         """Whether the process has not ended; costs two microseconds."""
@@ -41,6 +42,7 @@ class Child:
 
     def begin(self, data: bytes, budget_seconds: float) -> None:
         """Hand over a request; a dead worker shows when its receipt is awaited."""
+        self._cpu_seconds_before = self._cpu_seconds()
         self._box.put_limits(0.0, 0)
         self._box.put(data)
         frame = Request(length=len(data), budget_seconds=budget_seconds).pack()
@@ -73,11 +75,9 @@ class Child:
         """Give the memory of a large request back."""
         self._box.trim(used_bytes)
 
-    def cpu_seconds(self) -> float:
-        """What the process has used of all processors so far; 0 when it is gone."""
-        with suppress(OSError):
-            return time.clock_gettime(~self.pid << 3 | _CPU_CLOCK)
-        return 0.0
+    def used_seconds(self) -> float:
+        """CPU time used for the last request so far; 0 when the process is gone."""
+        return max(self._cpu_seconds() - self._cpu_seconds_before, 0.0)
 
     def slow_down(self) -> None:
         """Let others have the CPU first. Not to be undone without privileges: use it no more."""
@@ -104,6 +104,11 @@ class Child:
         self._box.close()
         os.close(self._log)
         os.close(self._pidfd)
+
+    def _cpu_seconds(self) -> float:
+        with suppress(OSError):
+            return time.clock_gettime(~self.pid << 3 | _CPU_CLOCK)
+        return 0.0
 
     def _has_ended_within(self, seconds: float) -> bool:
         poller = select.poll()

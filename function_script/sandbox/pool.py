@@ -17,6 +17,7 @@ from function_script.sandbox.crew import Crew
 from function_script.sandbox.frames import Receipt
 from function_script.sandbox.nursery import Nursery
 from function_script.sandbox.outcome import Answered, Cause, Failed, Reply, Terms
+from function_script.sandbox.pace import Pace
 from function_script.sandbox.places import Places
 from function_script.sandbox.settings import Settings
 from function_script.sandbox.speech import to_text
@@ -27,13 +28,9 @@ if TYPE_CHECKING:
     from function_script.sandbox.child import Child
     from function_script.sandbox.places import Place
 
-# A run is long when it has used this share of its time limit as CPU time, divided among as many
-# as are long already: one that loops is seldom alone. A new worker needs the least to warm up.
-# On a crowded machine, several times that on the clock counts as well.
-_LONG_SHARE = 1 / 8
-_LEAST_LONG_SHARE = 1 / 100
-_CLOCK_FACTOR = 4
 _LOOK_SECONDS = 0.0125
+# On a crowded machine a run can get nowhere: it gives way after this share of its time as well.
+_GIVE_WAY_SHARE = 0.5
 # The worker's own alarm comes first; this one is for when it does not.
 _GRACE_SECONDS = 0.1
 # Nobody waits longer for a worker: Crossplane gives a whole pipeline two minutes.
@@ -80,6 +77,7 @@ class Pool:
         if slow is None:
             slow = machine.slow_workers(options.limits.memory_bytes, options.workers)
         self._places = Places(quick=options.workers, slow=slow, waiting=options.max_waiting)
+        self._pace = Pace(options.limits.timeout_seconds)
         settings = Settings(
             module=options.module,
             preload=options.preload,
@@ -158,17 +156,14 @@ class Pool:
         """The next frame (see Child.receipt), while a long run is moved out of the others' way."""
         started = time.monotonic()
         end = started + timeout_seconds + _GRACE_SECONDS
-        used_before = child.cpu_seconds()
         while not place.is_slow:
             left = end - time.monotonic()
             frame = child.receipt(min(left, _LOOK_SECONDS))
             if frame is not None or left <= _LOOK_SECONDS:
                 return frame
-            used = child.cpu_seconds() - used_before
-            clock = time.monotonic() - started
-            share = max(_LONG_SHARE / (1 + self._places.slow), _LEAST_LONG_SHARE)
-            is_long = max(used, clock / _CLOCK_FACTOR) > share * timeout_seconds
-            if is_long and place.give_way():
+            is_long = child.used_seconds() > self._pace.long_seconds()
+            is_late = time.monotonic() - started > timeout_seconds * _GIVE_WAY_SHARE
+            if (is_long or is_late) and place.give_way() and is_long:
                 child.slow_down()
         return child.receipt(end - time.monotonic())
 
@@ -179,6 +174,8 @@ class Pool:
         except ValueError as error:
             self._crew.replace_later(child)
             return _failed(Cause.CRASH, terms, detail=f"its worker answered with {error}")
+        if isinstance(reply, Answered) and not reply.diagnostics:
+            self._pace.learn(child.used_seconds())
         child.finish(max(request_bytes, receipt.payload_length + receipt.report_length))
         if receipt.is_last or not child.is_reusable:
             self._crew.replace_later(child)

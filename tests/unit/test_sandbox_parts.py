@@ -13,6 +13,7 @@ from function_script.limits import MIB
 from function_script.sandbox import machine, outcome, report, speech
 from function_script.sandbox.frames import Receipt
 from function_script.sandbox.outcome import Cause, Death, Failed, Terms
+from function_script.sandbox.pace import Pace
 from function_script.sandbox.places import Place, Places
 from function_script.sandbox.report import Report
 
@@ -94,6 +95,19 @@ def test_the_queue_is_served_in_order() -> None:
     for thread in threads:
         thread.join()
     assert order == [0, 1, 2, 3, 4]
+
+
+def test_long_is_what_is_unusual() -> None:
+    """Twice what programs needed lately is long, within bounds set by the time limit."""
+    pace = Pace(2.0)
+    assert pace.long_seconds() == 0.25
+    pace.learn(0.15)
+    assert pace.long_seconds() == 0.3
+    pace.learn(5.0)
+    assert pace.long_seconds() == 0.5
+    for _ in range(2_000):
+        pace.learn(0.001)
+    assert pace.long_seconds() == 0.02
 
 
 DEATHS = [
