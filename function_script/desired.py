@@ -6,7 +6,7 @@ not mention comes out byte for byte, fields of a newer Crossplane included.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
 from function_script.errors import DocumentError
@@ -39,6 +39,7 @@ def _composed(name: str, entry: Composed, resource: Object, earlier: wire.Resour
     if earlier is None or earlier.struct is None:
         return _entry(name, resource, entry.ready or 0, {})
     before = wire.decode_struct(earlier.struct)
+    resource = cast("Object", objects.pruned(resource))
     ready, details = entry.ready or 0, {}
     if not entry.replace:
         resource = _merged(before, resource)
@@ -96,6 +97,6 @@ def _identify(resource: Object, request: wire.Request) -> None:
 
 def _encoded(resource: Object, subject: str) -> bytes:
     try:
-        return wire.encode_struct(resource)
+        return wire.encode_struct(resource, drop_nulls=True)
     except ValueError as error:
         raise DocumentError.of(f"cannot compose {subject}: {error}") from error

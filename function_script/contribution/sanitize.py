@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script import objects
-
 if TYPE_CHECKING:
     from function_script.fields import Fields
     from function_script.values import Object
@@ -28,7 +26,10 @@ _FOREIGN_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configurat
 
 
 def composed_object(body: Fields) -> Object:
-    """``body`` without status, server-owned metadata and nulls; checks labels and annotations."""
+    """``body`` without status and server-owned metadata; checks labels and annotations.
+
+    Shares what it can with ``body``; null fields stay, for they are left out where it is encoded.
+    """
     resource = _kept(body.value, frozenset({"status"}))
     metadata = body.object("metadata")
     if metadata is None:
@@ -42,8 +43,4 @@ def composed_object(body: Fields) -> Object:
 
 
 def _kept(value: Object, dropped: frozenset[str]) -> Object:
-    return {
-        key: objects.pruned(item)
-        for key, item in value.items()
-        if item is not None and key not in dropped
-    }
+    return {key: item for key, item in value.items() if item is not None and key not in dropped}

@@ -18,7 +18,8 @@ READY_UNSPECIFIED = 0
 class Composed:
     """One composed resource the step has an opinion on.
 
-    ``resource`` None: the step removes it. ``replace``: it takes the place of an earlier step's
+    ``resource`` None: the step removes it; it may be shared, and hold null fields that mean
+    nothing, so it is not to be changed. ``replace``: it takes the place of an earlier step's
     entry instead of merging into it. ``ready`` None: not said.
     """
 

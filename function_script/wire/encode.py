@@ -47,9 +47,10 @@ class EncodeError(ValueError):
 
 
 class _Budget:
-    """What one value has used up so far: nodes, and bytes of keys and texts."""
+    """What one value has used up so far: nodes, and bytes of keys and texts; and the one choice."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, drop_nulls: bool) -> None:
+        self.drop_nulls: bool = drop_nulls
         self.nodes: int = 0
         self.size: int = 0
 
@@ -63,14 +64,15 @@ class _Budget:
             raise EncodeError("", f"goes past {MAX_BYTES >> 20} MiB, the most that fit")
 
 
-def encode_struct(value: Object) -> bytes:
+def encode_struct(value: Object, *, drop_nulls: bool = False) -> bytes:
     """A dict as a Struct. Raises EncodeError, a ValueError, that names the path.
 
+    ``drop_nulls`` leaves out fields that are null, at any depth; nulls in lists stay.
     Refused: NaN and infinities, integers beyond 2**53, keys and values of other types, more
     than 100 containers inside one another, 200,000 nodes, 64 MiB.
     """
     # Declared types are what callers promise; what programs return is looked at before use.
-    return _object(cast("dict[object, object]", value), _Budget(), 1)
+    return _object(cast("dict[object, object]", value), _Budget(drop_nulls=drop_nulls), 1)
 
 
 def _object(value: dict[object, object], budget: _Budget, depth: int) -> bytes:
@@ -80,10 +82,13 @@ def _object(value: dict[object, object], budget: _Budget, depth: int) -> bytes:
     key = ""
     try:
         for key in keys:
+            item = value[key]
+            if item is None and budget.drop_nulls:
+                continue
             prefix = _keys.get(key)
             if prefix is None:
                 prefix = _key(key, budget)
-            encoded = _value(value[key], budget, depth + 1)
+            encoded = _value(item, budget, depth + 1)
             size = varint(len(encoded))
             pieces.append(b"\x0a")
             pieces.append(varint(len(prefix) + len(size) + len(encoded)))
