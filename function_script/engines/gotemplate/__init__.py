@@ -55,11 +55,13 @@ def check(program: Program, limits: Limits) -> None:
 
 
 def _load(program: Program, parts: tuple[Part, ...]) -> Loaded:
-    """The compiled program; raises ProgramError with the problems of all its sources."""
+    """The compiled program; raises ProgramError with the problems of all sources."""
     try:
         return programs.load(programs.sources_of(program))
     except ProgramFailure as failure:
         raise ProgramError(*problems.parse_problems(failure, parts)) from failure
+    except OverLimit as error:
+        raise LimitError.of(f"cannot parse {program.main.name}: {error}") from error
 
 
 def _data(program: Program, scope: Scope, loaded: Loaded) -> Shelf:

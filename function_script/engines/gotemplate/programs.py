@@ -6,7 +6,7 @@ Kept by content, so a template is compiled once however often it runs.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.gotemplate import table
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from function_script.values import Value
 
 DELIMS: Final = ("{{", "}}")
+# About as many megabytes of compiled code as hundred thousands of characters.
+_MAX_KEPT: Final = 1_000_000
 
 
 class Settings(NamedTuple):
@@ -87,15 +89,37 @@ def sources_of(program: Program) -> Sources:
     return Sources(((MAIN, program.main), *modules), read_settings(program.options))
 
 
-@lru_cache(maxsize=64)
-def load(sources: Sources) -> Loaded:
-    """All templates of a program, compiled; raises ProgramFailure."""
+class Cache:
+    """Compiled programs by content: the most recently used, up to so many characters of source."""
+
+    def __init__(self, characters: int) -> None:
+        self._characters = characters
+        self._kept: OrderedDict[Sources, Loaded] = OrderedDict()
+
+    def load(self, sources: Sources) -> Loaded:
+        """The program, compiled now if it is not kept; raises ProgramFailure and OverLimit."""
+        found = self._kept.get(sources)
+        if found is None:
+            found = self._kept[sources] = compile_program(sources)
+            while len(self._kept) > 1 and sum(map(_size, self._kept)) > self._characters:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(sources)
+        return found
+
+
+def _size(sources: Sources) -> int:
+    return sum(len(source.text) for _, source in sources.texts)
+
+
+def compile_program(sources: Sources) -> Loaded:
+    """All templates of a program, compiled; raises ProgramFailure and OverLimit."""
     functions = table.functions(sources.settings.allowed)
     grammar = Grammar(sources.settings.delims, functions)
     trees: dict[str, list[Node]] = {}
     origins: dict[str, Source] = {}
     assigned: set[str] = set()
     bad: list[BadSource] = []
+    tokens = 0
     for name, source in sources.texts:
         try:
             parsed = parser.parse(name, source.text, grammar)
@@ -106,10 +130,15 @@ def load(sources: Sources) -> Loaded:
             trees.setdefault(template, root)
             origins.setdefault(template, source)
         assigned |= parsed.assigned
+        tokens += parsed.tokens
+        parser.check_tokens(tokens)
     if bad:
         raise ProgramFailure(bad)
     around = Surroundings(functions, frozenset(assigned))
     return Loaded(compile_templates(trees, around, sources.settings.missing), origins)
+
+
+load: Final = Cache(_MAX_KEPT).load
 
 
 def to_output(parts: list[str]) -> str:

@@ -30,7 +30,7 @@ MAX_TEMPLATE_DEPTH: Final = 200
 _CHARACTERS_PER_STEP: Final = 64
 _ITEMS_PER_STEP: Final = 2
 # Steps between two looks at the clock and the output.
-_STEPS_UNOBSERVED: Final = 256
+_STEPS_UNOBSERVED: Final = 32
 # What rendering may take of a step's time: the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
 

@@ -1,0 +1,185 @@
+"""Templates that want more than they may have: each is stopped by a limit that says its name."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import pytest
+
+from function_script.engines import gotemplate
+from function_script.errors import FatalError, LimitError, ProgramError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope
+from function_script.source import Source
+
+DOUBLED = "{{ $x := list 0 }}{{ range 60 }}{{ $x = list $x $x }}{{ end }}"
+ENDLESS = '{{ $x := dict }}{{ $_ := set $x "self" $x }}'
+ALIASES = "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
+    f"{key}: &{key} [{','.join([f'*{before}'] * 10)}]\n" for before, key in pairwise("abcdefg")
+)
+AGAIN = '{{ template "f" (sub . 1) }}'
+TREE = f'{{{{ define "f" }}}}{{{{ if . }}}}{AGAIN}{AGAIN}{{{{ end }}}}{{{{ end }}}}{{{{ template "f" 60 }}}}'
+ENTRY = '{{ $_ := set $d (print $i "-" $j) (repeat 60 "x") }}'
+LOOPS = "{{ range $i := 1000 }}{{ range $j := 1000 }}"
+ENTRIES = f"{{{{ $d := dict }}}}{LOOPS}{ENTRY}{{{{ end }}}}{{{{ end }}}}"
+BIG = '{{ $x := repeat 1000000 "x" }}'
+
+# What the message must hold, and the template.
+STOPPED = [
+    ("range", "steps", "{{ range 1000000000 }}{{ end }}"),
+    ("nested-ranges", "steps", "{{ range 100000 }}{{ range 100000 }}{{ end }}{{ end }}"),
+    ("output", "output", "{{ range 100000 }}{{ range 1000 }}xxxxxxxxxxxx{{ end }}{{ end }}"),
+    ("output-at-once", "output", f"{BIG}{'{{ $x }}' * 3000}"),
+    ("until", "a list of", "{{ until 1000000000 }}"),
+    ("untilStep", "a list of", "{{ untilStep 0 1000000000 1 }}"),
+    ("seq", "a list of", "{{ seq 1 1000000000 }}"),
+    ("repeat", "a string of", '{{ repeat 1000000000 "x" }}'),
+    (
+        "print-doubling",
+        "a string of",
+        '{{ $x := "a" }}{{ range 60 }}{{ $x = print $x $x }}{{ end }}',
+    ),
+    ("cat-doubling", "a string of", '{{ $x := "a" }}{{ range 60 }}{{ $x = cat $x $x }}{{ end }}'),
+    (
+        "printf-doubling",
+        "a string of",
+        '{{ $x := "a" }}{{ range 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}',
+    ),
+    (
+        "concat-doubling",
+        "a list of",
+        "{{ $x := list 0 }}{{ range 60 }}{{ $x = concat $x $x }}{{ end }}",
+    ),
+    ("print-many", "a string of", f"{BIG}{{{{ print{' $x' * 5000} | len }}}}"),
+    ("printf-many", "a string of", f'{BIG}{{{{ printf "{"%s" * 5000}"{" $x" * 5000} | len }}}}'),
+    ("doubled-print", "nodes", DOUBLED + "{{ $x }}"),
+    ("doubled-json", "nodes", DOUBLED + "{{ toJson $x }}"),
+    ("doubled-yaml", "nodes", DOUBLED + "{{ toYaml $x }}"),
+    ("doubled-quote", "nodes", DOUBLED + "{{ quote $x }}"),
+    ("doubled-join", "nodes", DOUBLED + '{{ join "," $x }}'),
+    ("doubled-html", "nodes", DOUBLED + "{{ html $x }}"),
+    ("doubled-printf", "nodes", DOUBLED + '{{ printf "%d" $x }}'),
+    ("doubled-equal", "nodes", f"{DOUBLED}{{{{ $y := $x }}}}{DOUBLED}{{{{ deepEqual $x $y }}}}"),
+    ("doubled-copy", "nodes", DOUBLED + "{{ deepCopy $x | len }}"),
+    ("endless-print", "deep", ENDLESS + "{{ $x }}"),
+    ("endless-json", "deep", ENDLESS + "{{ toJson $x }}"),
+    ("endless-yaml", "deep", ENDLESS + "{{ toYaml $x }}"),
+    ("endless-copy", "deep", ENDLESS + "{{ deepCopy $x }}"),
+    ("printf-width", "padding", '{{ printf "%100000d" 1 }}'),
+    ("printf-star", "padding", '{{ printf "%*d" 100000 1 }}'),
+    ("printf-precision", "padding", '{{ printf "%.100000f" 1.0 }}'),
+    ("indent", "padding", '{{ indent 100000 "a" }}'),
+    ("replace", "a string of", '{{ replace "x" (repeat 100000 "y") (repeat 100000 "x") }}'),
+    ("join", "a string of", '{{ join (repeat 100000 "y") (until 99999) }}'),
+    ("template", "nested", '{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}'),
+    ("include", "nested", '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}'),
+    ("template-tree", "steps", TREE),
+    ("kept-strings", "steps", f"{BIG}{{{{ range 100000 }}}}{{{{ $y := upper $x }}}}{{{{ end }}}}"),
+    ("kept-lists", "steps", "{{ range 100000 }}{{ $y := until 100000 }}{{ end }}"),
+    ("kept-entries", "steps", ENTRIES),
+    ("yaml-aliases", "nodes", f"{{{{ fromYaml `{ALIASES}` | len }}}}"),
+    ("tokens", "tokens", "{{ . }}" * 30_000),
+    ("source", "a source of", "x" * 300_000),
+]
+
+
+def scope() -> Scope:
+    """A request of nothing."""
+    return Scope(
+        request=Lazy(
+            {
+                "meta": dict,
+                "observed": lambda: {"composite": {"resource": {}}, "resources": {}},
+                "desired": lambda: {"composite": {"resource": {}}, "resources": {}},
+                "input": dict,
+                "context": dict,
+                "required_resources": dict,
+                "extra_resources": dict,
+                "credentials": dict,
+                "required_schemas": dict,
+            }
+        )
+    )
+
+
+def evaluate(template: str, limits: Limits) -> str:
+    """The text of a template."""
+    program = Program(main=Source(name="inline", text=template))
+    return gotemplate.evaluate(program, scope(), limits).text
+
+
+@pytest.mark.parametrize(
+    ("name", "template"), [s[1:] for s in STOPPED], ids=[s[0] for s in STOPPED]
+)
+def test_a_bomb_is_stopped_by_its_limit(name: str, template: str) -> None:
+    """The error is a limit's, names it, and comes within the step's time."""
+    started = time.monotonic()
+    with pytest.raises(LimitError) as caught:
+        evaluate(template, Limits())
+    assert name in str(caught.value)
+    assert time.monotonic() - started < Limits().timeout_seconds
+
+
+def test_a_slow_template_stops_before_its_worker_is_killed() -> None:
+    """What is slow without being large is stopped by the clock, within the step's timeout."""
+    template = f"{BIG}{{{{ range 100000 }}}}{{{{ $y := sha256sum $x }}}}{{{{ end }}}}"
+    started = time.monotonic()
+    with pytest.raises(LimitError, match="timeout"):
+        evaluate(template, Limits(timeout_seconds=0.4))
+    assert time.monotonic() - started < 0.4
+
+
+REFUSED = [
+    ("parentheses", "{{ " + "(" * 100 + "1" + ")" * 100 + " }}"),
+    ("ifs", "{{ if . }}" * 200 + "{{ end }}" * 200),
+    ("ranges", "{{ range 1 }}" * 30 + "{{ end }}" * 30),
+    ("unclosed-strings", "{{ " + '"a" ' * 5_000),
+    ("braces", "{" * 15_000),
+    ("comments", "{{/*" * 50_000),
+    ("digits", "{{ " + "1" * 100_000 + " }}"),
+    ("dots", "{{ ." + ".a" * 9_000 + " }}"),
+]
+
+
+@pytest.mark.parametrize("template", [r[1] for r in REFUSED], ids=[r[0] for r in REFUSED])
+def test_monstrous_syntax_is_a_clean_error(template: str) -> None:
+    """Deep nesting and endless tokens are errors of the program, not of the compiler."""
+    with pytest.raises(ProgramError):
+        evaluate(template, Limits())
+
+
+LARGE = [
+    ("else-ifs", "{{ if .x }}" + "{{ else if .x }}" * 3_000 + "{{ end }}", ""),
+    ("nested-elses", "{{ if .x }}a{{ else }}" * 40 + "b" + "{{ end }}" * 40, "b"),
+    ("nested-ranges", "{{ range 1 }}" * 18 + "x" + "{{ end }}" * 18, "x"),
+    ("stages", "{{ 1" + " | print" * 5_000 + " }}", "1"),
+    ("chain", "{{ .a" + ".a" * 9_000 + " }}", "<no value>"),
+    ("blanks", " " * 200_000 + "{{- 1 }}", "1"),
+    ("text", "x" * 250_000, "x" * 250_000),
+]
+
+
+@pytest.mark.parametrize(("template", "text"), [x[1:] for x in LARGE], ids=[x[0] for x in LARGE])
+def test_large_is_not_hostile(template: str, text: str) -> None:
+    """What is only long renders."""
+    assert evaluate(template, Limits()) == text
+
+
+ESCAPES = [
+    "{{ .__class__ }}",
+    "{{ (print 1).__class__ }}",
+    "{{ .observed.__init__.__globals__ }}",
+    '{{ index . "__class__" }}',
+    "{{ $x := . }}{{ $x.__dict__ }}",
+]
+
+
+@pytest.mark.parametrize("template", ESCAPES)
+def test_python_does_not_show_through(template: str) -> None:
+    """Python's attributes are names like any other: absent, or fields that a type has not."""
+    try:
+        text = evaluate(template, Limits())
+    except FatalError as error:
+        text = str(error)
+    assert text == "<no value>" or "can't evaluate field" in text
