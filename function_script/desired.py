@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
+from function_script.documents import Memo
 from function_script.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 _NOTHING = wire.index_resource(b"")
+
+# Encoded resources by the document they were read from. The key is shared with other memos.
+_MEMO_BYTES = 8 << 20
+_ENTRY_BYTES = 300
+_memo: Memo[bytes] = Memo(_MEMO_BYTES)
 
 
 def merge(request: wire.Request, wanted: Contribution) -> bytes | None:
@@ -37,7 +43,7 @@ def merge(request: wire.Request, wanted: Contribution) -> bytes | None:
 
 def _composed(name: str, entry: Composed, resource: Object, earlier: wire.Resource | None) -> bytes:
     if earlier is None or earlier.struct is None:
-        return _entry(name, resource, entry.ready or 0, {})
+        return _alone(name, entry, resource)
     before = wire.decode_struct(earlier.struct)
     resource = cast("Object", objects.pruned(resource))
     ready, details = entry.ready or 0, {}
@@ -49,6 +55,16 @@ def _composed(name: str, entry: Composed, resource: Object, earlier: wire.Resour
         # Echoed as it was: keep the very bytes, with whatever they hold that we do not know.
         return earlier.payload
     return _entry(name, resource, ready, details)
+
+
+def _alone(name: str, entry: Composed, resource: Object) -> bytes:
+    """A resource that no earlier step has: the same bytes for the same document."""
+    payload = _memo.find(entry.key) if entry.key is not None else None
+    if payload is None:
+        payload = _entry(name, resource, entry.ready or 0, {})
+        if entry.key is not None:
+            _memo.keep(entry.key, payload, size_bytes=len(payload) + _ENTRY_BYTES)
+    return payload
 
 
 def _merged(before: Object, resource: Object) -> Object:

@@ -13,6 +13,7 @@ from function_script.contribution import shapes
 from function_script.contribution.returned import READY
 from function_script.contribution.sanitize import composed_object
 from function_script.diagnostics import Diagnostic
+from function_script.documents import Memo
 from function_script.errors import DocumentError
 from function_script.fields import Fields, Problems, nearest
 from function_script.objects import merge
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 
 _MERGE = {"Merge": False, "Replace": True}
 
+# Composed resources by the text of their document: see `documents.stream` for its size.
+_MEMO_BYTES = 12 << 20
+_BYTES_PER_CHARACTER = 12
+_memo: Memo[shapes.Contribution] = Memo(_MEMO_BYTES)
+
 
 def from_documents(
     documents: Sequence[Document],
@@ -40,7 +46,7 @@ def from_documents(
     lines: dict[tuple[str, str], int] = {}
     for document in documents:
         problems = Problems()
-        part = _read(Fields(document.value, "", problems), xr, dialect)
+        part = _remembered(document, dialect) or _read(document, xr, dialect, problems)
         for key in _names(part):
             if key in lines:
                 first = locate(lines[key]) or f"line {lines[key]} of the rendered text"
@@ -71,7 +77,25 @@ def _diagnostics(
     ]
 
 
-def _read(document: Fields, xr: Object, dialect: Dialect) -> shapes.Contribution:
+def _remembered(document: Document, dialect: Dialect) -> shapes.Contribution | None:
+    """What this very text composed the last time, which depends on nothing else."""
+    return _memo.find((dialect.prefix, document.key))
+
+
+def _read(
+    document: Document, xr: Object, dialect: Dialect, problems: Problems
+) -> shapes.Contribution:
+    part = _part(Fields(document.value, "", problems), xr, dialect)
+    if not part.composed or problems.texts:
+        return part
+    key = (dialect.prefix, document.key)
+    composed = {name: replace(entry, key=key) for name, entry in part.composed.items()}
+    part = shapes.Contribution(composed=composed)
+    _memo.keep(key, part, size_bytes=len(document.key) * _BYTES_PER_CHARACTER)
+    return part
+
+
+def _part(document: Fields, xr: Object, dialect: Dialect) -> shapes.Contribution:
     api_version = document.text("apiVersion", required=True) or ""
     kind = document.text("kind", required=True) or ""
     metadata = document.object("metadata")
@@ -158,28 +182,29 @@ def _meta(document: Fields, kind: str, dialect: Dialect) -> shapes.Contribution:
 
 def combined(parts: Sequence[shapes.Contribution]) -> shapes.Contribution:
     """All parts as one; later documents win where both speak of the same field."""
-    whole = shapes.Contribution()
+    context: Object = {}
+    composite, ttl_seconds, output = shapes.NOTHING, None, None
     for part in parts:
-        context = whole.context
-        if part.context:
-            context = dict(whole.context)
-            merge(context, part.context)
-        whole = replace(
-            whole,
-            composed={**whole.composed, **part.composed},
-            composite=_both(whole.composite, part.composite),
-            context=context,
-            results=whole.results + part.results,
-            conditions=whole.conditions + part.conditions,
-            resources={**whole.resources, **part.resources},
-            schemas={**whole.schemas, **part.schemas},
-            ttl_seconds=whole.ttl_seconds if part.ttl_seconds is None else part.ttl_seconds,
-            output=whole.output if part.output is None else part.output,
-        )
-    return whole
+        merge(context, part.context)
+        composite = _both(composite, part.composite)
+        ttl_seconds = ttl_seconds if part.ttl_seconds is None else part.ttl_seconds
+        output = output if part.output is None else part.output
+    return shapes.Contribution(
+        composed={name: entry for part in parts for name, entry in part.composed.items()},
+        composite=composite,
+        context=context,
+        results=tuple(result for part in parts for result in part.results),
+        conditions=tuple(condition for part in parts for condition in part.conditions),
+        resources={name: each for part in parts for name, each in part.resources.items()},
+        schemas={name: each for part in parts for name, each in part.schemas.items()},
+        ttl_seconds=ttl_seconds,
+        output=output,
+    )
 
 
 def _both(first: shapes.Composite, second: shapes.Composite) -> shapes.Composite:
+    if second is shapes.NOTHING:
+        return first
     status = dict(first.status) if first.status is not None else second.status
     if first.status is not None and second.status is not None and status is not None:
         merge(status, second.status)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
     from function_script import wire
     from function_script.values import Object
@@ -20,12 +20,14 @@ class Composed:
 
     ``resource`` None: the step removes it; it may be shared, and hold null fields that mean
     nothing, so it is not to be changed. ``replace``: it takes the place of an earlier step's
-    entry instead of merging into it. ``ready`` None: not said.
+    entry instead of merging into it. ``ready`` None: not said. ``key``: all that the entry was
+    read from, for whoever remembers what is derived from it; None: not worth remembering.
     """
 
     resource: Object | None
     ready: int | None = None
     replace: bool = True
+    key: Hashable = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +39,15 @@ class Composite:
     connection_details: Mapping[str, bytes] = field(default_factory=dict)
 
 
+NOTHING = Composite()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution:
     """Everything one step adds. Absent parts are empty: the step has no opinion on them."""
 
     composed: Mapping[str, Composed] = field(default_factory=dict)
-    composite: Composite = field(default_factory=Composite)
+    composite: Composite = NOTHING
     context: Object = field(default_factory=dict)
     results: tuple[wire.Result, ...] = ()
     conditions: tuple[wire.Condition, ...] = ()

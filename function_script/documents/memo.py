@@ -1,12 +1,16 @@
 """Remember what was computed from a text, by exactly that text, within a bound of bytes.
 
 Called by the stream reader; whoever derives more from a document keeps it in a memo of its own,
-with the document's ``key``. Holds pure results only: forgetting one changes nothing but time.
+by the document's ``key`` and what else it depends on. Holds pure results only: forgetting one
+changes nothing but time.
 """
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 T = TypeVar("T")
 
@@ -21,20 +25,20 @@ class Memo(Generic[T]):
         self._max_bytes = max_bytes
         self._bytes = 0
         # In the order of use: a dict remembers in which order its keys were put in.
-        self._entries: dict[str, tuple[T, int]] = {}
+        self._entries: dict[Hashable, tuple[T, int]] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def find(self, key: str) -> T | None:
-        """What was kept for this text, or None."""
+    def find(self, key: Hashable) -> T | None:
+        """What was kept for this key, or None."""
         entry = self._entries.pop(key, None)
         if entry is None:
             return None
         self._entries[key] = entry
         return entry[0]
 
-    def keep(self, key: str, result: T, *, size_bytes: int) -> None:
+    def keep(self, key: Hashable, result: T, *, size_bytes: int) -> None:
         """Keep a result of about this size, key included; forget others if it needs room."""
         self.forget(key)
         if size_bytes > self._max_bytes:
@@ -44,8 +48,8 @@ class Memo(Generic[T]):
         self._entries[key] = (result, size_bytes)
         self._bytes += size_bytes
 
-    def forget(self, key: str) -> None:
-        """Forget what was kept for this text, if anything."""
+    def forget(self, key: Hashable) -> None:
+        """Forget what was kept for this key, if anything."""
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._bytes -= entry[1]
