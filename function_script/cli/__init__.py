@@ -17,6 +17,7 @@ from function_script.cli.package import package
 from function_script.cli.render import render
 from function_script.cli.run import run
 from function_script.cli.serve import serve
+from function_script.cli.template import template
 from function_script.cli.validate import validate
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def version() -> None:
     click.echo(f"{NAME} {__version__}")
 
 
-for _command in (serve, render, run, validate, package):
+for _command in (serve, render, run, template, validate, package):
     commands.add_command(_command)
 options.name_variables(commands)
 

@@ -70,6 +70,12 @@ def load_file(path: Path) -> Source:
         raise InputError.of(f'cannot read "{path}": {cause}') from error
 
 
+def programs_beside(path: Path) -> Path | None:
+    """Where programs in files are, unless said otherwise: ``programs/`` beside a Composition."""
+    beside = path.parent / "programs"
+    return beside if beside.is_dir() else None
+
+
 def _package(path: Path) -> str:
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import, and seldom needed
 

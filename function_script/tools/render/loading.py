@@ -71,11 +71,10 @@ def _context_files(directory: Path) -> list[tuple[str, Path]]:
 
 
 def with_programs(paths: Paths) -> Paths:
-    """Programs in files are in ``programs/`` beside the Composition, unless said otherwise."""
-    beside = paths.composition.parent / "programs"
-    if paths.programs is None and beside.is_dir():
-        return replace(paths, programs=beside)
-    return paths
+    """The same with the directory of programs in files, unless it was given."""
+    if paths.programs is not None:
+        return paths
+    return replace(paths, programs=sources.programs_beside(paths.composition))
 
 
 def load_one(path: Path, what: str) -> Document:

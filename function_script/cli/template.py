@@ -1,0 +1,78 @@
+"""``function-script template``: the text a template renders to, before it is read as YAML."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Final, TypedDict, Unpack
+
+import click
+
+from function_script.cli import options
+
+
+class _Flags(options.LimitFlags, TypedDict):
+    input: str
+    step: str
+    data: str | None
+    plain: bool
+    program_root: Path | None
+    debug: bool
+
+
+_EPILOG: Final = """\b
+Examples:
+  function-script template composition.yaml --step robots --data request.yaml
+  function-script template examples/jinja-robots/composition.yaml -d examples/jinja-robots/xr.yaml
+"""
+
+
+@click.command(
+    epilog=_EPILOG,
+    params=[
+        *options.limits(),
+        options.program_root("programs/ beside INPUT"),
+        options.debug(),
+    ],
+)
+@click.argument("input", metavar="INPUT")
+@click.option(
+    "--step", default="", metavar="NAME", help="Step of a Composition that has several templates."
+)
+@click.option(
+    "-d",
+    "--data",
+    metavar="FILE",
+    help="Request or XR to render with, as JSON or YAML; - is stdin. By default an empty one.",
+)
+@click.option(
+    "--plain",
+    is_flag=True,
+    help="Take the data for a GoTemplate's root value, and fix what is random: to compare with Go.",
+)
+def template(**flags: Unpack[_Flags]) -> None:
+    """Print the text that a template renders to, before it is read as YAML.
+
+    INPUT is a file with a JinjaTemplate or a GoTemplate, or a Composition with such a step.
+
+    The data is a RunFunctionRequest without its input: observed, desired, context and so on, named
+    as in the protocol or in camelCase, bytes as base64. An XR alone stands for a request that
+    observes it. A GoTemplate also takes any other object, as its root value.
+    """
+    from function_script.tools import sources  # noqa: PLC0415 - slow to import
+    from function_script.tools import template as tool  # noqa: PLC0415 - slow to import
+
+    programs = flags["program_root"] or sources.programs_beside(Path(flags["input"]))
+    found = tool.load_input(sources.load_text(flags["input"]), flags["step"])
+    data = {} if flags["data"] is None else tool.load_data(sources.load_text(flags["data"]))
+    text = tool.render(
+        found,
+        data,
+        tool.Options(
+            limits=options.with_root(options.read_limits(flags), programs),
+            programs=programs,
+            plain=flags["plain"],
+            print=partial(click.echo, err=True),
+        ),
+    )
+    click.echo(text, nl=False)

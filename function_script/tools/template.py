@@ -1,0 +1,188 @@
+"""The command `template`: the text a template renders to, before it is read as YAML.
+
+Called by the command line. The request takes the path it takes in production, sandbox included,
+up to the text. Only a GoTemplate's plain data, which is no request, is rendered right here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from google.protobuf import json_format
+
+from function_script import objects
+from function_script.errors import FatalError, InputError, ProgramError
+from function_script.fields import nearest
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.sandbox import Answered, Pool, PoolOptions
+from function_script.source import Span, excerpt
+from function_script.tools import positions, sources, step_inputs
+from function_script.tools.render import messages
+from function_script.tools.step_inputs import StepInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from function_script.documents import Document
+    from function_script.limits import Limits
+    from function_script.source import Source
+    from function_script.values import Object, Value
+
+_WORKER: Final = "function_script.tools.template_worker"
+_TEMPLATES: Final = ("JinjaTemplate", "GoTemplate")
+_NAMES: Final = {field.json_name: field.name for field in fnv1.RunFunctionRequest.DESCRIPTOR.fields}
+_FIELDS: Final = frozenset((*_NAMES, *_NAMES.values()))
+_GO_PLACE: Final = re.compile(r"template: manifests:(?P<line>\d+)(?::(?P<column>\d+))?: ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """``limits`` are those of production; programs in files are below ``programs``.
+
+    ``plain``: the data is a GoTemplate's root value and no request. ``print`` gets what the
+    template says beside its text.
+    """
+
+    limits: Limits
+    print: Callable[[str], None]
+    programs: Path | None = None
+    plain: bool = False
+
+
+def load_input(source: Source, step: str = "") -> StepInput:
+    """The template in a file: an input, or the input of a Composition's step of that name.
+
+    Raises InputError unless exactly one template is meant.
+    """
+    ours = [each for document in sources.read(source) for each in _inputs(document)]
+    found = [each for each in ours if each.value.get("kind") in _TEMPLATES]
+    chosen = [each for each in found if step in {"", each.step}]
+    if len(chosen) == 1:
+        return chosen[0]
+    names = ", ".join(f'"{each.step}"' for each in found)
+    if chosen:
+        cause, hint = f"there are {len(chosen)}", f"choose one with --step: {names}"
+    elif found:
+        near = nearest(step, tuple(each.step for each in found))
+        cause = f'no step "{step}" has one'
+        hint = f'did you mean "{near}"?' if near else f"the steps with templates are {names}"
+    else:
+        cause = f"it holds no {' or '.join(_TEMPLATES)}"
+        hint = "a script has no text to show: `function-script run` prints what it returns"
+    message = f"cannot find a template in {source.name}: {cause}"
+    raise InputError.of(message, hint=hint if ours else None)
+
+
+def _inputs(document: Document) -> list[StepInput]:
+    """The inputs of ours in a document, which may be one itself."""
+    found = list(step_inputs.find(document))
+    if not step_inputs.has_pipeline(document.value):
+        found = [StepInput(step="", value=document.value, document=document)]
+    return [each for each in found if step_inputs.is_ours(each.value)]
+
+
+def load_data(source: Source) -> Object:
+    """The single object of a JSON or YAML text; raises InputError, DocumentError."""
+    try:
+        # As it is: in YAML of Kubernetes, whole floats are integers.
+        found: Value = json.loads(source.text)
+    except ValueError:
+        found = None
+    if isinstance(found, dict):
+        return found
+    read = sources.read(source)
+    if len(read) != 1:
+        raise InputError.of(
+            f"cannot read {source.name}: it holds {len(read)} objects instead of one"
+        )
+    return read[0].value
+
+
+def render(found: StepInput, data: Object, options: Options) -> str:
+    """The text; raises FatalError, with positions in the file that ``found`` was loaded from.
+
+    ``data`` is a request: observed, desired and so on, named as in the protocol or in camelCase;
+    or an XR, which is observed then. For a GoTemplate it may be anything else: the root value.
+    """
+    if all(objects.api_version_and_kind(data)) and not options.plain:
+        data = {"observed": {"composite": {"resource": data}}}
+    is_other = bool(data) and _FIELDS.isdisjoint(data)
+    if options.plain or (is_other and found.value.get("kind") == "GoTemplate"):
+        with _positions(found, options.programs):
+            return _render_plain(found, data)
+    message = _request(found, data)
+    with _positions(found, options.programs):
+        return _render(message, options)
+
+
+@contextmanager
+def _positions(found: StepInput, programs: Path | None) -> Iterator[None]:
+    """Give problems the positions their author knows."""
+    try:
+        yield
+    except FatalError as error:
+        moved = [positions.to_author(problem, found, programs) for problem in error.diagnostics]
+        raise type(error)(*moved) from error
+
+
+def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
+    pool = PoolOptions(limits=options.limits, module=_WORKER, workers=1, spare=0)
+    with Pool(pool) as sandbox:
+        reply = sandbox.run(message.SerializeToString())
+    if reply.log:
+        options.print(reply.log)
+    if not isinstance(reply, Answered):
+        raise reply.error
+    if reply.diagnostics:
+        raise ProgramError(*reply.diagnostics)
+    return reply.response.decode()
+
+
+def _request(found: StepInput, data: Object) -> fnv1.RunFunctionRequest:
+    for key in data:
+        if key not in _FIELDS:
+            near = nearest(key, tuple(_FIELDS))
+            hint = f'did you mean "{near}"?' if near else f"it has {', '.join(_NAMES.values())}"
+            raise InputError.of(f'cannot read the data: a request has no field "{key}"', hint=hint)
+    parts = {key: value for key, value in data.items() if key != "input"}
+    try:
+        message = json_format.ParseDict(parts, fnv1.RunFunctionRequest())
+    except json_format.ParseError as error:
+        raise InputError.of(f"cannot read the data as a request: {error}") from error
+    messages.write_struct(message.input, found.value)
+    return message
+
+
+def _render_plain(found: StepInput, data: Object) -> str:
+    """As Go's engine renders it, told in its words, what is random fixed: to compare with Go."""
+    from function_script.engines import gotemplate  # noqa: PLC0415 - slow to import
+
+    step = step_inputs.parse(found)
+    if step.language != "gotemplate" or step.program.modules:
+        raise InputError.of(
+            "cannot render with plain data: only a GoTemplate without modules takes it",
+            hint="give it a request: observed, desired, context and so on",
+        )
+    main, settings = step.program.main, step.program.options
+    left, right = (str(objects.find_path(settings, ("delims", index))) for index in range(2))
+    missing = f"missingkey={settings['missingkey']}"
+    try:
+        return gotemplate.render_text(main.text, data, delims=(left, right), options=(missing,))
+    except gotemplate.GoFailure as failure:
+        raise _from_go(failure.text, main) from failure
+
+
+def _from_go(text: str, main: Source) -> ProgramError:
+    place = _GO_PLACE.match(text)
+    if place is None:
+        return ProgramError.of(f"cannot render {main.name}: {text}")
+    # Go counts columns in bytes, from 0; lines alone are known while a template is parsed.
+    column = None if place["column"] is None else int(place["column"]) + 1
+    span = Span(name=main.name, line=int(place["line"]), column=column)
+    message = f"cannot render {main.name}: {text[place.end() :]}"
+    return ProgramError.of(message, span=span, excerpt=excerpt(main, span))

@@ -1,0 +1,37 @@
+"""What a sandbox worker does for the command `template`: the main path up to the rendered text.
+
+Named to the pool by `template`, in place of the main path; takes the same requests.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script import engines, function, inputs, request, wire
+from function_script.errors import FatalError, InputError
+from function_script.program import Rendered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.limits import Limits
+
+
+def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> function.Answer:
+    """The text as UTF-8 in the place of the response; it is empty when there are diagnostics."""
+    try:
+        return function.Answer(response=_render(function.index(data), limits, on_limits).encode())
+    except FatalError as error:
+        return function.Answer(response=b"", diagnostics=error.diagnostics)
+
+
+def _render(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None]) -> str:
+    step = inputs.parse(
+        wire.decode_struct(data.input or b""), ceilings, lambda: request.environment(data)
+    )
+    on_limits(step.limits)
+    scope = request.scope(data, step.params, keep_managed_fields=step.keep_managed_fields)
+    result = engines.get(step.language).evaluate(step.program, scope, step.limits)
+    if not isinstance(result, Rendered):
+        raise InputError.of(f"cannot show the text of a {step.kind}: it renders none")
+    return result.text
