@@ -60,9 +60,7 @@ def run(
     data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None], facts: dict[str, str]
 ) -> bytes:
     """One step: read the input, run its program, merge what it wants into desired state."""
-    step = inputs.parse(
-        wire.decode_struct(data.input or b""), ceilings, lambda: request.environment(data)
-    )
+    step = inputs.read(data.input or b"", ceilings, lambda: request.environment(data))
     on_limits(step.limits)
     scope = request.scope(data, step.params, keep_managed_fields=step.keep_managed_fields)
     facts.update(_facts(step, scope))

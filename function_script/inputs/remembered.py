@@ -1,0 +1,43 @@
+"""A step's input from its bytes: parsed once, and then known by those bytes.
+
+Called by the main path for every request, for Crossplane sends the input along each time. Go
+writes the fields of an object in any order, so that one input is known by a few byte strings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from function_script import objects, wire
+from function_script.documents import Memo
+from function_script.inputs.origin import INLINE
+from function_script.inputs.parsing import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.inputs.step import Step
+    from function_script.limits import Limits
+    from function_script.values import Object, Readable
+
+# A step takes about twice the bytes of its input: the bytes, and the texts of its programs.
+_MEMO_BYTES = 4 << 20
+_SIZE_FACTOR = 2
+_STEP_BYTES = 2_000
+_memo: Memo[Step] = Memo(_MEMO_BYTES)
+
+
+def read(payload: bytes, ceilings: Limits, environment: Callable[[], Readable]) -> Step:
+    """The step of an input's Struct; see `parse`. A program outside of it is read each time."""
+    key = (payload, ceilings)
+    step = _memo.find(key)
+    if step is None:
+        value = wire.decode_struct(payload)
+        step = parse(value, ceilings, environment)
+        if value.get("source") in {None, INLINE}:
+            _memo.keep(key, step, size_bytes=len(payload) * _SIZE_FACTOR + _STEP_BYTES)
+    if not step.params:
+        return step
+    # Whatever a program could do to its params must not reach the next run.
+    return replace(step, params=cast("Object", objects.copied(step.params)))
