@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.sprig import (
     casing,
+    constraints,
     decimals,
     derived_password,
     dicts,
@@ -44,6 +45,7 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *encoding.FUNCTIONS,
     *regex.FUNCTIONS,
     *paths.FUNCTIONS,
+    *constraints.FUNCTIONS,
     *draws.FUNCTIONS,
     *derived_password.FUNCTIONS,
 )

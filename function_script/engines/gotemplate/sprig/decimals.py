@@ -58,7 +58,7 @@ def _compute(
     try:
         return float(result)
     except OverflowError:
-        return math.copysign(math.inf, result.numerator)
+        return math.inf if result > 0 else -math.inf
 
 
 def _to_decimal(value: object) -> Fraction:

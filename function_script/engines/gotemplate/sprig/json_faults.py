@@ -1,8 +1,178 @@
-"""What is wrong with a text that is not JSON, in the words of Go's encoding/json."""
+"""What is wrong with a text that is not JSON, in the words of Go's encoding/json.
+
+Called by json_reader.py once a text is known to be bad; it goes byte by byte, as Go does.
+"""
 
 from __future__ import annotations
 
+from typing import Final, NoReturn
+
+from function_script.engines.gotemplate.printing import quote
+from function_script.engines.gotemplate.values import to_bytes
+
+_SPACES: Final = " \t\r\n"
+_DIGITS: Final = frozenset("0123456789")
+_HEX_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
+_ESCAPES: Final = frozenset('bfnrt\\/"')
+_LITERALS: Final = {"t": "true", "f": "false", "n": "null"}
+_VALUE: Final = "looking for beginning of value"
+
+
+class _Fault(Exception):  # noqa: N818 # ends the scan; its text is the result
+    """The first thing that is wrong."""
+
 
 def find_fault(text: str) -> str:
-    """The first thing Go's scanner stumbles over."""
-    return "unexpected end of JSON input" if not text.strip() else "invalid JSON"
+    """The first thing Go's scanner stumbles over; empty if there is nothing."""
+    try:
+        _Scanner(to_bytes(text).decode("latin-1")).scan()
+    except _Fault as fault:
+        return str(fault)
+    return ""
+
+
+class _Scanner:
+    """Reads a text without making values of it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.index = 0
+        # The brackets that are open.
+        self.open: list[str] = []
+
+    def scan(self) -> None:
+        """Read one value and the end of the text."""
+        while True:
+            self.value()
+            while self.open and self.closes():
+                pass
+            if not self.open:
+                break
+        if self.text[self.index :].strip(_SPACES):
+            self.fail(self.peek(), "after top-level value")
+
+    def closes(self) -> bool:
+        """Behind a value: whether a bracket closes; if not, the next value follows."""
+        opened = self.open[-1]
+        character = self.peek()
+        if character == {"{": "}", "[": "]"}[opened]:
+            self.index += 1
+            self.open.pop()
+            return True
+        if character != ",":
+            context = "object key:value pair" if opened == "{" else "array element"
+            self.fail(character, f"after {context}")
+        self.index += 1
+        if opened == "{":
+            self.key()
+        return False
+
+    def value(self) -> None:
+        """A scalar, or the brackets that open and what stands at once behind them."""
+        while (character := self.peek()) in "{[":
+            self.index += 1
+            self.open.append(character)
+            if self.peek() in "}]" and self.closes():
+                return
+            if character == "{":
+                self.key()
+        if character == '"':
+            self.string()
+        elif character in _LITERALS:
+            self.literal(_LITERALS[character])
+        elif character == "-" or character in _DIGITS:
+            self.number()
+        else:
+            self.fail(character, _VALUE)
+
+    def key(self) -> None:
+        """A key and its colon."""
+        character = self.peek()
+        if character != '"':
+            self.fail(character, "looking for beginning of object key string")
+        self.string()
+        character = self.peek()
+        if character != ":":
+            self.fail(character, "after object key")
+        self.index += 1
+
+    def string(self) -> None:
+        """A text from its first quotes to its last."""
+        self.index += 1
+        while (character := self.next()) != '"':
+            if self.index > len(self.text):
+                self.end()
+            if character < " ":
+                self.fail(character, "in string literal")
+            if character == "\\":
+                self.escape()
+
+    def escape(self) -> None:
+        """What stands behind a backslash."""
+        character = self.next()
+        if character == "u":
+            for _ in range(4):
+                digit = self.next()
+                if digit not in _HEX_DIGITS:
+                    self.fail(digit, "in \\u hexadecimal character escape")
+        elif character not in _ESCAPES:
+            self.fail(character, "in string escape code")
+
+    def literal(self, word: str) -> None:
+        """``true``, ``false`` or ``null``."""
+        self.index += 1
+        for wanted in word[1:]:
+            character = self.next()
+            if character != wanted:
+                self.fail(character, f"in literal {word} (expecting '{wanted}')")
+
+    def number(self) -> None:
+        """A number; one that begins with 0 has no further digits."""
+        if self.text[self.index] == "-":
+            self.index += 1
+        if self.digit("in numeric literal") != "0":
+            self.digits()
+        if self.here() == ".":
+            self.index += 1
+            self.digit("after decimal point in numeric literal")
+            self.digits()
+        if self.here() in {"e", "E"}:
+            self.index += 1
+            if self.here() in {"+", "-"}:
+                self.index += 1
+            self.digit("in exponent of numeric literal")
+            self.digits()
+
+    def digit(self, context: str) -> str:
+        character = self.next()
+        if character not in _DIGITS:
+            self.fail(character, context)
+        return character
+
+    def digits(self) -> None:
+        while self.here() in _DIGITS:
+            self.index += 1
+
+    def here(self) -> str:
+        return self.text[self.index : self.index + 1]
+
+    def peek(self) -> str:
+        """The next character that is no space, not yet consumed."""
+        while self.here() and self.here() in _SPACES:
+            self.index += 1
+        if not self.here():
+            self.end()
+        return self.here()
+
+    def next(self) -> str:
+        """The next character, consumed; behind the last one Go sees a space."""
+        character = self.here() or " "
+        self.index += 1
+        return character
+
+    def end(self) -> NoReturn:
+        raise _Fault("unexpected end of JSON input")
+
+    def fail(self, character: str, context: str) -> NoReturn:
+        shown = {"'": r"\'", '"': '"'}.get(character) or quote(character)[1:-1]
+        raise _Fault(f"invalid character '{shown}' {context}")

@@ -12,13 +12,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.printing import exponent_form, shortest_digits
-from function_script.engines.gotemplate.sprig.characters import whole
 from function_script.engines.gotemplate.values import (
     AnyMap,
     Struct,
     go_type,
+    is_broken,
     is_nil,
     to_bytes,
+    to_string,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ _MAX_PLAIN: Final = 1e21
 _MIN_REPR: Final = 1e-4
 _MAX_REPR: Final = 1e16
 
-_ALWAYS: Final = r'"\\\x00-\x1f\u2028\u2029'
+# The last ones stand for bytes that are not UTF-8.
+_ALWAYS: Final = r'"\\\x00-\x1f\u2028\u2029\ud800-\udfff'
 _RAW: Final = re.compile(f"[{_ALWAYS}]")
 _ESCAPED: Final = re.compile(f"[{_ALWAYS}<>&]")
 _SHORT: Final = {
@@ -92,7 +94,8 @@ class _Writer:
 
     def text(self, text: str) -> str:
         """A text in quotes."""
-        return f'"{self.special.sub(_escape, whole(text))}"'
+        joined = to_string(to_bytes(text)) if is_broken(text) else text
+        return f'"{self.special.sub(_escape, joined)}"'
 
     def write_map(self, value: dict[object, object], line: str) -> None:
         """An object, its keys sorted by bytes."""
@@ -143,6 +146,8 @@ def _key_bytes(key: object) -> bytes:
 
 def _escape(match: re.Match[str]) -> str:
     character = match[0]
+    if is_broken(character):
+        return r"\ufffd"
     return _SHORT.get(character) or f"\\u{ord(character):04x}"
 
 

@@ -34,6 +34,10 @@ _CAUSES: Final = {
 }
 _REFERENCE: Final = re.compile(r"\$(?:(?P<escape>\$)|(?P<bare>\w+)|\{(?P<braced>\w+)\})")
 _GROUP_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+# An escape, or a text that is taken literally.
+_ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.", re.DOTALL)
+# RE2 would cut characters into bytes; Go has no such thing.
+_ANY_BYTE: Final = r"\C"
 _SPECIAL: Final = re.compile(r"([\\.+*?()|\[\]{}^$])")
 
 
@@ -46,6 +50,8 @@ class _Regex(NamedTuple):
 
 def _compile(source: str) -> _Regex:
     """The pattern; raises CallError with the message of Go's Compile."""
+    if _ANY_BYTE in _ESCAPE.findall(source):
+        raise CallError(f"error parsing regexp: invalid escape sequence: `{_ANY_BYTE}`")
     try:
         return _Regex(source, compiled(whole(source)))
     except ValueError as error:
@@ -54,8 +60,7 @@ def _compile(source: str) -> _Regex:
 
 def _explain(text: str) -> str:
     cause, _, part = text.removeprefix("pattern: ").partition(": ")
-    shown = f": `{part}`" if part else ""
-    return f"error parsing regexp: {_CAUSES.get(cause, cause)}{shown}"
+    return f"error parsing regexp: {_CAUSES.get(cause, cause)}: `{part}`"
 
 
 def _compile_or_panic(source: str) -> _Regex:

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.sprig import characters
 
-# A character's kind: Connector, Punctuation, Upper case, other Alphabet, Number, Other. Of several
-# capitals before a small letter the last one begins the next word.
-_WORDS: Final = re.compile("C+|P+|U+(?=UA)|UA+|U+|A+|N+|O+")
+# A character's kind: Connector, Dash (a connector, but behind Punctuation part of it), Upper case,
+# other Alphabet, Number, Other. Of capitals before a small letter the last begins the next word.
+_WORDS: Final = re.compile("[CD]+|P[PD]*|U+(?=UA)|UA+|U+|A+|N+|O+")
 # Chinese characters are no alphabet.
 _IDEOGRAPHS: Final = re.compile("[\u3400-\u4d85\u4e00-\u9fcc\U00020000-\U0002b81d]")
 
@@ -35,8 +35,10 @@ class _Joiner:
 
     def __init__(self, text: str, connector: str) -> None:
         kinds = "".join(map(_kind, text))
-        found = [_Word(match[0][0], text[slice(*match.span())]) for match in _WORDS.finditer(kinds)]
-        self.words = found
+        self.words = [
+            _Word(match[0][0].replace("D", "C"), text[match.start() : match.end()])
+            for match in _WORDS.finditer(kinds)
+        ]
         self.index = 0
         self.connector = connector
         self.parts: list[str] = []
@@ -103,7 +105,7 @@ class _Joiner:
 
 def _kind(character: str) -> str:
     if _connects(character):
-        return "C"
+        return "D" if character in "-_" else "C"
     category = unicodedata.category(character)
     if category == "Lu":
         return "U"
