@@ -17,3 +17,6 @@ class Engine(Protocol):
 
     def check(self, program: Program, limits: Limits) -> None:
         """Compile only; raises FatalError with every problem that shows without running."""
+
+    def unused_modules(self, program: Program, limits: Limits) -> tuple[str, ...]:
+        """The modules a program that passes ``check`` has certainly no use for, by name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.engines.gotemplate import places, problems, programs, tracing
+from function_script.engines.gotemplate import places, problems, programs, references, tracing
 from function_script.engines.gotemplate.conformance import GoFailure, render_text
 from function_script.engines.gotemplate.data import template_data
 from function_script.engines.gotemplate.faults import GoError, OverLimit
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from function_script.program import Program, Scope
     from function_script.source import Span
 
-__all__ = ["GoFailure", "check", "evaluate", "render_text"]
+__all__ = ["GoFailure", "check", "evaluate", "render_text", "unused_modules"]
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> Rendered:
@@ -52,6 +52,11 @@ def check(program: Program, limits: Limits) -> None:
     ]
     if found:
         raise ProgramError(*found)
+
+
+def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
+    """The names of modules that the program certainly has no use for."""
+    return references.find_unused(program)
 
 
 def _load(program: Program, parts: tuple[Part, ...]) -> Loaded:

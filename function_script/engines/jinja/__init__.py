@@ -28,3 +28,9 @@ def check(program: Program, limits: Limits) -> None:
     """Compile the template and all modules; raises with every problem that shows by that."""
     compiled.check_sizes(program, limits)
     compiled.build(program, Environment(), is_whole=True)
+
+
+def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
+    """The names of modules that no template in use refers to; the program must pass `check`."""
+    used = compiled.load(program, limits).environment.templates
+    return tuple(name for name in program.modules if name not in used)

@@ -41,6 +41,12 @@ def check(program: Program, limits: Limits) -> None:
     build.script(program, limits, dialect.options(limits))
 
 
+def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
+    """The names of modules that no load statement leads to; the program must pass `check`."""
+    used = build.script(program, limits, dialect.options(limits)).sources
+    return tuple(name for name, source in program.modules.items() if source.name not in used)
+
+
 def _request(scope: Scope) -> Lazy:
     """What a script gets, if all of it is wanted: the request's parts, and ``params``."""
     parts = {name: partial(scope.request.__getitem__, name) for name in scope.request}
