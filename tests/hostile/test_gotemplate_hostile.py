@@ -19,7 +19,8 @@ ALIASES = "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
     f"{key}: &{key} [{','.join([f'*{before}'] * 10)}]\n" for before, key in pairwise("abcdefg")
 )
 AGAIN = '{{ template "f" (sub . 1) }}'
-TREE = f'{{{{ define "f" }}}}{{{{ if . }}}}{AGAIN}{AGAIN}{{{{ end }}}}{{{{ end }}}}{{{{ template "f" 60 }}}}'
+BRANCH = f"{{{{ if . }}}}{AGAIN}{AGAIN}{{{{ end }}}}"
+TREE = f'{{{{ define "f" }}}}{BRANCH}{{{{ end }}}}{{{{ template "f" 60 }}}}'
 ENTRY = '{{ $_ := set $d (print $i "-" $j) (repeat 60 "x") }}'
 LOOPS = "{{ range $i := 1000 }}{{ range $j := 1000 }}"
 ENTRIES = f"{{{{ $d := dict }}}}{LOOPS}{ENTRY}{{{{ end }}}}{{{{ end }}}}"

@@ -80,6 +80,14 @@ def test_getters_read_the_request(template: str, text: str) -> None:
     assert rendered(template) == text
 
 
+UNKNOWN = """\
+type: Nope
+status: Unknown
+lasttransitiontime: "0001-01-01T00:00:00Z"
+reason: ""
+message: ""
+observedgeneration: 0
+"""
 CONDITIONS = [
     ('{{ (getResourceCondition "Ready" .observed.resources.vpc).Status }}', "True"),
     ('{{ (getComposedResource . "vpc" | getResourceCondition "Synced").Message }}', "wait"),
@@ -91,8 +99,7 @@ CONDITIONS = [
     ),
     (
         '{{ getResourceCondition "Nope" nil | toYaml }}',
-        "type: Nope\nstatus: Unknown\nlasttransitiontime: "
-        '"0001-01-01T00:00:00Z"\nreason: ""\nmessage: ""\nobservedgeneration: 0\n',
+        UNKNOWN,
     ),
 ]
 

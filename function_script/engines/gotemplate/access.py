@@ -85,24 +85,26 @@ def _get(value: object, *names: str) -> object:
 def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
     """The value at the end of a chain of fields, by Go's rules; raises EvalError."""
     static = None
-    for name in names:
+    for index, name in enumerate(names):
         if isinstance(value, dict):
-            following = value[name] if name in value else _absent(value, name, missing)
+            following = value[name] if name in value else _absent(value, name, index, missing)
         elif value is MISSING:
-            following = _beyond(name, missing)
+            following = _beyond(name, index, missing)
         elif value is None:
-            raise FieldError(f"nil pointer evaluating {_UNTYPED}.{name}", name)
+            text = f"nil pointer evaluating {_UNTYPED}.{name}"
+            raise FieldError(text, name, index=index, kind="null")
         else:
-            following = _member(value, name, static)
+            following = _member(value, name, index, static)
         static = value.element if isinstance(value, TypedMap) else _UNTYPED
         value = following
     return value
 
 
-def _absent(value: dict[object, object], name: str, missing: MissingKey) -> object:
+def _absent(value: dict[object, object], name: str, index: int, missing: MissingKey) -> object:
     if missing == "error":
         names = tuple(key for key in value if isinstance(key, str))
-        raise FieldError(f"map has no entry for key {quote(name)}", name, names)
+        text = f"map has no entry for key {quote(name)}"
+        raise FieldError(text, name, index=index, kind="map", names=names)
     if missing == "default":
         return MISSING
     return _ZEROS.get(value.element) if isinstance(value, TypedMap) else None
@@ -111,30 +113,26 @@ def _absent(value: dict[object, object], name: str, missing: MissingKey) -> obje
 _ZEROS: Final = {"string": "", "[]uint8": b""}
 
 
-def _beyond(name: str, missing: MissingKey) -> object:
+def _beyond(name: str, index: int, missing: MissingKey) -> object:
     if missing == "error":
-        raise FieldError(f"nil data; no entry for key {quote(name)}", name)
+        text = f"nil data; no entry for key {quote(name)}"
+        raise FieldError(text, name, index=index, kind="absent")
     return MISSING
 
 
-def _member(value: object, name: str, static: str | None) -> object:
+def _member(value: object, name: str, index: int, static: str | None) -> object:
     """A field or a method of a struct; nothing else has any."""
-    if isinstance(value, Struct):
-        if name in value.fields:
-            return value.fields[name]
-        method = value.method(name)
-        if method is not None:
-            return call_method(method, ())
-    raise _no_field(value, name, static)
-
-
-def _no_field(value: object, name: str, static: str | None) -> FieldError:
-    known = isinstance(value, Struct) or static is None or static == "string"
-    type_name = go_type(value) if known else _UNTYPED
-    if isinstance(value, Struct):
-        text = f"can't evaluate field {name} in type {type_name}"
-        return FieldError(text, name, tuple(value.fields))
-    return TypeFieldError(name, type_name, kind=go_kind(value), receiver=static is None)
+    if not isinstance(value, Struct):
+        known = static is None or static == "string"
+        type_name = go_type(value) if known else _UNTYPED
+        raise TypeFieldError(name, type_name, index=index, kind=go_kind(value))
+    if name in value.fields:
+        return value.fields[name]
+    method = value.method(name)
+    if method is not None:
+        return call_method(method, ())
+    text = f"can't evaluate field {name} in type {go_type(value)}"
+    raise FieldError(text, name, index=index, kind="struct", names=tuple(value.fields))
 
 
 def find_method(value: object, name: str, missing: MissingKey) -> Function | None:
@@ -148,7 +146,7 @@ def find_method(value: object, name: str, missing: MissingKey) -> Function | Non
     elif isinstance(value, dict):
         raise EvalError(f"{name} is not a method but has arguments")
     elif value is MISSING:
-        _beyond(name, missing)
+        _beyond(name, 0, missing)
         return None
     walk(value, (name,), missing)
     raise EvalError(f"{name} is not a method but has arguments")

@@ -23,26 +23,32 @@ class EvalError(GoError):
 
 
 class FieldError(EvalError):
-    """A value has no such field. ``names`` are those it has, for a hint."""
+    """A value has no such field.
 
-    def __init__(self, text: str, name: str, names: tuple[str, ...] = ()) -> None:
+    ``index`` is the place of the name in the chain of fields. ``names`` are the fields that there
+    are, for a hint; ``kind`` is what the value is: ``null``, ``map``, ``string``, ``int64``, …
+    """
+
+    def __init__(
+        self, text: str, name: str, *, index: int, kind: str, names: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(text)
         self.name = name
+        self.index = index
+        self.kind = kind
         self.names = names
 
 
 class TypeFieldError(FieldError):
     """A value of a type without fields was asked for one.
 
-    ``receiver`` is true when the value is where the chain of fields begins: Go then calls the
-    elements of a range ``interface {}``, which only the compiler can know. ``kind`` is what
-    the value really is.
+    When it stands where the chain begins, Go calls the elements of a range ``interface {}``,
+    which only the compiler can know.
     """
 
-    def __init__(self, name: str, type_name: str, *, kind: str, receiver: bool) -> None:
-        super().__init__(f"can't evaluate field {name} in type {type_name}", name)
-        self.kind = kind
-        self.receiver = receiver
+    def __init__(self, name: str, type_name: str, *, index: int, kind: str) -> None:
+        text = f"can't evaluate field {name} in type {type_name}"
+        super().__init__(text, name, index=index, kind=kind)
 
 
 class ParseError(GoError):

@@ -53,7 +53,7 @@ def run_text(error: Exception, site: Site) -> str:
     """The error without its place."""
     if isinstance(error, CallError) and site.function is not None:
         return f"error calling {site.function}: {error.text}"
-    if isinstance(error, TypeFieldError) and error.receiver:
+    if isinstance(error, TypeFieldError) and error.index == 0:
         # An int comes from a range over an int, where Go knows the type; data has int64.
         known = not site.element or error.kind == "int"
         return error.text if known else f"can't evaluate field {error.name} in type interface {{}}"

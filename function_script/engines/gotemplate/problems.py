@@ -15,12 +15,11 @@ from function_script.engines.gotemplate.faults import (
     GoError,
     OverLimit,
     ParseError,
-    TypeFieldError,
 )
 from function_script.engines.gotemplate.go_errors import run_text, sites_of
 from function_script.engines.gotemplate.places import find_place
 from function_script.engines.gotemplate.run import MAIN
-from function_script.engines.gotemplate.syntax.nodes import Field, Variable, to_source
+from function_script.engines.gotemplate.syntax.nodes import Chain, Dot, Field, Variable, to_source
 from function_script.errors import LimitError, ProgramError
 
 if TYPE_CHECKING:
@@ -37,16 +36,23 @@ _MAX_EXPRESSION: Final = 80
 _MAX_NOTES: Final = 3
 _MAX_ERRORS: Final = 20
 _UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
-_NULL: Final = "nil pointer evaluating interface {}."
 _KINDS: Final = {
+    "null": "null",
+    "absent": "absent",
     "string": "text",
     "int64": "an integer",
     "int": "an integer",
     "float64": "a number",
     "bool": "a boolean",
-    "slice": "a list: use index or range",
+    "slice": "a list",
 }
-_NEXT_TO: Final = {"missing": "invalid value; expected", "null": "got interface {}"}
+# What Go says of an argument, and what mends it.
+_WRONG: Final = (
+    (re.compile(r"invalid value; expected .*"), "it is absent: check the path, or use default"),
+    (re.compile(r".*; got interface \{\}"), "it is null: use default"),
+    (re.compile(r".*expected string; got (u?int|float|bool).*"), "pipe it through toString"),
+    (re.compile(r".*expected int; got (u?int|float|string).*"), "pipe it through int"),
+)
 
 
 def parse_problems(failure: ProgramFailure, parts: tuple[Part, ...]) -> tuple[Diagnostic, ...]:
@@ -62,24 +68,19 @@ def _parse_problem(error: ParseError, source: Source, parts: tuple[Part, ...]) -
     position = error.position or 0
     word = _WORD.match(source.text, position)
     place = find_place(source, position, len(word[0]) if word is not None else 1, parts)
+    unknown = _UNKNOWN.fullmatch(error.text)
+    reason = table.refusal(unknown[1]) if unknown is not None else None
+    cause = f'function "{unknown[1]}" is not available' if unknown and reason else error.text
+    similar = _similar(unknown[1], table.FUNCTIONS) if unknown is not None else None
     return Diagnostic(
-        message=f"cannot parse {place.span.name}: {error.text}",
+        message=f"cannot parse {place.span.name}: {cause}",
         span=place.span,
         excerpt=place.excerpt,
-        hint=error.hint or _function_hint(error.text),
+        hint=error.hint or reason or similar,
     )
 
 
 _WORD: Final = re.compile(r"[$.]?\w+|\S")
-
-
-def _function_hint(text: str) -> str | None:
-    """What to write instead of a function that is not there."""
-    found = _UNKNOWN.fullmatch(text)
-    if found is None:
-        return None
-    reason = table.refusal(found[1])
-    return reason or _similar(found[1], table.FUNCTIONS)
 
 
 def _similar(name: str, names: Iterable[str]) -> str | None:
@@ -141,7 +142,30 @@ def _message(error: Exception, site: Site | None, place: Place | None) -> str:
         if site.function == "fail":
             return f"cannot render {name}: {error}"
         return f"cannot call {site.function}: {error}"
-    return f"cannot evaluate {_expression(site)}: {run_text(error, site)}"
+    cause = _field_cause(error, site.node) if isinstance(error, FieldError) else ""
+    return f"cannot evaluate {_expression(site)}: {cause or run_text(error, site)}"
+
+
+def _field_cause(error: FieldError, node: Placed) -> str:
+    """``.spec.network is null``: what it is that has not the field."""
+    holder = _cut_chain(node, error.index)
+    if not holder:
+        return ""
+    if error.kind in {"map", "struct"}:
+        return f"{holder} has no field {error.name}"
+    kind = _KINDS.get(error.kind, error.kind)
+    return f"{holder} is {kind}" + ("" if kind == "null" else f", it has no field {error.name}")
+
+
+def _cut_chain(node: Placed, count: int) -> str:
+    """The source of a chain of fields without its end: with the first ``count`` fields."""
+    if isinstance(node, Field):
+        return to_source(Field(node.position, node.names[:count]) if count else Dot(0))
+    if isinstance(node, Variable):
+        return to_source(Variable(node.position, node.names[: count + 1]))
+    if isinstance(node, Chain):
+        return to_source(Chain(node.position, node.start, node.names[:count]))
+    return ""
 
 
 def _expression(site: Site) -> str:
@@ -150,18 +174,10 @@ def _expression(site: Site) -> str:
 
 
 def _hint(error: Exception) -> str | None:
-    text = str(error)
     if isinstance(error, OverLimit):
         return error.hint
-    if isinstance(error, TypeFieldError):
-        return f"what stands before .{error.name} is {_KINDS.get(error.kind, error.kind)}"
-    if isinstance(error, FieldError) and error.names:
+    if isinstance(error, FieldError):
         near = _similar(error.name, error.names)
-        return near or f"it has {', '.join(sorted(error.names)[:8])}"
-    if text.startswith(_NULL):
-        return f"what stands before .{text.removeprefix(_NULL)} is null"
-    if _NEXT_TO["missing"] in text:
-        return "the value is missing: check the path, or give it a default"
-    if text.endswith(_NEXT_TO["null"]):
-        return "the value is null: give it a default"
-    return None
+        return near or (f"it has {', '.join(sorted(error.names)[:8])}" if error.names else None)
+    matching = (hint for pattern, hint in _WRONG if pattern.fullmatch(str(error)))
+    return next(matching, None)

@@ -25,6 +25,10 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
 REFUSALS: Final[Mapping[str, str]] = {refusal.name: refusal.reason for refusal in REFUSED}
 # The options of a step that some functions need.
 OPTIONS: Final = ("stable_values", "crypto")
+_NEEDED: Final = {
+    "stable_values": "set options.stableValues: true to have it, with the same value every time",
+    "crypto": "set options.crypto: true to have it; it takes a long time",
+}
 
 
 @lru_cache(maxsize=8)
@@ -40,5 +44,5 @@ def functions(allowed: frozenset[str]) -> Mapping[str, Function]:
 def refusal(name: str) -> str | None:
     """Why a function that others know is not to be had; None when nobody knows it."""
     if name in FUNCTIONS:
-        return f"it needs the option {FUNCTIONS[name].option}"
+        return _NEEDED.get(FUNCTIONS[name].option)
     return REFUSALS.get(name)

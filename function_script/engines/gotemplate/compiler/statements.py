@@ -41,16 +41,26 @@ MAX_LOOPS: Final = 18
 
 def compile_templates(trees: Trees, around: Surroundings, missing: MissingKey) -> Unit:
     """All templates, ready to run."""
-    code = Code()
-    locals_of = {name: f"template{index}" for index, name in enumerate(trees)}
-    for name, root in trees.items():
-        _Statements(code, name, around, frozenset(trees)).template_body(locals_of[name], root)
+    code = generate(trees, around)
     namespace: dict[str, object] = {**_helpers(missing), **code.constants}
     exec(compile("\n".join(code.lines), FILE, "exec"), namespace)  # noqa: S102 # our own code
-    bodies = {name: namespace[local] for name, local in locals_of.items()}
+    bodies = {name: namespace[_local(index)] for index, name in enumerate(trees)}
     used = (around.functions[name[2:]] for name in code.constants if name.startswith("f_"))
     mutates = any(function.mutates for function in used)
-    return Unit(bodies, code.sites, mutates, code.failures)  # type: ignore[arg-type] # made by the lines above
+    return Unit(bodies, code.sites, mutates, code.failures)  # type: ignore[arg-type] # made above
+
+
+def generate(trees: Trees, around: Surroundings) -> Code:
+    """The Python source of all templates: a function each."""
+    code = Code()
+    for index, (name, root) in enumerate(trees.items()):
+        template = _Statements(code, name, around, frozenset(trees))
+        template.template_body(_local(index), root)
+    return code
+
+
+def _local(index: int) -> str:
+    return f"template{index}"
 
 
 def _fail(text: str) -> NoReturn:

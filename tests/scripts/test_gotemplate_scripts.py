@@ -1,0 +1,16 @@
+"""Every behaviour of GoTemplate that an author can see, as a file to read."""
+
+from __future__ import annotations
+
+import goldens
+import pytest
+
+from function_script.engines import gotemplate
+
+
+@pytest.mark.parametrize(
+    "golden", goldens.load("gotemplate", "inline"), ids=lambda golden: golden.id
+)
+def test_template_gives_what_its_file_says(golden: goldens.Golden, *, update_goldens: bool) -> None:
+    """The text, or the framed error, is the one at the end of the file."""
+    goldens.check(golden, gotemplate, update=update_goldens)

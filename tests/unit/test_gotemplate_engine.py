@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from function_script.engines import gotemplate
+from function_script.engines.gotemplate import table
+from function_script.engines.gotemplate.compiler.expressions import Surroundings
+from function_script.engines.gotemplate.compiler.statements import generate
+from function_script.engines.gotemplate.programs import Cache, Settings, Sources
+from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure, parse
+from function_script.errors import ProgramError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Rendered, Scope
+from function_script.source import Source
+from function_script.values import Value
+
+VECTORS = Path(__file__).parents[1] / "conformance" / "gotemplate" / "language.jsonl"
+NAMES = (
+    "meta",
+    "observed",
+    "desired",
+    "input",
+    "context",
+    "required_resources",
+    "extra_resources",
+    "credentials",
+    "required_schemas",
+)
+
+
+def scope() -> Scope:
+    """A request of nothing but its state."""
+    state = {"composite": {"resource": {"spec": {"zones": ["a", "b"]}}}, "resources": {}}
+    builders = {name: (lambda name=name: state if name == "observed" else {}) for name in NAMES}
+    builders["desired"] = lambda: {"composite": {"resource": {}}, "resources": {}}
+    return Scope(request=Lazy(builders), seed="uid")
+
+
+def program(text: str, modules: dict[str, str] | None = None, **options: Value) -> Program:
+    """A program of one template, and modules by name."""
+    sources = {
+        name: Source(name=f"modules[{name}]", text=module)
+        for name, module in (modules or {}).items()
+    }
+    return Program(main=Source(name="inline", text=text), modules=sources, options=options)
+
+
+def render(text: str, modules: dict[str, str] | None = None, **options: Value) -> Rendered:
+    """The template's result."""
+    return gotemplate.evaluate(program(text, modules, **options), scope(), Limits())
+
+
+TRACED = [
+    "a: 1",
+    "b: {{ 2 }}",
+    "{{- range .observed.composite.resource.spec.zones }}",
+    "- zone: {{ . }}",
+    "{{- end }}",
+    '{{ template "t" }}',
+    '{{- define "t" }}',
+    "from: template",
+    "{{- end }}",
+    "last: 1",
+]
+# The output's lines, and the template's lines that wrote them.
+ORIGINS = [
+    ("a: 1", 1),
+    ("b: 2", 2),
+    ("- zone: a", 4),
+    ("- zone: b", 4),
+    ("", 6),
+    ("from: template", 8),
+    ("last: 1", 10),
+]
+
+
+def test_a_line_of_the_output_knows_its_place_in_the_template() -> None:
+    """Loops and templates included; a line beyond the end has no place."""
+    rendered = render("\n".join(TRACED))
+    lines = rendered.text.split("\n")
+    spans = [rendered.locate(number) for number in range(1, len(lines) + 1)]
+    found = [(line, span.line) for line, span in zip(lines, spans, strict=True) if span and line]
+    assert found == [origin for origin in ORIGINS if origin[0]]
+    assert rendered.locate(len(lines) + 1) is None
+
+
+def test_a_line_from_a_module_is_in_the_module() -> None:
+    """The place names the module's source."""
+    rendered = render('{{ template "lib" }}', {"lib": "\n\nx: 1\n"})
+    assert str(rendered.locate(3)) == "modules[lib]:3:1"
+
+
+CHECKED = [
+    ("unknown-function", "{{ nope }}", 'function "nope" not defined'),
+    ("unbalanced", "{{ if . }}", "unexpected EOF"),
+    ("undefined-template", '{{ if false }}{{ template "x" }}{{ end }}', 'template "x" not defined'),
+    ("argument-count", "{{ if false }}{{ len }}{{ end }}", "wrong number of args for len"),
+    ("argument-type", "{{ upper 5 }}", "expected string; found 5"),
+    ("not-a-command", "{{ nil }}", "nil is not a command"),
+]
+
+
+@pytest.mark.parametrize(("text", "cause"), [c[1:] for c in CHECKED], ids=[c[0] for c in CHECKED])
+def test_check_finds_what_is_certain_to_fail(text: str, cause: str) -> None:
+    """Without running anything, also where a run would not come by."""
+    with pytest.raises(ProgramError) as caught:
+        gotemplate.check(program(text), Limits())
+    assert cause in str(caught.value)
+    assert caught.value.diagnostics[0].span is not None
+
+
+def test_check_reports_all_sources_together() -> None:
+    """The problems of the main template and of every module."""
+    with pytest.raises(ProgramError) as caught:
+        gotemplate.check(program("{{ a }}{{ b }}", {"m": "{{ c }}", "n": "fine"}), Limits())
+    names = [(str(d.span), d.message.split('"')[1]) for d in caught.value.diagnostics]
+    assert names == [("inline:1:4", "a"), ("inline:1:11", "b"), ("modules[m]:1:4", "c")]
+
+
+def test_check_accepts_what_renders() -> None:
+    """A good program has no problems."""
+    gotemplate.check(program('{{ template "m" . }}', {"m": "{{ .x | default 1 }}"}), Limits())
+
+
+def test_equal_requests_render_equally() -> None:
+    """Draws depend on the XR and the place of the call, not on the run."""
+    text = "{{ randAlphaNum 8 }} {{ randAlphaNum 8 }}"
+    first, second = (render(text, stable_values=True).text for _ in range(2))
+    left, right = first.split()
+    assert first == second
+    assert left != right
+
+
+def test_a_program_is_compiled_once() -> None:
+    """The cache is by content, and forgets what was not used for longest."""
+    cache = Cache(characters=10)
+
+    def sources(text: str) -> Sources:
+        return Sources((("manifests", Source(name="inline", text=text)),), Settings())
+
+    first = cache.load(sources("aaaa"))
+    assert cache.load(sources("aaaa")) is first
+    cache.load(sources("bbbb"))
+    assert cache.load(sources("aaaa")) is first
+    cache.load(sources("cccc"))
+    assert cache.load(sources("aaaa")) is first
+    assert cache.load(sources("dddddddddd")) is not first
+    assert cache.load(sources("aaaa")) is not first
+
+
+def test_generated_code_reads_no_attributes() -> None:
+    """Not one attribute, import or name with underscores: there is no way to Python's objects."""
+    functions = table.functions(frozenset(table.OPTIONS))
+    seen = 0
+    for line in VECTORS.read_text().splitlines():
+        try:
+            parsed = parse("main", json.loads(line)["template"], Grammar(("{{", "}}"), functions))
+        except ParseFailure:
+            continue
+        code = generate(parsed.trees, Surroundings(functions, parsed.assigned))
+        tree = ast.parse("\n".join(code.lines))
+        seen += len(code.lines)
+        assert len(code.sites) == len(code.lines) + 1
+        for node in ast.walk(tree):
+            assert not isinstance(node, (ast.Attribute, ast.Import, ast.ImportFrom))
+            assert not (isinstance(node, ast.Name) and node.id.startswith("_"))
+    assert seen > 500
