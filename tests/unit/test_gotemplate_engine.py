@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,7 +17,9 @@ from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Rendered, Scope
 from function_script.source import Source
-from function_script.values import Value
+
+if TYPE_CHECKING:
+    from function_script.values import Value
 
 VECTORS = Path(__file__).parents[1] / "conformance" / "gotemplate" / "language.jsonl"
 NAMES = (
