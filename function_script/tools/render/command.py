@@ -5,17 +5,16 @@ Called by the command line with parsed flags.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from function_script import documents, objects
-from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
-from function_script.tools import manifests, positions, render
+from function_script.tools import manifests, render
 from function_script.tools.render import (
     Given,
+    author,
     functions,
     loading,
     output,
@@ -23,17 +22,13 @@ from function_script.tools.render import (
     steps,
 )
 from function_script.tools.render.functions import Known, Place
-from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.step_inputs import StepInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
     from function_script.documents import Document
     from function_script.tools.render.loading import Paths
     from function_script.tools.render.output import Wanted
-    from function_script.tools.render.steps import Step
     from function_script.values import Object
 
 
@@ -56,7 +51,7 @@ def render_files(paths: Paths, options: Options) -> str:
         composition = loading.load_one(paths.composition, "a Composition")
         given = _load(paths, composition)
         bench = runners.Bench(pool=pool, print=options.print)
-        with _positions(composition, paths.programs):
+        with author.positions(composition, paths.programs):
             places = functions.find_places(steps.parse(given.composition), _known(paths, options))
             runner = runners.build(places, bench, options.timeout_seconds)
             result = render.render(given, runner)
@@ -102,24 +97,3 @@ def _known(paths: Paths, options: Options) -> Known:
     found = None if paths.functions is None else loading.load_values([paths.functions])
     functions.check_kinds(found or [])
     return Known(manifests=found, places=options.places, annotations=options.annotations)
-
-
-@contextmanager
-def _positions(composition: Document, programs: Path | None) -> Iterator[None]:
-    """Give problems the positions their author knows."""
-    try:
-        yield
-    except PipelineError as error:
-        moved = [
-            positions.to_author(problem, _input(error.step, composition), programs)
-            for problem in error.diagnostics
-        ]
-        raise PipelineError(error.step, *moved) from error
-    except InputError as error:
-        moved = [positions.to_field(problem, composition) for problem in error.diagnostics]
-        raise InputError(*moved) from error
-
-
-def _input(step: Step, composition: Document) -> StepInput:
-    path = ("spec", "pipeline", step.index, "input")
-    return StepInput(step=step.name, value=step.input or {}, document=composition, path=path)
