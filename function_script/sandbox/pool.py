@@ -46,7 +46,7 @@ class PoolOptions:
 
     ``workers`` run programs at the same time, ``slow_workers`` more may be busy with long ones
     (None: as many as the machine bears); ``spare`` idle ones are kept ready when others are lost.
-    ``module`` and ``preload`` name code to import in the zygote (see Settings).
+    ``module``, ``preload`` and ``rehearsals`` make workers warm at birth (see Settings).
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -58,6 +58,7 @@ class PoolOptions:
     max_runs: int = 10_000
     module: str = "function_script.function"
     preload: tuple[str, ...] = ()
+    rehearsals: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,7 @@ class Pool:
         settings = Settings(
             module=options.module,
             preload=options.preload,
+            rehearsals=options.rehearsals,
             limits=options.limits,
             max_runs=options.max_runs,
         )

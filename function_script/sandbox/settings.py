@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import asdict, dataclass
 
@@ -12,17 +13,20 @@ from function_script.limits import Limits
 class Settings:
     """``module`` has ``handle(data, limits, on_limits)``; ``preload`` modules serve it later.
 
-    A preloaded module may have ``warm_up()``, which is called once, before any worker exists.
+    ``rehearsals`` are requests to handle once before any worker exists, so that every worker is
+    born with what the first request of its kind would have to load.
     """
 
     module: str
     preload: tuple[str, ...]
+    rehearsals: tuple[bytes, ...]
     limits: Limits
     max_runs: int
 
     def to_json(self) -> str:
         """One line of text."""
-        return json.dumps(asdict(self))
+        encoded = [base64.b64encode(request).decode() for request in self.rehearsals]
+        return json.dumps(asdict(self) | {"rehearsals": encoded})
 
     @classmethod
     def from_json(cls, text: str) -> Settings:
@@ -31,6 +35,7 @@ class Settings:
         return cls(
             module=document["module"],
             preload=tuple(document["preload"]),
+            rehearsals=tuple(base64.b64decode(request) for request in document["rehearsals"]),
             limits=Limits(**document["limits"]),
             max_runs=document["max_runs"],
         )

@@ -47,15 +47,15 @@ def _obey(control: socket.socket, handle: Handle, settings: Settings) -> None:
 
 def _warm_up(settings: Settings) -> Handle:
     gc.disable()
-    module = importlib.import_module(settings.module)
+    handle = cast("Handle", importlib.import_module(settings.module).handle)
     for name in settings.preload:
-        preloaded = importlib.import_module(name)
-        if hasattr(preloaded, "warm_up"):
-            preloaded.warm_up()
+        importlib.import_module(name)
+    for request in settings.rehearsals:
+        handle(request, settings.limits, lambda _: None)
     gc.collect()
     # What is frozen is not visited by collections in workers, so its pages stay shared.
     gc.freeze()
-    return cast("Handle", module.handle)
+    return handle
 
 
 def _fork(

@@ -19,7 +19,7 @@ from function_script.engines import ENGINES
 from function_script.errors import InputError
 from function_script.limits import MIB
 from function_script.sandbox import Pool, PoolOptions, machine
-from function_script.server import log, tls, transport
+from function_script.server import log, rehearsal, tls, transport
 from function_script.server.answering import Desk
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         workers=options.workers or machine.quick_workers(),
         max_request_bytes=options.max_recv_message_size_mib * MIB,
         preload=tuple(ENGINES.values()),
+        rehearsals=rehearsal.build(),
     )
 
 
