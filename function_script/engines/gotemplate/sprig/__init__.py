@@ -25,6 +25,7 @@ from function_script.engines.gotemplate.sprig import (
     refused,
     regex,
     text,
+    url_functions,
     wrapping,
 )
 
@@ -45,6 +46,7 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *encoding.FUNCTIONS,
     *regex.FUNCTIONS,
     *paths.FUNCTIONS,
+    *url_functions.FUNCTIONS,
     *constraints.FUNCTIONS,
     *draws.FUNCTIONS,
     *derived_password.FUNCTIONS,

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.functions import Function
 from function_script.engines.gotemplate.sprig import characters
-from function_script.engines.gotemplate.sprig.characters import is_space, whole
+from function_script.engines.gotemplate.sprig.characters import is_space, to_narrow, whole
 from function_script.engines.gotemplate.sprig.words import to_pascal, to_words
-from function_script.engines.gotemplate.values import to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +75,7 @@ def _initials(text: str) -> str:
     """The first byte of each word; Go takes each for a character."""
     found: list[str] = []
     starts = True
-    for character in to_bytes(text).decode("latin-1"):
+    for character in to_narrow(text):
         space = is_space(character)
         if starts and not space:
             found.append(character)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.values import to_bytes
+from function_script.engines.gotemplate.sprig.characters import to_narrow
 
 _SPACES: Final = " \t\r\n"
 _DIGITS: Final = frozenset("0123456789")
@@ -25,7 +25,7 @@ class _Fault(Exception):  # noqa: N818 # ends the scan; its text is the result
 def find_fault(text: str) -> str:
     """The first thing Go's scanner stumbles over; empty if there is nothing."""
     try:
-        _Scanner(to_bytes(text).decode("latin-1")).scan()
+        _Scanner(to_narrow(text)).scan()
     except _Fault as fault:
         return str(fault)
     return ""

@@ -25,7 +25,7 @@ from function_script.engines.gotemplate.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_NIL_POINTER: Final = "runtime error: invalid memory address or nil pointer dereference"
+NIL_POINTER: Final = "runtime error: invalid memory address or nil pointer dereference"
 
 
 def _items(value: object, refusal: str) -> list[object]:
@@ -35,7 +35,7 @@ def _items(value: object, refusal: str) -> list[object]:
     if isinstance(value, bytes):
         return list(map(Uint8, value))
     if value is None:
-        raise CallError(_NIL_POINTER)
+        raise CallError(NIL_POINTER)
     raise CallError(f"{refusal} {go_kind(value)}")
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Budget, Function, Needs
-from function_script.engines.gotemplate.sprig.characters import SPACES
+from function_script.engines.gotemplate.sprig.characters import SPACES, to_narrow
 from function_script.engines.gotemplate.sprig.conversions import to_text, to_texts
 from function_script.engines.gotemplate.values import (
     StringMap,
@@ -46,7 +46,7 @@ def _trim_prefix(prefix: str, text: str) -> str:
 
 def _without_spaces(text: str) -> str:
     """Go looks at bytes here, and takes each for a character once one is a space."""
-    characters = to_bytes(text).decode("latin-1")
+    characters = to_narrow(text)
     kept = "".join(character for character in characters if character not in SPACES)
     return text if len(kept) == len(characters) else kept
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Budget, Function, Needs
-from function_script.engines.gotemplate.values import to_bytes, to_string
+from function_script.engines.gotemplate.sprig.characters import to_narrow, to_wide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,18 +36,18 @@ def _indent_below(budget: Budget, spaces: int, text: str) -> str:
 
 
 def _wrap(budget: Budget, width: int, text: str) -> str:
-    pieces = _lines(_to_narrow(text), max(width, 1), cuts_words=False)
+    pieces = _lines(to_narrow(text), max(width, 1), cuts_words=False)
     return _joined(budget, "\n", list(pieces))
 
 
 def _wrap_with(budget: Budget, width: int, separator: str, text: str) -> str:
-    pieces = _lines(_to_narrow(text), max(width, 1), cuts_words=True)
-    return _joined(budget, _to_narrow(separator) or "\n", list(pieces))
+    pieces = _lines(to_narrow(text), max(width, 1), cuts_words=True)
+    return _joined(budget, to_narrow(separator) or "\n", list(pieces))
 
 
 def _joined(budget: Budget, separator: str, pieces: list[str]) -> str:
     budget.check_string(sum(map(len, pieces)) + len(separator) * len(pieces))
-    return _to_wide(separator.join(pieces))
+    return to_wide(separator.join(pieces))
 
 
 def _lines(text: str, width: int, *, cuts_words: bool) -> Iterator[str]:
@@ -72,28 +72,19 @@ def _lines(text: str, width: int, *, cuts_words: bool) -> Iterator[str]:
     yield text[start:]
 
 
-def _to_narrow(text: str) -> str:
-    """A text with one character for each byte."""
-    return text if text.isascii() else to_bytes(text).decode("latin-1")
-
-
-def _to_wide(text: str) -> str:
-    return text if text.isascii() else to_string(text.encode("latin-1"))
-
-
 # Abbreviating
 
 
 def _abbreviate(width: int, text: str) -> str:
     if width < _MIN_WIDTH:
         return text
-    return _to_wide(_cut(_to_narrow(text), 0, width))
+    return to_wide(_cut(to_narrow(text), 0, width))
 
 
 def _abbreviate_both(offset: int, width: int, text: str) -> str:
     if width < _MIN_WIDTH or (offset > 0 and width < _MIN_WIDTH_BOTH):
         return text
-    return _to_wide(_cut(_to_narrow(text), offset, width))
+    return to_wide(_cut(to_narrow(text), offset, width))
 
 
 def _cut(text: str, offset: int, width: int) -> str:

@@ -1,0 +1,214 @@
+"""URLs taken apart and written as Go's package net/url does it, byte by byte; for url_functions.
+
+Everything in here is "narrow": one character for each byte of a text.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import string
+from typing import Final, NamedTuple
+
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.printing import quote
+from function_script.engines.gotemplate.sprig.characters import to_wide
+
+# What each part of a URL may hold unescaped.
+_UNRESERVED: Final = frozenset(string.ascii_letters + string.digits + "-._~")
+PATH: Final = _UNRESERVED | frozenset("$&+,/:;=@")
+FRAGMENT: Final = _UNRESERVED | frozenset("!$&()*+,/:;=?@")
+_USER: Final = _UNRESERVED | frozenset("$&+,;=")
+_HOST: Final = _UNRESERVED | frozenset("!\"$&'()*+,:;<=>[]")
+
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_USERINFO: Final = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*")
+_PORT: Final = re.compile(r"(?::[0-9]*)?")
+_ESCAPE: Final = re.compile("%([0-9A-Fa-f]{2})")
+_PERCENT: Final = "%25"
+_IPV4: Final = 4
+_FIRST_NON_ASCII: Final = 0x80
+
+
+class Url(NamedTuple):
+    """The parts of a URL, decoded but for the query and the opaque part; ``user`` is encoded."""
+
+    scheme: str = ""
+    opaque: str = ""
+    user: str | None = None
+    host: str = ""
+    path: str = ""
+    query: str = ""
+    fragment: str = ""
+
+    @property
+    def hostname(self) -> str:
+        """The host without port and brackets."""
+        name, colon, port = self.host.rpartition(":")
+        if not colon or not _PORT.fullmatch(colon + port):
+            name = self.host
+        return name[1:-1] if name.startswith("[") and name.endswith("]") else name
+
+
+def parse_url(text: str) -> Url:
+    """A URL's parts; raises CallError with Go's text."""
+    plain, _, fragment = text.partition("#")
+    shown = plain
+    try:
+        url = _parse(plain)
+        shown = text
+        return url._replace(fragment=unescape(fragment))
+    except CallError as error:
+        raise CallError(f"parse {quote(to_wide(shown))}: {error.text}") from error
+
+
+def _parse(text: str) -> Url:
+    if _CONTROL.search(text) is not None:
+        raise CallError("net/url: invalid control character in URL")
+    if text.startswith(":"):
+        raise CallError("missing protocol scheme")
+    match = _SCHEME.match(text)
+    scheme = match[1].lower() if match is not None else ""
+    rest, _, query = text[match.end() if match is not None else 0 :].partition("?")
+    if scheme and not rest.startswith("/"):
+        return Url(scheme=scheme, opaque=rest, query=query)
+    if ":" in rest.partition("/")[0]:
+        raise CallError("first path segment in URL cannot contain colon")
+    if rest.startswith("//") and (scheme or not rest.startswith("///")):
+        authority, slash, path = rest.removeprefix("//").partition("/")
+        user, host = _authority(scheme, authority)
+        return Url(scheme, "", user, host, unescape(slash + path), query)
+    return Url(scheme=scheme, path=unescape(rest), query=query)
+
+
+def _authority(scheme: str, text: str) -> tuple[str | None, str]:
+    """The user, encoded anew, and the host."""
+    user, at, host = text.rpartition("@")
+    host = _host(scheme, host)
+    if not at:
+        return None, host
+    if _USERINFO.fullmatch(user) is None:
+        raise CallError("net/url: invalid userinfo")
+    name, colon, password = user.partition(":")
+    return escape(unescape(name), _USER) + colon + escape(unescape(password), _USER), host
+
+
+def _host(scheme: str, text: str) -> str:
+    if "[" in text:
+        return _address(text)
+    strict = scheme in {"http", "https"}
+    _, colon, port = text.partition(":") if strict else text.rpartition(":")
+    _check_port(colon + port if colon else "")
+    return _unescape_host(text, _HOST)
+
+
+def _address(text: str) -> str:
+    """An IPv6 address in brackets, perhaps with a zone, and a port."""
+    if text.rindex("["):
+        raise CallError("invalid IP-literal")
+    name, bracket, port = text.removeprefix("[").rpartition("]")
+    if not bracket:
+        raise CallError("missing ']' in host")
+    _check_port(port)
+    address, zone, _ = name.partition(_PERCENT)
+    address = _unescape_host(address, _HOST)
+    if zone:
+        address += _unescape_host(name[name.index(_PERCENT) :], _HOST, zone=True)
+    _check_address(address)
+    return f"[{address}]{port}"
+
+
+def _check_port(text: str) -> None:
+    if _PORT.fullmatch(text) is None:
+        raise CallError(f"invalid port {quote(to_wide(text))} after host")
+
+
+def _check_address(text: str) -> None:
+    try:
+        version = ipaddress.ip_address(text).version
+    except ValueError as error:
+        cause = f"ParseAddr({quote(to_wide(text))}): unable to parse IP"
+        raise CallError(f"invalid host: {cause}") from error
+    if version == _IPV4:
+        raise CallError("invalid IP-literal")
+
+
+# Escapes
+
+
+def escape(text: str, allowed: frozenset[str]) -> str:
+    """``%`` and two digits for every byte that is not allowed."""
+    return "".join(
+        character if character in allowed else f"%{ord(character):02X}" for character in text
+    )
+
+
+def unescape(text: str) -> str:
+    """The bytes that ``%`` and two digits stand for; raises CallError."""
+    _check_escapes(text)
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+
+
+def _check_escapes(text: str) -> None:
+    place = text.find("%")
+    while place >= 0:
+        if _ESCAPE.match(text, place) is None:
+            raise _bad_escape(text[place : place + 3])
+        place = text.find("%", place + 3)
+
+
+def _unescape_host(text: str, allowed: frozenset[str], *, zone: bool = False) -> str:
+    """In hosts escapes stand for bytes beyond ASCII only, in zones also for what is allowed."""
+    index = 0
+    while index < len(text):
+        character = text[index]
+        if character == "%":
+            match = _ESCAPE.match(text, index)
+            if match is None:
+                raise _bad_escape(text[index : index + 3])
+            byte = chr(int(match[1], 16))
+            fine = byte in allowed or byte == " " if zone else ord(byte) >= _FIRST_NON_ASCII
+            if not fine and match[0] != _PERCENT:
+                raise _bad_escape(match[0])
+            index += len(match[0])
+            continue
+        if character not in allowed and ord(character) < _FIRST_NON_ASCII:
+            raise CallError(f"invalid character {quote(character)} in host name")
+        index += 1
+    return unescape(text)
+
+
+def _bad_escape(text: str) -> CallError:
+    return CallError(f"invalid URL escape {quote(to_wide(text))}")
+
+
+# Writing
+
+
+def write_url(url: Url) -> str:
+    """The text of a URL; what needs it is escaped."""
+    text = f"{url.scheme}:" if url.scheme else ""
+    if url.opaque:
+        text += url.opaque
+    else:
+        text += _authority_text(url)
+        text += _path_text(url, first=not text)
+    if url.query:
+        text += f"?{url.query}"
+    return f"{text}#{escape(url.fragment, FRAGMENT)}" if url.fragment else text
+
+
+def _authority_text(url: Url) -> str:
+    if not (url.host or url.user is not None or (url.scheme and url.path)):
+        return ""
+    user = f"{url.user}@" if url.user is not None else ""
+    return f"//{user}{escape(url.host, _HOST)}"
+
+
+def _path_text(url: Url, *, first: bool) -> str:
+    path = url.path if url.path == "*" else escape(url.path, PATH)
+    if path and not path.startswith("/") and url.host:
+        return f"/{path}"
+    # A colon in the first segment would make it a scheme.
+    return f"./{path}" if first and ":" in path.partition("/")[0] else path
