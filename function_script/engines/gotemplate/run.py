@@ -29,8 +29,9 @@ MAX_TEMPLATE_DEPTH: Final = 200
 # What functions make costs steps, for it takes memory: one for so many characters or items.
 _CHARACTERS_PER_STEP: Final = 64
 _ITEMS_PER_STEP: Final = 2
-# Steps between two looks at the clock and the output.
+# Steps between two looks at the clock, pieces of output between two counts of their lengths.
 _STEPS_UNOBSERVED: Final = 32
+_PARTS_UNCOUNTED: Final = 512
 # What rendering may take of a step's time: the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
 
@@ -205,7 +206,8 @@ class Run:
         if time.monotonic() > self._deadline:
             seconds = self._limits.timeout_seconds
             raise OverLimit(f"rendering takes longer than its share of the timeout of {seconds:g}s")
-        self._count()
+        if len(self._parts) - self._counted > _PARTS_UNCOUNTED:
+            self._count()
 
     def _count(self) -> None:
         """Add what was written since the last look to the length of the output."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from functools import lru_cache
 from types import NoneType
 from typing import TYPE_CHECKING, Final
 
@@ -98,6 +99,7 @@ def _credential_data(request: object, name: str) -> object:
     return BytesMap(decoded)
 
 
+@lru_cache(maxsize=1024)
 def _name_annotation(name: str) -> str:
     return f"{NAME_ANNOTATION}: {writer.scalar_text(name) if name else ''}"
 

@@ -34,6 +34,8 @@ def shorten(name: str, values: list[Value], call: str) -> Value | None:
         return _formatted(values, call)
     if name == "print":
         return _joined(values, call)
+    if name == "quote":
+        return _quoted(values, call)
     make = _BUILDERS.get(name)
     return make(values) if make is not None else None
 
@@ -98,6 +100,17 @@ def _joined(values: list[Value], call: str) -> Value | None:
     expression = " + ".join(value.code for value in values)
     if tests:
         expression = f"{expression} if {' and '.join(tests)} else {call}"
+    return Value(expression, "string", nil=False, null=False)
+
+
+def _quoted(values: list[Value], call: str) -> Value | None:
+    if len(values) != 1:
+        return None
+    code = values[0].code
+    expression = f"quoted({code})"
+    if not _is_text(values[0]):
+        number = f"'\"%d\"' % {code} if type({code}) in INTEGERS else {call}"
+        expression = f"{expression} if type({code}) is str else {number}"
     return Value(expression, "string", nil=False, null=False)
 
 

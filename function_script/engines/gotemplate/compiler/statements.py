@@ -78,6 +78,7 @@ def _helpers(missing: MissingKey) -> dict[str, object]:
         "refuse": access.refuse,
         "elements": loops.elements,
         "pairs": loops.pairs,
+        "quoted": quote,
         "call": Run.call,
         "draw": Run.draw,
         "measure": Run.measure,
