@@ -38,7 +38,8 @@ def _obey(control: socket.socket, handle: Handle, settings: Settings) -> None:
     while True:
         order, descriptors, _, _ = socket.recv_fds(control, orders.MAX_BYTES, orders.FORK_FDS)
         if not order:
-            return
+            # The pool waits for the end, and there is nothing to tidy up.
+            os._exit(0)
         if descriptors:
             _fork(control, descriptors, handle, settings)
         else:
