@@ -62,7 +62,12 @@ def run(
     """One step: read the input, run its program, merge what it wants into desired state."""
     step = inputs.read(data.input or b"", ceilings, lambda: request.environment(data))
     on_limits(step.limits)
-    scope = request.scope(data, step.params, keep_managed_fields=step.keep_managed_fields)
+    scope = request.scope(
+        data,
+        step.params,
+        keep_managed_fields=step.keep_managed_fields,
+        sort_keys=not engines.sorts_keys(step.language),
+    )
     facts.update(_facts(step, scope))
 
     result = engines.get(step.language).evaluate(step.program, scope, step.limits)

@@ -29,20 +29,33 @@ ENVIRONMENT = "apiextensions.crossplane.io/environment"
 READY = {1: "READY_TRUE", 2: "READY_FALSE"}
 
 
-def scope(request: wire.Request, params: Object, *, keep_managed_fields: bool = False) -> Scope:
-    """The scope of one run; ``params`` come from the step's input."""
-    decode = partial(wire.decode_struct, drop_managed_fields=not keep_managed_fields)
+def scope(
+    request: wire.Request,
+    params: Object,
+    *,
+    keep_managed_fields: bool = False,
+    sort_keys: bool = True,
+) -> Scope:
+    """The scope of one run; ``params`` come from the step's input.
+
+    ``sort_keys``: Crossplane sends maps in another order on every call, and a program that can
+    see the order of keys must not give another result for it.
+    """
+    struct = partial(_struct, sort_keys=sort_keys)
+    decode = partial(
+        wire.decode_struct, drop_managed_fields=not keep_managed_fields, sort_keys=sort_keys
+    )
     resource = partial(_resource, decode=decode)
     parts: dict[str, Callable[[], Readable]] = {
         "meta": lambda: _meta(request),
         "observed": lambda: _state(request.observed, resource),
         "desired": lambda: _state(request.desired, resource),
-        "input": lambda: _struct(request.input),
-        "context": lambda: _struct(request.context),
+        "input": lambda: struct(request.input),
+        "context": lambda: struct(request.context),
         "required_resources": lambda: _resources(request.required_resources, resource),
         "extra_resources": lambda: _resources(request.extra_resources, resource),
         "credentials": lambda: _credentials(request),
-        "required_schemas": lambda: _schemas(request),
+        "required_schemas": lambda: _schemas(request, struct),
     }
     return Scope(request=Lazy(parts), params=params, seed=_uid(request))
 
@@ -108,8 +121,8 @@ def _resources(
     return Lazy({name: partial(items, name) for name in sorted(groups)})
 
 
-def _struct(payload: bytes | None) -> Object:
-    return {} if payload is None else wire.decode_struct(payload)
+def _struct(payload: bytes | None, *, sort_keys: bool) -> Object:
+    return {} if payload is None else wire.decode_struct(payload, sort_keys=sort_keys)
 
 
 def _credentials(request: wire.Request) -> Object:
@@ -118,9 +131,9 @@ def _credentials(request: wire.Request) -> Object:
     }
 
 
-def _schemas(request: wire.Request) -> Lazy:
+def _schemas(request: wire.Request, struct: Callable[[bytes | None], Object]) -> Lazy:
     def schema(payload: bytes | None) -> Object:
-        return {} if payload is None else {"openapi_v3": wire.decode_struct(payload)}
+        return {} if payload is None else {"openapi_v3": struct(payload)}
 
     schemas = request.required_schemas
     return Lazy({name: partial(schema, schemas[name]) for name in sorted(schemas)})

@@ -19,3 +19,8 @@ ENGINES = {
 def get(language: str) -> Engine:
     """The engine of a language; KeyError for one that is not in the table."""
     return cast("Engine", importlib.import_module(ENGINES[language]))
+
+
+def sorts_keys(language: str) -> bool:
+    """Whether the language sorts the keys of what it is given by itself (Starlark does)."""
+    return language == "starlark"

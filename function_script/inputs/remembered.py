@@ -33,7 +33,7 @@ def read(payload: bytes, ceilings: Limits, environment: Callable[[], Readable]) 
     key = (payload, ceilings)
     step = _memo.find(key)
     if step is None:
-        value = wire.decode_struct(payload)
+        value = wire.decode_struct(payload, sort_keys=True)
         step = parse(value, ceilings, environment)
         if value.get("source") in {None, INLINE}:
             _memo.keep(key, step, size_bytes=len(payload) * _SIZE_FACTOR + _STEP_BYTES)

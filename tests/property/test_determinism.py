@@ -1,0 +1,88 @@
+"""The order in which Crossplane happens to send maps never shows in a response."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from builders import XR, jinja, request, starlark
+from google.protobuf import json_format
+
+from function_script import function
+from function_script.limits import Limits
+from function_script.proto.v1 import run_function_pb2 as pb
+
+WORDS = ["zone", "app", "team", "cost", "stage", "b", "a"]
+JINJA = """
+{% for name, entry in observed.resources.items() %}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: "{{ name }}"}
+data:
+  order: "{{ entry.resource.metadata.labels | join(',') }}"
+  params: "{{ params | join(',') }}"
+  context: "{{ context | join(',') }}"
+{% endfor %}
+"""
+STARLARK = """
+def main(req):
+    resources = {}
+    for name, entry in req["observed"]["resources"].items():
+        data = {
+            "order": ",".join(entry["resource"]["metadata"]["labels"].keys()),
+            "params": ",".join(req["params"].keys()),
+            "context": ",".join(req["context"].keys()),
+        }
+        resources[name] = {"resource": {"apiVersion": "v1", "kind": "ConfigMap", "data": data}}
+    return {"desired": {"resources": resources}}
+"""
+
+
+def shuffled(value: object, seed: random.Random) -> object:
+    """The same data with every map in another order."""
+    if isinstance(value, dict):
+        keys = list(value)
+        seed.shuffle(keys)
+        return {key: shuffled(value[key], seed) for key in keys}
+    return [shuffled(item, seed) for item in value] if isinstance(value, list) else value
+
+
+def encoded(value: object) -> bytes:
+    """A request's bytes with its maps in the order given, as callers in Go may send them."""
+    message = json_format.ParseDict(value, pb.RunFunctionRequest())  # type: ignore[arg-type] # it is a dict
+    return message.SerializeToString()
+
+
+@pytest.mark.parametrize(
+    "step_input",
+    [
+        jinja(JINJA, params=dict.fromkeys(WORDS, 1)),
+        starlark(STARLARK, params=dict.fromkeys(WORDS, 1)),
+    ],
+    ids=["jinja", "starlark"],
+)
+def test_the_order_of_maps_does_not_show(step_input: dict[str, object]) -> None:
+    """The same request in fifty orders gives one and the same response, to the byte."""
+    labels = dict.fromkeys(WORDS, "x")
+    thing = {"apiVersion": "v1", "kind": "Thing", "metadata": {"labels": labels}}
+    whole = json_format.MessageToDict(
+        request(
+            step_input,  # type: ignore[arg-type] # plain data
+            observed={
+                "composite": {"resource": XR},
+                "resources": {word: {"resource": thing} for word in WORDS},
+            },
+            context={word: {"deep": 1} for word in WORDS},
+        )
+    )
+    responses = set()
+    for number in range(50):
+        data = encoded(shuffled(whole, random.Random(number)))  # noqa: S311 - reproducible orders, not secrets
+        answer = function.handle(data, Limits(), lambda _: None)
+        assert answer.diagnostics == ()
+        response = pb.RunFunctionResponse.FromString(answer.response)
+        response.ClearField("context")  # passed through in the order it came
+        responses.add(response.SerializeToString(deterministic=True))
+    assert len(responses) == 1
