@@ -23,9 +23,12 @@ _REQUIRED_RESOURCES = 2
 def to(
     request: wire.Request, desired: bytes | None, wanted: Contribution, ttl_seconds: float | None
 ) -> wire.Response:
-    """The whole response. A program's TTL beats its input's (``ttl_seconds``)."""
+    """The whole response. A program's TTL beats its input's (``ttl_seconds``).
+
+    A program that says Fatal itself changes no state; what it reports and requires is kept.
+    """
     stated = wanted.ttl_seconds if wanted.ttl_seconds is not None else ttl_seconds
-    return wire.Response(
+    response = wire.Response(
         tag=request.tag,
         ttl_seconds=DEFAULT_TTL_SECONDS if stated is None else stated,
         desired=desired,
@@ -35,6 +38,15 @@ def to(
         conditions=list(wanted.conditions),
         output=_output(wanted.output),
     )
+    if any(result.severity == _FATAL for result in wanted.results):
+        return response._replace(
+            ttl_seconds=0.0, desired=_passed(request), context=request.context, output=None
+        )
+    return response
+
+
+def _passed(request: wire.Request) -> bytes | None:
+    return request.desired.payload if request.desired is not None else None
 
 
 def fatal(request: wire.Request, error: FatalError) -> bytes:
@@ -43,7 +55,7 @@ def fatal(request: wire.Request, error: FatalError) -> bytes:
         wire.Response(
             tag=request.tag,
             ttl_seconds=0.0,
-            desired=request.desired.payload if request.desired is not None else None,
+            desired=_passed(request),
             results=[wire.Result(_FATAL, diagnostics.to_line(error.diagnostics), None, None)],
             context=request.context,
             requirements=None,

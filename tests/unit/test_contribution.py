@@ -239,3 +239,17 @@ def test_a_script_replaces_and_a_template_merges() -> None:
         for step in (jinja(text + spec), jinja(text + replace + spec), starlark(script))
     ]
     assert specs == [{"old": 1, "new": 2}, {"new": 2}, {"new": 2}]
+
+
+def test_a_program_that_says_fatal_changes_no_state() -> None:
+    """Its own Fatal result keeps what it reports and requires, with desired state as it came."""
+    script = starlark(
+        "def main(req):\n"
+        '    return {"desired": {"resources": {"a": None}}, "context": {"k": 1}, "results": ['
+        '{"severity": "Warning", "message": "w"}, {"severity": "Fatal", "message": "no"}]}\n'
+    )
+    sent = request(script, desired={"resources": {"a": {"resource": composed("a")}}})
+    response = call(sent)
+    assert [result.message for result in response.results] == ["w", "no"]
+    assert (response.desired, response.context) == (sent.desired, sent.context)
+    assert not response.meta.ttl.seconds
