@@ -30,6 +30,8 @@ def render(compiled: Compiled, data: Scope, limits: Limits) -> str:
     except Exception as error:
         frame = chunks.gi_frame if isinstance(chunks, GeneratorType) else None
         raise faults.to_error(error, run, positions.of_generator(frame)) from error
+    finally:
+        run.close()
 
 
 def begin(compiled: Compiled, run: Run) -> Iterator[str]:

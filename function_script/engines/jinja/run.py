@@ -46,6 +46,11 @@ class Run:
         self.is_rehearsal = False
         self._logged = 0
 
+    def close(self) -> None:
+        """Let go of the data: contexts know the run, and only the garbage collector breaks circles."""
+        self.variables.clear()
+        self.modules.clear()
+
     def log(self, line: str) -> None:
         """Write one line to stderr, until the run has logged its share."""
         room = _MAX_LOG_CHARACTERS - self._logged
