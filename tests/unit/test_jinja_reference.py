@@ -30,7 +30,14 @@ def test_filter_or_function_is_in_the_reference(name: str, call: Call, hidden: i
 
 @pytest.mark.parametrize(
     "name",
-    [*TESTS, *STRING_METHODS, *MAPPING_METHODS, *(set(NAMES) - set(FUNCTIONS)), "dig", "tojson"],
+    [
+        *TESTS,
+        *STRING_METHODS,
+        *MAPPING_METHODS,
+        *sorted(set(NAMES) - set(FUNCTIONS)),
+        "dig",
+        "tojson",
+    ],
 )
 def test_name_is_in_the_reference(name: str) -> None:
     """Tests, methods and variables are all named."""
