@@ -47,7 +47,7 @@ class Run:
         self._logged = 0
 
     def close(self) -> None:
-        """Let go of the data: contexts know the run, and only the garbage collector breaks circles."""
+        """Let go of the data: contexts know their run, which is a circle."""
         self.variables.clear()
         self.modules.clear()
 
