@@ -9,8 +9,10 @@ import ctypes
 import os
 import resource
 import signal
+import socket
 import struct
 import sys
+import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -176,8 +178,32 @@ def _limit(argument: bytes) -> bytes:
     return str(resource.getrlimit(getattr(resource, argument.decode()))[0]).encode()
 
 
+def _attempt(argument: bytes) -> bytes:
+    try:
+        ATTEMPTS[argument.decode()]()
+    except (PermissionError, RuntimeError) as error:
+        return type(error).__name__.encode()
+    return b"allowed"
+
+
+ATTEMPTS: dict[str, Callable[[], object]] = {
+    "socket": socket.socket,
+    "fork": os.fork,
+    "execute": lambda: os.execv(sys.executable, [sys.executable, "--version"]),  # noqa: S606 - must fail
+    "thread": lambda: threading.Thread(target=print).start(),
+    "write a file": lambda: Path("written-by-a-worker").write_text(""),
+    "append to a file": lambda: Path(__file__).open("a").close(),
+    "remove a file": lambda: Path("written-by-a-worker").unlink(),
+    "make a directory": lambda: Path("made-by-a-worker").mkdir(),
+    "signal the zygote": lambda: os.kill(os.getppid(), 0),
+    "signal the group": lambda: os.kill(0, 0),
+    "read a file": lambda: Path(__file__).read_bytes(),
+    "signal itself": lambda: os.kill(os.getpid(), 0),
+}
+
 COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "allocate": _allocate,
+    "attempt": _attempt,
     "babble": _babble,
     "big-integer": _big_integer,
     "deafen": _deafen,

@@ -14,6 +14,7 @@ import resource
 import signal
 
 from function_script.limits import MIB
+from function_script.sandbox import seccomp
 from function_script.sandbox.outcome import MAX_LOG_BYTES
 
 # Deep but legal nesting needs it: parsers recurse on the native stack.
@@ -47,6 +48,8 @@ def harden_worker(zygote: int) -> None:
     _lower(resource.RLIMIT_NPROC, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     gc.set_threshold(20_000, 50, 100)
+    # As far as the kernel and the container runtime let us; the limits above hold anyway.
+    seccomp.install()
 
 
 class Memory:

@@ -18,7 +18,7 @@ from function_script import __version__
 from function_script.engines import ENGINES
 from function_script.errors import InputError
 from function_script.limits import MIB
-from function_script.sandbox import Pool, PoolOptions, machine
+from function_script.sandbox import Pool, PoolOptions, machine, seccomp
 from function_script.server import log, rehearsal, tls, transport
 from function_script.server.answering import Desk
 
@@ -111,6 +111,7 @@ def _announce(options: ServeOptions, ports: tuple[int, int], seconds: float) -> 
         address=address,
         health_address=health_address,
         security="none" if options.insecure else "mutual TLS",
+        system_calls="filtered" if seccomp.is_available() else "not filtered",
         version=__version__,
         seconds=round(seconds, 3),
     )
