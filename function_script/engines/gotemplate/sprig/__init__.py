@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from function_script.engines.gotemplate.sprig import (
     casing,
     constraints,
+    dates,
     decimals,
     derived_password,
     dicts,
@@ -45,6 +46,7 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *reflection.FUNCTIONS,
     *encoding.FUNCTIONS,
     *regex.FUNCTIONS,
+    *dates.FUNCTIONS,
     *paths.FUNCTIONS,
     *url_functions.FUNCTIONS,
     *constraints.FUNCTIONS,

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate.sprig.moments import NamedNumber
 from function_script.engines.gotemplate.values import Strings, to_string, wrap_int64
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def to_int64(value: object) -> int:
         return truncate(value)
     if isinstance(value, str):
         return parse_literal(_ZERO_DECIMALS.sub("", value)) or 0
-    return 0
+    return value.number if isinstance(value, NamedNumber) else 0
 
 
 def truncate(number: float) -> int:
@@ -87,7 +88,7 @@ def to_float64(value: object) -> float:
         return float(value)
     if isinstance(value, str):
         return _parse_float(value)
-    return 0.0
+    return float(value.number) if isinstance(value, NamedNumber) else 0.0
 
 
 def parse_literal(text: str) -> int | None:
