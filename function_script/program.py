@@ -6,7 +6,7 @@ the languages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -109,7 +109,12 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
-    """A script's result: a RunFunctionResponse-shaped object, and where it was returned."""
+    """A script's result: a RunFunctionResponse-shaped object, and where it was returned.
+
+    ``resources`` are members of ``desired.resources`` that are not in ``value``: a text of JSON
+    ``"name": entry`` each, for a text that came before need not be read again.
+    """
 
     value: Object
     span: Span | None = None
+    resources: Sequence[str] = ()

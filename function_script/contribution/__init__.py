@@ -35,7 +35,7 @@ def read(
     """What ``result`` adds; raises DocumentError with every problem in it."""
     problems = Problems()
     if isinstance(result, Returned):
-        wanted = from_response(result.value, problems)
+        wanted = from_response(result.value, problems, result.resources)
         _refuse(problems, "main returned ", result.span)
         return wanted
     stream = documents.read_stream(result.text, locate=result.locate, limits=limits)

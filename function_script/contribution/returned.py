@@ -11,13 +11,18 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
+import orjson
+
 from function_script import wire
 from function_script.contribution import shapes
 from function_script.contribution.sanitize import composed_object
+from function_script.documents import Memo
 from function_script.fields import Fields, Problems
 from function_script.quantities import parse_duration
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from function_script.values import Object, Value
 
 READY = {
@@ -53,6 +58,10 @@ TARGET = {
 # Crossplane drops these silently when a function sets them: Ready has a field of its own.
 RESERVED_CONDITIONS = ("Healthy", "Ready", "Responsive", "Synced", "UpToDate")
 _PASCAL_CASE = re.compile(r"[A-Z][A-Za-z0-9]*")
+# Composed resources by their JSON text, of which an object takes about eight times the memory.
+_MEMO_BYTES = 12 << 20
+_BYTES_PER_CHARACTER = 8
+_memo: Memo[Mapping[str, shapes.Composed]] = Memo(_MEMO_BYTES)
 _RESPONSE_FIELDS = (
     "meta",
     "desired",
@@ -64,21 +73,26 @@ _RESPONSE_FIELDS = (
 )
 
 
-def from_response(value: Object, problems: Problems) -> shapes.Contribution:
-    """Read everything ``value`` says; what is wrong goes to ``problems``."""
+def from_response(
+    value: Object, problems: Problems, resources: Sequence[str] = ()
+) -> shapes.Contribution:
+    """Read everything ``value`` says; what is wrong goes to ``problems``.
+
+    ``resources`` are members of ``desired.resources`` that stand apart: see `program.Returned`.
+    """
     response = Fields(value, "", problems)
     response.refuse_unknown(
         *_RESPONSE_FIELDS, hint='composed resources go below "desired", "resources"'
     )
     desired = response.object("desired")
-    resources, schemas = _requirements(response)
+    required, schemas = _requirements(response)
     return shapes.Contribution(
-        composed={} if desired is None else _composed(desired),
+        composed={} if desired is None else _composed(desired, resources),
         composite=shapes.Composite() if desired is None else _composite(desired),
         context=_content(response, "context") or {},
         results=tuple(_result(item) for item in response.objects("results")),
         conditions=tuple(_condition(item) for item in response.objects("conditions")),
-        resources=resources,
+        resources=required,
         schemas=schemas,
         ttl_seconds=_ttl(response),
         output=_content(response, "output"),
@@ -90,20 +104,38 @@ def _content(fields: Fields, key: str) -> Object | None:
     return None if found is None else found.value
 
 
-def _composed(desired: Fields) -> dict[str, shapes.Composed]:
+def _composed(desired: Fields, texts: Sequence[str]) -> dict[str, shapes.Composed]:
     desired.refuse_unknown("composite", "resources")
     resources = desired.object("resources")
     if resources is None:
         return {}
+    composed = _entries(resources)
+    for text in texts:
+        composed.update(_memo.find(text) or _read(text, resources))
+    return composed
+
+
+def _read(text: str, resources: Fields) -> dict[str, shapes.Composed]:
+    """The member of ``resources`` in a JSON text; remembered when nothing is wrong with it."""
+    member = Fields(orjson.loads(f"{{{text}}}"), resources.path, Problems())
+    found = _entries(member, key=text)
+    if member.problems.texts:
+        resources.problems.texts += member.problems.texts
+    else:
+        _memo.keep(text, found, size_bytes=len(text) * _BYTES_PER_CHARACTER)
+    return found
+
+
+def _entries(resources: Fields, key: str | None = None) -> dict[str, shapes.Composed]:
     composed = {}
     for name, entry in resources.members(nullable=True):
         if not name:
             resources.problems.add(resources.path, "a resource name must not be empty")
-        composed[name] = shapes.Composed(resource=None) if entry is None else _entry(entry)
+        composed[name] = shapes.Composed(resource=None) if entry is None else _entry(entry, key)
     return composed
 
 
-def _entry(entry: Fields) -> shapes.Composed:
+def _entry(entry: Fields, key: str | None) -> shapes.Composed:
     is_bare = "kind" in entry.value and "resource" not in entry.value
     hint = 'wrap the object: {"resource": {...}}' if is_bare else None
     # Connection details come with an echoed observed entry; Crossplane has no use for them.
@@ -111,7 +143,7 @@ def _entry(entry: Fields) -> shapes.Composed:
     ready = entry.choice("ready", READY)
     body = entry.object("resource", required=not is_bare)
     resource = {} if body is None else composed_object(body)
-    return shapes.Composed(resource=resource, ready=ready)
+    return shapes.Composed(resource=resource, ready=ready, key=key)
 
 
 def _composite(desired: Fields) -> shapes.Composite:

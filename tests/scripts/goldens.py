@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
+from results import whole
 
 from function_script import diagnostics
 from function_script.errors import FatalError
@@ -130,4 +131,4 @@ def _run(golden: Golden, engine: Engine) -> tuple[str, str]:
         return "error", "\n".join(diagnostics.to_frame(d) for d in error.diagnostics) + "\n"
     if isinstance(result, Rendered):
         return "expected", result.text
-    return "expected", yaml.safe_dump(result.value, allow_unicode=True)
+    return "expected", yaml.safe_dump(whole(result), allow_unicode=True)

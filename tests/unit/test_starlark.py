@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from results import whole
 
 from function_script.engines import starlark
 from function_script.engines.starlark import build, dialect
@@ -39,7 +40,7 @@ def _scope(**parts: Readable) -> Scope:
 
 
 def _run(text: str, **parts: Readable) -> Object:
-    return starlark.evaluate(_program(text), _scope(**parts), LIMITS).value
+    return whole(starlark.evaluate(_program(text), _scope(**parts), LIMITS))
 
 
 def test_result_says_where_main_is() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
+from results import whole
 
 from function_script.engines import starlark
 from function_script.engines.starlark import parts, reach
@@ -153,7 +154,7 @@ def _outcome(text: str) -> object:
     program = Program(main=Source(name="script", text=text))
     starlark.build._SCRIPTS._entries.clear()
     try:
-        return starlark.evaluate(program, SCOPE, LIMITS).value
+        return whole(starlark.evaluate(program, SCOPE, LIMITS))
     except FatalError as error:
         return error.diagnostics
 

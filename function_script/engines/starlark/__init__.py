@@ -18,6 +18,7 @@ from function_script.program import Lazy, Returned
 if TYPE_CHECKING:
     from function_script.limits import Limits
     from function_script.program import Program, Scope
+    from function_script.source import Span
     from function_script.values import Object
 
 
@@ -33,7 +34,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> Returned:
     except starlark.StarlarkError as error:
         said = str(error)
         raise errors.failed(said, script.main, script.sources, request, limits) from error
-    return Returned(value=_result(reply, limits), span=script.span)
+    return _result(reply, script.span, limits)
 
 
 def check(program: Program, limits: Limits) -> None:
@@ -62,14 +63,18 @@ def _to_json(request: Object) -> str:
         raise InputError.of(f"cannot hand the request to main: {error}") from error
 
 
-def _result(reply: str, limits: Limits) -> Object:
-    data = reply.encode()
-    if len(data) > limits.output_bytes:
+def _result(reply: str, span: Span | None, limits: Limits) -> Returned:
+    size = len(reply) if reply.isascii() else len(reply.encode())
+    if size > limits.output_bytes:
         raise LimitError.of(
-            f"cannot read the result of main: {len(data):,} bytes of JSON "
+            f"cannot read the result of main: {size:,} bytes of JSON "
             f"are more than the limit of {limits.output_bytes:,}"
         )
+    # The bridge puts each desired resource on a line of its own.
+    before, *lines = reply.split("\n")
+    after = lines.pop() if lines else ""
     try:
-        return cast("Object", orjson.loads(data))
+        value = cast("Object", orjson.loads(before + after))
     except orjson.JSONDecodeError as error:
         raise DocumentError.of(f"cannot read the result of main: {error}") from error
+    return Returned(value=value, span=span, resources=[line.lstrip(",") for line in lines if line])
