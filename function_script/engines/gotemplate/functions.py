@@ -41,7 +41,7 @@ class Needs(Enum):
     NOTHING = "nothing"
     BUDGET = "budget"
     # A Draw: draw(bound) gives a whole number in [0, bound), the same for every run with the same
-    # XR and call site. Conformance pins every draw to 0: an alphabet begins with what 0 must give.
+    # XR and text of the call. Conformance pins every draw to 0: what 0 gives is what it expects.
     DRAW = "draw"
     # The engine's own functions only: the run itself (include); the first argument as it is
     # written in the template (call).

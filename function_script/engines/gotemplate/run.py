@@ -218,7 +218,10 @@ class Run:
     # Draws
 
     def draw(self, site: str) -> Draw:
-        """Numbers for a random function called at ``site``: the same in every run of one XR."""
+        """Numbers for the random function called at ``site``: the same in every run of one XR.
+
+        Every further draw at a site gives another number.
+        """
 
         def pick(bound: int) -> int:
             if self.pinned:

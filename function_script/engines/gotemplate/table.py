@@ -5,14 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from function_script.engines.gotemplate import sprig
 from function_script.engines.gotemplate.builtins import core, peer
-
-try:
-    from function_script.engines.gotemplate import sprig
-
-    SPRIG, REFUSED = sprig.FUNCTIONS, sprig.REFUSALS
-except (ImportError, AttributeError):
-    SPRIG, REFUSED = (), ()
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,9 +14,9 @@ if TYPE_CHECKING:
     from function_script.engines.gotemplate.functions import Function
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
-    function.name: function for function in (*core.FUNCTIONS, *peer.FUNCTIONS, *SPRIG)
+    function.name: function for function in (*core.FUNCTIONS, *peer.FUNCTIONS, *sprig.FUNCTIONS)
 }
-REFUSALS: Final[Mapping[str, str]] = {refusal.name: refusal.reason for refusal in REFUSED}
+REFUSALS: Final[Mapping[str, str]] = {refusal.name: refusal.reason for refusal in sprig.REFUSALS}
 # The options of a step that some functions need.
 OPTIONS: Final = ("stable_values", "crypto")
 _NEEDED: Final = {

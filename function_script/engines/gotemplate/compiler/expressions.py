@@ -233,7 +233,8 @@ class Expressions:
     ) -> Value:
         """The line that calls a function, and the one that charges for what it made."""
         if function.needs is Needs.DRAW:
-            given = [f"draw(run, {f'{self.template}:{node.position}'!r})", *given]
+            # The call's own text is its place: edits elsewhere do not change what it draws.
+            given = [f"draw(run, {f'{self.template}: {to_source(node)}'!r})", *given]
         elif function.needs in {Needs.BUDGET, Needs.RUN}:
             given = ["run", *given]
         self.code.constants[f"f_{function.name}"] = function.call
