@@ -76,11 +76,12 @@ def _outcome(row: dict[str, object], shared: dict[str, object]) -> Outcome:
     stage, text, error = _render(row, shared)
     wanted = str(row.get("error", ""))
     same_place = _positions(error) == _positions(wanted)
+    passed = stage == row["stage"] and text == row["output"] and same_place
     return Outcome(
         id=str(row["id"]),
         group=str(row["group"]) if row["part"] == "spec" else "real",
-        passed=stage == row["stage"] and text == row["output"] and same_place,
-        exact=error == wanted,
+        passed=passed,
+        exact=passed and error == wanted,
         shown=f"{row['id']}: {stage} {error or text!r}"[:500],
     )
 

@@ -64,22 +64,21 @@ class Function:
     ``list``    []interface {}: list, or NilList() likewise
     other       exactly that go_type, for example ``time.Time`` or ``uint32``
 
-    ``call`` is a Python function: it gets what ``needs`` says, then the arguments, by position.
-    It raises CallError with
-    Go's text. ``grows`` says that the result may be much longer than all arguments together:
-    the function itself then checks with a Budget before it makes it. ``makes`` is false when the
-    result is one of the arguments or a part of one, which is not charged for. ``mutates`` says
-    that it changes an argument. ``gives`` may name the
-    result's Go type when it is always ``string``, ``bool`` or ``int``: it saves a check.
-    ``option`` is the option of the step without which the function is refused:
-    ``stable_values`` for draws, ``crypto`` for keys and certificates.
+    ``call`` is a Python function: it gets what ``needs`` says, then the arguments, by position,
+    and raises CallError with Go's text. What it makes is charged for afterwards; one whose result
+    can be much larger than its arguments checks with a Budget before.
+
+    ``makes`` is false when the result is one of the arguments or a part of one, which costs
+    nothing. ``mutates`` says that it changes an argument. ``gives`` may name the result's Go type
+    when it is always ``string``, ``bool`` or ``int``: it saves a check. ``option`` is the option
+    of the step without which the function is refused: ``stable_values`` for draws, ``crypto``
+    for keys.
     """
 
     name: str
     takes: str
     call: object
     needs: Needs = Needs.NOTHING
-    grows: bool = False
     makes: bool = True
     mutates: bool = False
     gives: str = "any"

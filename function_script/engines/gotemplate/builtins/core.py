@@ -185,13 +185,10 @@ FUNCTIONS: Final = (
         takes="string any...",
         call=_printf,
         needs=_BUDGET,
-        grows=True,
         gives="string",
     ),
-    Function(name="html", takes="any...", call=_html, needs=_BUDGET, grows=True, gives="string"),
-    Function(name="js", takes="any...", call=_js, needs=_BUDGET, grows=True, gives="string"),
-    Function(
-        name="urlquery", takes="any...", call=_urlquery, needs=_BUDGET, grows=True, gives="string"
-    ),
+    Function(name="html", takes="any...", call=_html, needs=_BUDGET, gives="string"),
+    Function(name="js", takes="any...", call=_js, needs=_BUDGET, gives="string"),
+    Function(name="urlquery", takes="any...", call=_urlquery, needs=_BUDGET, gives="string"),
     Function(name="include", takes="string any", call=Run.include, needs=Needs.RUN, gives="string"),
 )

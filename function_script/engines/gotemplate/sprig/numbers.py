@@ -220,7 +220,7 @@ FUNCTIONS: Final = (
     _float("floor", "any", _floor),
     _float("ceil", "any", _ceil),
     _float("round", "any int float64...", _round),
-    Function(name="until", takes="int", call=_until, needs=_BUDGET, grows=True),
-    Function(name="untilStep", takes="int int int", call=_until_step, needs=_BUDGET, grows=True),
-    Function(name="seq", takes="int...", call=_seq, needs=_BUDGET, grows=True, gives="string"),
+    Function(name="until", takes="int", call=_until, needs=_BUDGET),
+    Function(name="untilStep", takes="int int int", call=_until_step, needs=_BUDGET),
+    Function(name="seq", takes="int...", call=_seq, needs=_BUDGET, gives="string"),
 )

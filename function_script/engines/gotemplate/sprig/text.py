@@ -194,7 +194,7 @@ def _text(name: str, takes: str, call: object) -> Function:
 
 
 def _built(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, needs=_BUDGET, grows=True, gives="string")
+    return Function(name=name, takes=takes, call=call, needs=_BUDGET, gives="string")
 
 
 def _test(name: str, call: object) -> Function:

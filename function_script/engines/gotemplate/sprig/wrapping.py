@@ -100,9 +100,7 @@ def _cut(text: str, offset: int, width: int) -> str:
 
 
 def _laid_out(name: str, takes: str, call: object) -> Function:
-    return Function(
-        name=name, takes=takes, call=call, needs=Needs.BUDGET, grows=True, gives="string"
-    )
+    return Function(name=name, takes=takes, call=call, needs=Needs.BUDGET, gives="string")
 
 
 FUNCTIONS: Final = (
