@@ -45,9 +45,7 @@ def _must_from_json(budget: Budget, text: str) -> object:
 
 
 def _writes(name: str, call: object) -> Function:
-    return Function(
-        name=name, takes="any", call=call, needs=Needs.BUDGET, grows=True, gives="string"
-    )
+    return Function(name=name, takes="any", call=call, needs=Needs.BUDGET, gives="string")
 
 
 FUNCTIONS: Final = (
