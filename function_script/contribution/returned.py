@@ -110,17 +110,18 @@ def _composed(desired: Fields, texts: Sequence[str]) -> dict[str, shapes.Compose
     if resources is None:
         return {}
     composed = _entries(resources)
+    path = resources.path
     for text in texts:
-        composed.update(_memo.find(text) or _read(text, resources))
+        composed.update(_memo.find(text) or _read(text, path, resources.problems))
     return composed
 
 
-def _read(text: str, resources: Fields) -> dict[str, shapes.Composed]:
-    """The member of ``resources`` in a JSON text; remembered when nothing is wrong with it."""
-    member = Fields(orjson.loads(f"{{{text}}}"), resources.path, Problems())
+def _read(text: str, path: str, problems: Problems) -> dict[str, shapes.Composed]:
+    """The member in a JSON text; remembered when nothing is wrong with it."""
+    member = Fields(orjson.loads(f"{{{text}}}"), path, Problems())
     found = _entries(member, key=text)
     if member.problems.texts:
-        resources.problems.texts += member.problems.texts
+        problems.texts += member.problems.texts
     else:
         _memo.keep(text, found, size_bytes=len(text) * _BYTES_PER_CHARACTER)
     return found

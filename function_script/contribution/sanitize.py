@@ -21,6 +21,7 @@ SERVER_METADATA = frozenset(
         "uid",
     }
 )
+_SERVER_FIELDS = frozenset({"status"})
 # Written by kubectl and by Crossplane itself; declaring them would only make them flap.
 _FOREIGN_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
@@ -30,7 +31,7 @@ def composed_object(body: Fields) -> Object:
 
     Shares what it can with ``body``; null fields stay, for they are left out where it is encoded.
     """
-    resource = _kept(body.value, frozenset({"status"}))
+    resource = _kept(body.value, _SERVER_FIELDS)
     metadata = body.object("metadata")
     if metadata is None:
         return resource

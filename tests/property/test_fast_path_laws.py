@@ -1,0 +1,132 @@
+"""What is remembered between requests, and what is not copied, changes nothing but time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+from builders import jinja, request, starlark
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from function_script import function, inputs, objects, wire
+from function_script.documents import Memo, to_yaml_stream
+from function_script.limits import Limits
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+NAME = "script.fn.crossplane.io/composition-resource-name"
+READY = "script.fn.crossplane.io/ready"
+MERGE = "script.fn.crossplane.io/merge"
+PEER_NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
+
+# Few names and values: what is remembered has to come up again, next to what resembles it.
+NAMES = st.sampled_from(["a", "b", ""])
+SCALARS = st.sampled_from([None, True, 0, 1.5, "x", "", "line\nbreak", "null"])
+VALUES = st.recursive(
+    SCALARS,
+    lambda below: st.one_of(
+        st.lists(below, max_size=2), st.dictionaries(st.sampled_from("pqr"), below, max_size=2)
+    ),
+    max_leaves=5,
+)
+OBJECTS = st.dictionaries(st.sampled_from("pqr"), VALUES, max_size=2)
+METADATA = st.fixed_dictionaries(
+    {},
+    optional={
+        "labels": st.sampled_from([{}, {"team": "x"}, {"team": 1}, None]),
+        "uid": st.just("server-owned"),
+        "name": st.sampled_from(["n", None]),
+    },
+)
+BODIES = st.fixed_dictionaries(
+    {"apiVersion": st.just("v1"), "kind": st.sampled_from(["Thing", "Other", ""])},
+    optional={"metadata": METADATA, "spec": OBJECTS | st.none(), "status": OBJECTS},
+)
+
+
+def document(body: Object, annotations: Object) -> Object:
+    """The body with those annotations."""
+    metadata = body.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    return {**body, "metadata": {**metadata, "annotations": annotations}}
+
+
+ANNOTATIONS = st.fixed_dictionaries(
+    {NAME: NAMES},
+    optional={
+        READY: st.sampled_from(["True", "False", "Perhaps"]),
+        MERGE: st.sampled_from(["Replace", "Merge"]),
+        PEER_NAME: NAMES,
+    },
+)
+XR_STATUS = st.builds(
+    lambda status: {"apiVersion": "example.org/v1", "kind": "XThing", "status": status}, OBJECTS
+)
+TEXTS = st.lists(st.builds(document, BODIES, ANNOTATIONS) | XR_STATUS, max_size=3).map(
+    to_yaml_stream
+)
+ENTRIES = st.none() | st.fixed_dictionaries(
+    {"resource": BODIES}, optional={"ready": st.sampled_from(["True", False, "Perhaps", None])}
+)
+RESPONSES = st.builds(
+    lambda resources, status: {
+        "desired": {"resources": resources, "composite": {"resource": {"status": status}}}
+    },
+    st.dictionaries(NAMES, ENTRIES | st.just(1), max_size=3),
+    OBJECTS,
+)
+INPUTS = st.one_of(
+    TEXTS.map(lambda text: jinja("{{ params.text }}", params={"text": text})),
+    RESPONSES.map(
+        lambda response: starlark(
+            'def main(req):\n    return req["params"]["response"]\n', params={"response": response}
+        )
+    ),
+)
+EARLIER = st.dictionaries(
+    st.sampled_from(["a", "b"]), BODIES.map(lambda body: {"resource": body}), max_size=2
+)
+
+
+def answer(data: bytes) -> bytes:
+    """The response to a request."""
+    return function.handle(data, Limits(), lambda _: None).response
+
+
+@given(st.lists(st.tuples(INPUTS, EARLIER), min_size=1, max_size=3))
+@settings(max_examples=150)
+def test_what_was_seen_before_changes_no_response(steps: list[tuple[Object, Object]]) -> None:
+    """Every response, the second time too, is the one of a process that remembers nothing."""
+    for step_input, earlier in steps:
+        data = request(step_input, desired={"resources": earlier}).SerializeToString()
+        with patch.object(Memo, "find", lambda _self, _key: None):
+            expected = answer(data)
+        assert answer(data) == expected
+        assert answer(data) == expected
+
+
+@given(OBJECTS)
+def test_nulls_are_left_out_as_if_they_had_been_removed_before(value: Object) -> None:
+    """Encoding without nulls gives the bytes of the pruned object."""
+    pruned = objects.pruned(value)
+    assert isinstance(pruned, dict)
+    assert wire.encode_struct(value, drop_nulls=True) == wire.encode_struct(pruned)
+
+
+def test_params_of_a_remembered_input_are_a_copy_each_time() -> None:
+    """What one run does to its params does not reach the next."""
+    payload = wire.encode_struct(jinja("x", params={"list": [1]}))
+    first = inputs.read(payload, Limits(), dict)
+    assert isinstance(first.params["list"], list)
+    first.params["list"].append(2)
+    assert inputs.read(payload, Limits(), dict).params == {"list": [1]}
+
+
+def test_an_input_counts_with_the_operators_limits() -> None:
+    """The same input under other ceilings has other limits."""
+    payload = wire.encode_struct(jinja("x"))
+    for seconds in (1.0, 2.0):
+        limits = Limits(timeout_seconds=seconds)
+        assert inputs.read(payload, limits, dict).limits == limits
