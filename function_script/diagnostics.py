@@ -58,10 +58,10 @@ def _line(diagnostic: Diagnostic) -> str:
     return _CONTROL.sub("", " ".join(text.split()))
 
 
-def to_frame(diagnostic: Diagnostic) -> str:
+def to_frame(diagnostic: Diagnostic, severity: str = "error") -> str:
     """The problem over several lines with the source around it: for terminals and logs."""
     message = _CONTROL.sub("", diagnostic.message)
-    parts = [f"error: {message}"]
+    parts = [f"{severity}: {message}"]
     if diagnostic.span is not None:
         parts.append(f"  --> {diagnostic.span}")
         parts.extend(_draw(diagnostic.span, diagnostic.excerpt))

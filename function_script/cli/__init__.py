@@ -13,6 +13,7 @@ import click
 
 from function_script import __version__
 from function_script.cli import failures, options
+from function_script.cli.check import check
 from function_script.cli.package import package
 from function_script.cli.render import render
 from function_script.cli.run import run
@@ -70,7 +71,7 @@ def version() -> None:
     click.echo(f"{NAME} {__version__}")
 
 
-for _command in (serve, render, run, template, validate, package):
+for _command in (serve, render, run, template, check, validate, package):
     commands.add_command(_command)
 options.name_variables(commands)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from function_script.diagnostics import Diagnostic
 
 _RED: Final = "\x1b[1;31m"
+_YELLOW: Final = "\x1b[1;33m"
 _BLUE: Final = "\x1b[1;34m"
 _BOLD: Final = "\x1b[1m"
 _PLAIN: Final = "\x1b[0m"
@@ -24,7 +25,8 @@ _PLAIN: Final = "\x1b[0m"
 # The parts of a frame that get a colour: what stands in front of a line's text, and underlines.
 _MARGIN: Final = re.compile(r"^( *\d* \| ?| *--> | *= (?:hint: )?)")
 _UNDERLINE: Final = re.compile(r"\^+$")
-_MESSAGE: Final = re.compile(r"^error: (.*)$")
+_MESSAGE: Final = re.compile(r"^(error|warning): (.*)$")
+_COLOURS: Final = {"error": _RED, "warning": _YELLOW}
 
 
 def is_colourful(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
@@ -35,14 +37,18 @@ def is_colourful(stream: TextIO, environment: Mapping[str, str] = os.environ) ->
 
 def to_text(problems: Iterable[Diagnostic], *, colourful: bool = False) -> str:
     """The problems' frames with an empty line between them; no newline at the end."""
-    frames = [diagnostics.to_frame(problem) for problem in problems]
-    text = "\n\n".join(frames)
-    return "\n".join(map(_painted, text.split("\n"))) if colourful else text
+    text = "\n\n".join(diagnostics.to_frame(problem) for problem in problems)
+    return painted(text) if colourful else text
+
+
+def painted(text: str) -> str:
+    """Frames in colour."""
+    return "\n".join(map(_painted, text.split("\n")))
 
 
 def _painted(line: str) -> str:
     if message := _MESSAGE.match(line):
-        return f"{_RED}error:{_PLAIN} {_BOLD}{message[1]}{_PLAIN}"
+        return f"{_COLOURS[message[1]]}{message[1]}:{_PLAIN} {_BOLD}{message[2]}{_PLAIN}"
     margin = _MARGIN.match(line)
     if margin is None:
         return line

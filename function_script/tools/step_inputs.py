@@ -63,6 +63,14 @@ def find(document: Document) -> Iterator[StepInput]:
             )
 
 
+def find_ours(document: Document) -> list[StepInput]:
+    """The inputs of ours in a document, which may also be one itself."""
+    if has_pipeline(document.value):
+        return [each for each in find(document) if is_ours(each.value)]
+    alone = StepInput(step="", value=document.value, document=document)
+    return [alone] if is_ours(alone.value) else []
+
+
 def is_ours(value: Object) -> bool:
     """Whether an input is of a kind that this function runs."""
     return objects.api_version_and_kind(value) in inputs.KINDS

@@ -22,15 +22,14 @@ from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.source import Span, excerpt
 from function_script.tools import positions, sources, step_inputs
 from function_script.tools.render import messages
-from function_script.tools.step_inputs import StepInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from function_script.documents import Document
     from function_script.limits import Limits
     from function_script.source import Source
+    from function_script.tools.step_inputs import StepInput
     from function_script.values import Object, Value
 
 _WORKER: Final = "function_script.tools.template_worker"
@@ -59,7 +58,7 @@ def load_input(source: Source, step: str = "") -> StepInput:
 
     Raises InputError unless exactly one template is meant.
     """
-    ours = [each for document in sources.read(source) for each in _inputs(document)]
+    ours = [each for document in sources.read(source) for each in step_inputs.find_ours(document)]
     found = [each for each in ours if each.value.get("kind") in _TEMPLATES]
     chosen = [each for each in found if step in {"", each.step}]
     if len(chosen) == 1:
@@ -76,14 +75,6 @@ def load_input(source: Source, step: str = "") -> StepInput:
         hint = "a script has no text to show: `function-script run` prints what it returns"
     message = f"cannot find a template in {source.name}: {cause}"
     raise InputError.of(message, hint=hint if ours else None)
-
-
-def _inputs(document: Document) -> list[StepInput]:
-    """The inputs of ours in a document, which may be one itself."""
-    found = list(step_inputs.find(document))
-    if not step_inputs.has_pipeline(document.value):
-        found = [StepInput(step="", value=document.value, document=document)]
-    return [each for each in found if step_inputs.is_ours(each.value)]
 
 
 def load_data(source: Source) -> Object:

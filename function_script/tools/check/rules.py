@@ -1,0 +1,146 @@
+"""The rules: what is looked for in each step. Adding one is a function and a line in the table.
+
+A rule gives its problems as engines and inputs do: with positions in the program, or with the
+path of a field in front.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from function_script import engines
+from function_script.diagnostics import Diagnostic
+from function_script.errors import FatalError
+from function_script.source import excerpt
+from function_script.tools import manifests, step_inputs
+from function_script.tools.check import names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from function_script.inputs import Step
+    from function_script.tools.check.findings import Severity
+    from function_script.tools.step_inputs import StepInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A step to look at: its input as it stands in the file, and as it was read."""
+
+    found: StepInput
+    step: Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule by its name; ``means`` says what it finds, for the reference page.
+
+    ``find`` None: it is found when the file is read, before there is anything to ask rules for.
+    """
+
+    name: str
+    severity: Severity
+    means: str
+    find: Callable[[Subject], Iterable[Diagnostic]] | None = None
+
+
+def _unseen(subject: Subject) -> Iterator[Diagnostic]:
+    if subject.found.value.get("source") == "FileSystem" and not subject.step.program.main.text:
+        yield Diagnostic(
+            message="input.fileSystem.dirPath: the program was not looked at, for it is in files",
+            hint="say where they are with --program-root",
+        )
+
+
+def _program(subject: Subject) -> Iterable[Diagnostic]:
+    try:
+        step_inputs.check_program(subject.step)
+    except FatalError as error:
+        return error.diagnostics
+    return ()
+
+
+def _unknown_names(subject: Subject) -> Iterable[Diagnostic]:
+    """In Jinja such a name is no error while it only stands in conditions; others find it above."""
+    if subject.step.language != "jinja":
+        return ()
+    from function_script.engines.jinja import names as jinja  # noqa: PLC0415 - one language of three
+
+    return jinja.find_unknown(subject.step.program)
+
+
+def _unused_modules(subject: Subject) -> Iterator[Diagnostic]:
+    # Files that happen to stand beside a program are no mistake.
+    written = manifests.object_at(subject.found.value, "modules")
+    step = subject.step
+    for name in engines.get(step.language).unused_modules(step.program, step.limits):
+        if name in written:
+            yield Diagnostic(
+                message=f'input.modules["{name}"]: nothing uses this module',
+                hint="take it out, or load it where it is wanted",
+            )
+
+
+def _constant_names(subject: Subject) -> Iterator[Diagnostic]:
+    program = subject.step.program
+    for source in (program.main, *program.modules.values()):
+        for span in names.find_constant(source, subject.step):
+            yield Diagnostic(
+                message="metadata.name is the same for every XR: two would want one object",
+                span=span,
+                excerpt=excerpt(source, span),
+                hint="leave it out, and Crossplane makes a name; or make it of the XR's name",
+            )
+
+
+YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
+INPUT: Final = Rule(
+    name="input",
+    severity="error",
+    means="The input is not what its kind allows: an unknown field, a value of a wrong type.",
+)
+RULES: Final = (
+    YAML,
+    INPUT,
+    Rule(
+        name="unseen-program",
+        severity="warning",
+        means="The program is in files, and nobody said where they are: only the input is checked.",
+        find=_unseen,
+    ),
+    Rule(
+        name="program",
+        severity="error",
+        means="The program does not compile: syntax, unknown functions, filters and modules, "
+        "functions that are refused because they are not deterministic.",
+        find=_program,
+    ),
+    Rule(
+        name="unknown-name",
+        severity="error",
+        means="A variable or function of a Jinja template that nothing sets: a typing mistake.",
+        find=_unknown_names,
+    ),
+    Rule(
+        name="unused-module",
+        severity="warning",
+        means="A module of the input that nothing loads, includes or imports.",
+        find=_unused_modules,
+    ),
+    Rule(
+        name="constant-name",
+        severity="warning",
+        means="A composed resource with a `metadata.name` that is the same for every XR.",
+        find=_constant_names,
+    ),
+)
+
+
+def broken(subject: Subject) -> Iterator[tuple[Rule, Diagnostic]]:
+    """What the rules find, in their order; once one has found errors, the others are not asked."""
+    for rule in RULES:
+        problems = tuple(rule.find(subject)) if rule.find is not None else ()
+        yield from ((rule, problem) for problem in problems)
+        if problems and rule.severity == "error":
+            return

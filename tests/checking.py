@@ -1,0 +1,66 @@
+"""Make Compositions out of inputs written as YAML, and read what `check` says of them."""
+
+from __future__ import annotations
+
+from textwrap import indent
+from typing import TYPE_CHECKING
+
+from function_script.tools import check
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.tools.check import Finding, Report
+
+_HEAD = """\
+# A comment, so that lines differ.
+apiVersion: v1
+kind: ConfigMap
+---
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata:
+  name: things
+spec:
+  pipeline:
+"""
+# Where the first step's input begins.
+LINE, COLUMN = 13, 7
+
+
+def ours(kind: str, *lines: str) -> str:
+    """An input of our own kinds; the first of ``lines`` is the input's line 3."""
+    return "\n".join(["apiVersion: script.fn.crossplane.io/v1beta1", f"kind: {kind}", *lines])
+
+
+def peer(*lines: str) -> str:
+    """An input of function-go-templating; the first of ``lines`` is its line 3."""
+    return "\n".join(
+        ["apiVersion: gotemplating.fn.crossplane.io/v1beta1", "kind: GoTemplate", *lines]
+    )
+
+
+def composition(*inputs: str) -> str:
+    """A Composition with a step for each input."""
+    steps = [
+        f"  - step: step-{number}\n    input:\n{indent(text, ' ' * (COLUMN - 1))}\n"
+        for number, text in enumerate(inputs)
+    ]
+    return _HEAD + "".join(steps)
+
+
+def found(path: Path, *inputs: str, programs: Path | None = None) -> Report:
+    """The report on a Composition with these inputs."""
+    file = path / "composition.yaml"
+    file.write_text(composition(*inputs))
+    return check.check([str(file)], programs)
+
+
+def told(finding: Finding) -> tuple[str, str, str]:
+    """Rule, place and message; the place counts from the first step's input."""
+    problem = finding.diagnostic
+    assert problem.span is not None
+    assert problem.span.column is not None
+    assert problem.excerpt is not None
+    line, column = problem.span.line - LINE + 1, problem.span.column - COLUMN + 1
+    return finding.rule, f"{line}:{column}", problem.message
