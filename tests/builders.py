@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.proto.v1 import run_function_pb2 as pb
 from google.protobuf import json_format
 
 from function_script import function
 from function_script.limits import Limits
+from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
     from function_script.values import Object

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from builders import request
-from function_script.proto.v1 import run_function_pb2 as pb
 from hypothesis import given
 from hypothesis import strategies as st
 
 from function_script import desired, wire
 from function_script.contribution import Composed, Composite, Contribution
+from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
     from function_script.values import Object

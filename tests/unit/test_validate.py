@@ -349,7 +349,7 @@ def test_a_user_without_a_home_has_no_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a container with any user: validation goes on without it."""
-    monkeypatch.delenv("HOME")
+    monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("os.getuid", lambda: 54321)
     resources = write(tmp_path, thing=GOOD)
     assert validate(write(tmp_path, crd=CRD), resources).count("valid") == 1
