@@ -22,18 +22,19 @@ MAX_INT64: Final = (1 << 63) - 1
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]+")
 _OCTAL: Final = re.compile(r"[+-]?[0-7]+")
 # As Go's integer literals: a prefix tells the base, underscores stand between digits.
+# Possessive, for what can be tried again takes memory.
 _INTEGER: Final = re.compile(
-    r"(?P<sign>[+-]?)(?:0[xX](?P<hex>(?:_?[0-9a-fA-F])+)|0[bB](?P<bin>(?:_?[01])+)"
-    r"|0[oO]?(?P<oct>(?:_?[0-7])+)|(?P<dec>0|[1-9](?:_?[0-9])*))"
+    r"(?P<sign>[+-]?)(?:0[xX](?P<hex>(?:_?[0-9a-fA-F])++)|0[bB](?P<bin>(?:_?[01])++)"
+    r"|0[oO]?(?P<oct>(?:_?[0-7])++)|(?P<dec>0|[1-9](?:_?[0-9])*+))"
 )
 _BASES: Final = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
 _ZERO_DECIMALS: Final = re.compile(r"\.0+\.*\Z")
-_DIGITS: Final = "[0-9](?:_?[0-9])*"
+_DIGITS: Final = "[0-9](?:_?[0-9])*+"
 _FLOAT: Final = re.compile(
     rf"[+-]?(?:(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:e[+-]?{_DIGITS})?|inf(?:inity)?)|nan",
     re.IGNORECASE,
 )
-_HEX_DIGITS: Final = "[0-9a-f](?:_?[0-9a-f])*"
+_HEX_DIGITS: Final = "[0-9a-f](?:_?[0-9a-f])*+"
 _HEX_FLOAT: Final = re.compile(
     rf"[+-]?0x(?:_?{_HEX_DIGITS}\.?(?:{_HEX_DIGITS})?|\.{_HEX_DIGITS})p[+-]?{_DIGITS}",
     re.IGNORECASE,
