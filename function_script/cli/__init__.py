@@ -19,6 +19,7 @@ from function_script.cli.render import render
 from function_script.cli.run import run
 from function_script.cli.serve import serve
 from function_script.cli.template import template
+from function_script.cli.test import run_cases
 from function_script.cli.validate import validate
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def version() -> None:
     click.echo(f"{NAME} {__version__}")
 
 
-for _command in (serve, render, run, template, check, validate, package):
+for _command in (serve, render, run, template, check, run_cases, validate, package):
     commands.add_command(_command)
 options.name_variables(commands)
 

@@ -15,7 +15,9 @@ from function_script import quantities
 from function_script.limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from function_script.tools.render.functions import Place
 
 Number = TypeVar("Number", int, float)
 
@@ -107,6 +109,26 @@ def program_root(default: str = "") -> click.Option:
         metavar="DIR",
         help="Directory below which inputs with source FileSystem find their programs.",
     )
+
+
+def functions() -> click.Option:
+    """Where the functions of a pipeline run; read by `read_places`."""
+    return click.Option(
+        ["--function"],
+        multiple=True,
+        metavar="NAME=local|skip|HOST:PORT",
+        help="Where a function runs: here, not at all, or served at an address. May be repeated.",
+    )
+
+
+def read_places(texts: Iterable[str]) -> dict[str, Place]:
+    """The places that the flag of ``functions`` says."""
+    from function_script.tools.render import functions  # noqa: PLC0415 - slow to import
+
+    try:
+        return dict(functions.parse_place(text) for text in texts)
+    except ValueError as error:
+        raise click.UsageError(f"--function: {error}") from error
 
 
 def debug(meaning: str = "Print the traceback of a bug of ours.") -> click.Option:

@@ -14,7 +14,6 @@ from function_script.cli import options
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from function_script.tools.render.functions import Place
     from function_script.tools.render.loading import Paths
 
 _PATH: Final = click.Path(path_type=Path)
@@ -50,7 +49,12 @@ Examples:
 
 
 @click.command(
-    epilog=_EPILOG, params=[options.program_root("programs/ beside COMPOSITION"), options.debug()]
+    epilog=_EPILOG,
+    params=[
+        options.program_root("programs/ beside COMPOSITION"),
+        options.functions(),
+        options.debug(),
+    ],
 )
 @click.argument("xr", type=_PATH)
 @click.argument("composition", type=_PATH, required=False)
@@ -119,12 +123,6 @@ Examples:
     help="Annotation to set on every Function. May be repeated.",
 )
 @click.option(
-    "--function",
-    multiple=True,
-    metavar="NAME=local|skip|HOST:PORT",
-    help="Where a function runs: here, not at all, or served at an address. May be repeated.",
-)
-@click.option(
     "--xrd",
     type=_PATH,
     metavar="PATH",
@@ -157,7 +155,7 @@ def render(**flags: Unpack[_Flags]) -> None:
                 results=flags["include_function_results"],
                 context=flags["include_context"],
             ),
-            places=_places(flags["function"]),
+            places=options.read_places(flags["function"]),
             annotations=dict(_pairs(flags["function_annotations"], "--function-annotations")),
             timeout_seconds=flags["timeout"],
             print=partial(click.echo, err=True),
@@ -198,12 +196,3 @@ def _pairs(texts: Iterable[str], flag: str) -> list[tuple[str, str]]:
             raise click.UsageError(f'{flag}: "{text}" is not of the form KEY=VALUE')
         pairs.append((key, value))
     return pairs
-
-
-def _places(texts: Iterable[str]) -> dict[str, Place]:
-    from function_script.tools.render import functions  # noqa: PLC0415 - slow to import
-
-    try:
-        return dict(functions.parse_place(text) for text in texts)
-    except ValueError as error:
-        raise click.UsageError(f"--function: {error}") from error

@@ -14,7 +14,7 @@ from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.step_inputs import StepInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from function_script import objects
@@ -22,26 +22,31 @@ if TYPE_CHECKING:
     from function_script.tools.render.steps import Step
 
 
+def in_composition(step: Step) -> objects.Path:
+    """Where a step's input stands in its Composition."""
+    return ("spec", "pipeline", step.index, "input")
+
+
 @contextmanager
 def positions(
-    composition: Document, programs: Path | None, path: objects.Path = ()
+    document: Document,
+    programs: Path | None,
+    find_input: Callable[[Step], objects.Path] = in_composition,
 ) -> Iterator[None]:
     """Give problems the positions their author knows.
 
-    ``composition`` is a Composition, or holds one at ``path``; ``programs`` is the directory of
+    ``document`` holds the steps' inputs, at ``find_input``; ``programs`` is the directory of
     programs in files, if there is one.
     """
     try:
         yield
     except PipelineError as error:
-        found = _input(error.step, composition, path)
+        step = error.step
+        found = StepInput(
+            step=step.name, value=step.input or {}, document=document, path=find_input(step)
+        )
         moved = [places.to_author(problem, found, programs) for problem in error.diagnostics]
-        raise PipelineError(error.step, *moved) from error
+        raise PipelineError(step, *moved) from error
     except InputError as error:
-        moved = [places.to_field(problem, composition) for problem in error.diagnostics]
+        moved = [places.to_field(problem, document) for problem in error.diagnostics]
         raise InputError(*moved) from error
-
-
-def _input(step: Step, composition: Document, path: objects.Path) -> StepInput:
-    path = (*path, "spec", "pipeline", step.index, "input")
-    return StepInput(step=step.name, value=step.input or {}, document=composition, path=path)

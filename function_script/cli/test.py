@@ -1,0 +1,123 @@
+"""``function-script test``: what Compositions are to make of XRs, checked case by case."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
+
+import click
+
+from function_script.cli import failures, options
+
+if TYPE_CHECKING:
+    from function_script.tools.cases.command import Options
+
+_PATH: Final = click.Path(path_type=Path)
+
+
+class _Flags(TypedDict):
+    paths: tuple[Path, ...]
+    run: str | None
+    fail_fast: bool
+    update: bool
+    ci: bool
+    jobs: int | None
+    output: Literal["text", "json", "junit"]
+    output_file: Path | None
+    function: tuple[str, ...]
+    timeout: float
+    debug: bool
+
+
+_EPILOG: Final = """\b
+Examples:
+  function-script test
+  function-script test examples --run robots --fail-fast
+  function-script test --ci --output junit --output-file report.xml
+"""
+
+
+@click.command("test", epilog=_EPILOG, params=[options.functions(), options.debug()])
+@click.argument("paths", nargs=-1, type=_PATH, metavar="[PATH]...")
+@click.option("--run", metavar="REGEX", help="Run only cases whose name matches.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first case that fails.")
+@click.option("--update", is_flag=True, help="Write files of expected documents that differ anew.")
+@click.option(
+    "--ci", is_flag=True, help="Write no expected documents. Also when the variable CI is set."
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    show_default="one for each CPU",
+    metavar="N",
+    help="Cases to run at the same time.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json", "junit"]),
+    default="text",
+    show_default=True,
+    help="How to print the report.",
+)
+@click.option(
+    "--output-file", type=_PATH, metavar="FILE", help="Write the report there; text is printed."
+)
+@click.option(
+    "--timeout",
+    type=options.duration,
+    default="1m",
+    show_default=True,
+    metavar="DURATION",
+    help="Time each reconcile of a case may take.",
+)
+def run_cases(**flags: Unpack[_Flags]) -> int:
+    """Run the cases at and below PATH, by default the current directory.
+
+    A case is a folder with case.yaml, or a file NAME.case.yaml. It gives an XR and what exists, and
+    says what the Composition is to make of it: exact documents, parts of them, events, errors.
+
+    The exit code is 1 when a case fails, when there is none, and when expected documents were
+    written for the first time: review them.
+    """
+    from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
+
+    is_fine = command.run(flags["paths"] or (Path(),), _options(flags))
+    return failures.OK if is_fine else failures.PROBLEM
+
+
+def _options(flags: _Flags) -> Options:
+    from function_script.tools import report  # noqa: PLC0415 - slow to import
+    from function_script.tools.cases import command, running  # noqa: PLC0415 - slow to import
+
+    is_ci = flags["ci"] or os.environ.get("CI", "").lower() not in {"", "0", "false"}
+    if is_ci and flags["update"]:
+        raise click.UsageError("--update: in CI, expected documents are not written")
+    terms = running.Terms(
+        places=options.read_places(flags["function"]),
+        timeout_seconds=flags["timeout"],
+        may_seed=not is_ci,
+        updates=flags["update"],
+    )
+    return command.Options(
+        terms=terms,
+        pattern=_pattern(flags["run"]),
+        fails_fast=flags["fail_fast"],
+        jobs=flags["jobs"] or len(os.sched_getaffinity(0)),
+        output=flags["output"],
+        file=flags["output_file"],
+        colourful=report.is_colourful(sys.stdout),
+        print=partial(click.echo, color=True),
+    )
+
+
+def _pattern(text: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if text is None else re.compile(text)
+    except re.error as error:
+        raise click.UsageError(f"--run: {error}") from error

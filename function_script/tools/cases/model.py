@@ -1,0 +1,122 @@
+"""What a case is, once it has been read: what is given, the steps, and what they expect.
+
+Made by the parser; everything below works on these values and never on the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from function_script.source import excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from function_script import objects
+    from function_script.diagnostics import Diagnostic
+    from function_script.documents import Document
+    from function_script.source import Span
+    from function_script.tools.render.steps import Step as PipelineStep
+    from function_script.values import Object, Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """An object, and where its file is; ``span`` None: it stands in the case itself."""
+
+    value: Object
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What runs: a Composition.
+
+    ``document`` holds its steps' inputs at ``find_input``; ``root`` is the directory of programs
+    in files.
+    """
+
+    composition: Object
+    document: Document
+    find_input: Callable[[PipelineStep], objects.Path]
+    root: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What is given to all steps of a case; ``functions`` None: no file, none is needed."""
+
+    program: Program
+    xr: Object
+    functions: Sequence[Object] | None = None
+    credentials: Sequence[Object] = ()
+    schemas: Sequence[Object] = ()
+    xrd: Object | None = None
+    context: Object = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A path in the outcome, and what is asked of it: pairs such as ``("equals", 3)``."""
+
+    path: str
+    questions: Sequence[tuple[str, Value]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What one step is to give. ``at`` is where it stands in the case.
+
+    ``partial`` holds what the outcome's parts of the same names must contain; ``error`` the texts
+    that its failure must contain; ``golden`` is the file with the exact documents.
+    """
+
+    at: objects.Path = ()
+    golden: Path | None = None
+    error: Sequence[str] = ()
+    absent: Sequence[str] = ()
+    partial: Object = field(default_factory=dict)
+    ready: bool | None = None
+    conditions: Sequence[Object] = ()
+    events: Sequence[Object] = ()
+    checks: Sequence[Check] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One reconcile.
+
+    ``observed`` and ``required`` None: as before. ``patch`` is merged into the XR; ``ready`` and
+    ``changed`` say what happened to composed resources, by name. ``expect`` None: nothing is
+    compared, the step only leads to the next one.
+    """
+
+    at: objects.Path = ()
+    name: str = ""
+    patch: Object = field(default_factory=dict)
+    observed: Sequence[Placed] | None = None
+    required: Sequence[Object] | None = None
+    ready: Sequence[str] = ()
+    changed: Mapping[str, Object] = field(default_factory=dict)
+    expect: Expectation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One case. ``name`` is its path as people type it."""
+
+    name: str
+    document: Document
+    setup: Setup
+    steps: Sequence[Step]
+
+
+def placed(problem: Diagnostic, document: Document, at: objects.Path) -> Diagnostic:
+    """The problem at a field of the case, with the lines around it."""
+    source = document.origin.source
+    span = document.span(at)
+    if span is None or source is None:
+        return problem
+    return replace(problem, span=span, excerpt=excerpt(source, span))

@@ -1,0 +1,119 @@
+"""The outcome of a step as one plain object: what expectations and checks look at.
+
+Made from what `render` returns and from the responses it was made of.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.tools import manifests
+from function_script.tools.render import conditions, output
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.tools.render import Result
+    from function_script.tools.render.requirements import Answer, Runner
+    from function_script.tools.render.steps import Step
+    from function_script.values import Object, Value
+
+PARTS: Final = (
+    "xr",
+    "resources",
+    "status",
+    "ready",
+    "conditions",
+    "events",
+    "requirements",
+    "context",
+)
+
+
+class Recorder:
+    """A runner that remembers what each step answered last."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self.responses: dict[str, fnv1.RunFunctionResponse] = {}
+
+    def __call__(self, step: Step, request: fnv1.RunFunctionRequest) -> Answer:
+        """Call the function once."""
+        answer = self._runner(step, request)
+        # Steps run one after the other: the last in here is the last of the pipeline.
+        self.responses[step.name] = answer.response
+        return answer
+
+
+def to_object(result: Result, responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:
+    """The outcome's ``PARTS``.
+
+    ``resources`` are as Crossplane would write them, ``ready`` is what the pipeline says of each,
+    ``requirements`` are those of all steps.
+    """
+    xr: Object = {key: objects.copied(value) for key, value in result.xr.items()}
+    objects.merge(xr, conditions.with_times_replaced(result.composition.xr))
+    status = manifests.object_at(xr, "status")
+    composed = result.composition.resources
+    return {
+        "xr": xr,
+        "resources": {
+            name: conditions.with_times_replaced(composed[name]) for name in sorted(composed)
+        },
+        "status": status,
+        "ready": _ready(list(responses.values())),
+        "conditions": status.get("conditions") or [],
+        "events": [
+            {"severity": event.severity, "reason": event.reason, "message": event.message}
+            for event in result.events
+        ],
+        "requirements": _requirements(responses),
+        "context": result.context or {},
+    }
+
+
+def is_ready(outcome: Object) -> bool:
+    """Whether the XR is ready."""
+    condition = objects.find_condition(outcome["xr"], "Ready")
+    return condition is not None and condition.get("status") == "True"
+
+
+def documents(result: Result) -> list[Object]:
+    """What an exact expectation holds: all that `render --include-function-results` prints."""
+    return output.documents(result, output.Wanted(results=True))
+
+
+def _ready(responses: list[fnv1.RunFunctionResponse]) -> Object:
+    if not responses:
+        return {}
+    wanted = responses[-1].desired.resources
+    return {name: wanted[name].ready == fnv1.READY_TRUE for name in sorted(wanted)}
+
+
+def _requirements(responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:
+    resources: Object = {}
+    schemas: Object = {}
+    for response in responses.values():
+        asked = response.requirements
+        for selectors in (asked.extra_resources, asked.resources):
+            resources.update({name: _selector(selectors[name]) for name in sorted(selectors)})
+        for name in sorted(asked.schemas):
+            schema = asked.schemas[name]
+            schemas[name] = {"apiVersion": schema.api_version, "kind": schema.kind}
+    return {"resources": resources, "schemas": schemas}
+
+
+def _selector(selector: fnv1.ResourceSelector) -> Object:
+    """In the words of a Composition's ``requiredResources``."""
+    found: Object = {"apiVersion": selector.api_version, "kind": selector.kind}
+    match = selector.WhichOneof("match")
+    if match == "match_name":
+        found["name"] = selector.match_name
+    elif match == "match_labels":
+        labels: dict[str, Value] = {**selector.match_labels.labels}
+        found["matchLabels"] = labels
+    if selector.HasField("namespace"):
+        found["namespace"] = selector.namespace
+    return found

@@ -1,0 +1,180 @@
+"""The file of a case to a Case: everything it names is loaded, every mistake is told at once.
+
+Called once for each case. The keys of a case are a closed list: a typo is no expectation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.errors import InputError
+from function_script.fields import Fields, Problems
+from function_script.tools import sources
+from function_script.tools.cases import expectations, observing, programs
+from function_script.tools.cases.model import Case, Expectation, Setup, Step
+from function_script.tools.cases.parts import Parts
+from function_script.tools.render import functions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.documents import Document
+    from function_script.tools.cases.discovery import CaseFile
+    from function_script.tools.cases.parts import Files
+    from function_script.values import Object
+
+_CASE: Final = (
+    "description",
+    "composition",
+    "input",
+    "xr",
+    "patch",
+    "functions",
+    "observed",
+    "required",
+    "credentials",
+    "schemas",
+    "xrd",
+    "context",
+    "expect",
+    "steps",
+)
+_STEP: Final = ("name", "patch", "observed", "required", "ready", "changed", "expect")
+_OF_STEPS: Final = ("ready", "changed")
+
+
+def parse(file: CaseFile, files: Files) -> Case:
+    """Raises FatalError with every problem of the case, positions in its file."""
+    document = _document(file.path)
+    parts = Parts(
+        document=document,
+        directory=file.path.parent,
+        files=files,
+        problems=Problems(),
+        failures=[],
+    )
+    fields = Fields(document.value, "", parts.problems)
+    _refuse_unknown(fields)
+    fields.text("description")
+    found = _setup(parts, fields, file)
+    steps = _steps(parts, fields, {} if found is None else found.xr, file)
+    if found is None or parts.are_faulty():
+        raise parts.error()
+    return Case(name=file.name, document=document, setup=found, steps=steps)
+
+
+def _document(path: Path) -> Document:
+    found = sources.read(sources.load_file(path))
+    if len(found) != 1:
+        raise InputError.of(f'cannot read "{path}": it holds {len(found)} cases instead of one')
+    return found[0]
+
+
+def _refuse_unknown(fields: Fields) -> None:
+    for key in _OF_STEPS:
+        if key in fields.value:
+            hint = "it says what happened since the step before"
+            fields.problems.add(key, "belongs to a step of steps", hint=hint)
+    known = (*_CASE, *_OF_STEPS)
+    fields.refuse_unknown(*known, hint=f"a case may have {', '.join(_CASE)}")
+
+
+def _setup(parts: Parts, fields: Fields, file: CaseFile) -> Setup | None:
+    directory = programs.find_directory(parts, fields)
+
+    def found(name: str) -> Path | None:
+        """A file of the case, or else one beside the Composition."""
+        beside = None if directory is None else directory / name
+        return _own(file, name) or (beside if beside is not None and beside.exists() else None)
+
+    xr = parts.value(fields, "xr", found("xr.yaml"))
+    program = programs.read(parts, fields, directory, xr)
+    known = parts.values(fields, "functions", found("functions.yaml"))
+    known = parts.tried("functions", lambda: _functions(known))
+    credentials = parts.values(fields, "credentials", found("credentials.yaml"))
+    schemas = parts.schemas(fields, found("schemas"))
+    xrd = parts.value(fields, "xrd", found("xrd.yaml"))
+    context = parts.value(fields, "context", _own(file, "context.yaml"))
+    if xr is None and fields.value.get("xr") is None:
+        fields.problems.add("xr", "is required, as there is no xr.yaml")
+    if xr is None or program is None:
+        return None
+    return Setup(
+        program=program,
+        xr=_patched(fields, xr),
+        functions=known or None,
+        credentials=credentials,
+        schemas=schemas,
+        xrd=xrd,
+        context=context or {},
+    )
+
+
+def _functions(found: list[Object]) -> list[Object]:
+    functions.check_kinds(found)
+    return found
+
+
+def _patched(fields: Fields, xr: Object) -> Object:
+    patch = fields.object("patch")
+    patched: Object = {key: objects.copied(value) for key, value in xr.items()}
+    objects.merge(patched, {} if patch is None else patch.value)
+    return patched
+
+
+def _own(file: CaseFile, name: str) -> Path | None:
+    """A file in the case's own folder, where it has one."""
+    path = file.path.with_name(name)
+    return path if file.is_folder and path.exists() else None
+
+
+def _steps(parts: Parts, fields: Fields, xr: Object, file: CaseFile) -> list[Step]:
+    """The steps of a sequence, or the one that the case itself is."""
+    observed = observing.read(parts, fields, xr, _own(file, "observed.yaml"))
+    required = parts.values(fields, "required", _own(file, "required.yaml"))
+    items = list(fields.objects("steps"))
+    if not items and fields.value.get("steps") == []:
+        fields.problems.add("steps", "must not be empty")
+    if items and "expect" in fields.value:
+        fields.problems.add("expect", "belongs to a step of steps")
+    steps = [_step(parts, item, xr, ("steps", index)) for index, item in enumerate(items)]
+    if not steps:
+        steps = [Step(expect=expectations.parse(parts, fields, ("expect",)))]
+    first = replace(
+        steps[0],
+        observed=observed if steps[0].observed is None else steps[0].observed,
+        required=required if steps[0].required is None else steps[0].required,
+    )
+    return _with_goldens([first, *steps[1:]], file)
+
+
+def _step(parts: Parts, fields: Fields, xr: Object, at: objects.Path) -> Step:
+    fields.refuse_unknown(*_STEP, hint=f"a step may have {', '.join(_STEP)}")
+    patch, changed = fields.object("patch"), fields.object("changed")
+    members = [] if changed is None else list(changed.members())
+    return Step(
+        at=at,
+        name=fields.text("name") or "",
+        patch={} if patch is None else patch.value,
+        observed=observing.read(parts, fields, xr) if "observed" in fields.value else None,
+        required=parts.values(fields, "required") if "required" in fields.value else None,
+        ready=expectations.texts(fields, "ready"),
+        changed={name: item.value for name, item in members if item is not None},
+        expect=expectations.parse(parts, fields, (*at, "expect")),
+    )
+
+
+def _with_goldens(steps: list[Step], file: CaseFile) -> list[Step]:
+    """A case that expects nothing is compared with files of documents."""
+    if any(step.expect for step in steps):
+        return steps
+    is_sequence = bool(steps[0].at)
+    return [
+        replace(
+            step,
+            expect=Expectation(at=step.at, golden=file.golden(number if is_sequence else None)),
+        )
+        for number, step in enumerate(steps, 1)
+    ]

@@ -1,0 +1,111 @@
+"""What a case runs: the Composition above it, one that it names, or a single step's input.
+
+Called by the parser.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.documents import Document
+from function_script.tools import sources
+from function_script.tools.cases.model import Program
+from function_script.tools.render import author, functions
+
+if TYPE_CHECKING:
+    from function_script.fields import Fields
+    from function_script.tools.cases.parts import Parts
+    from function_script.tools.render.steps import Step
+    from function_script.values import Object
+
+_FILE: Final = "composition.yaml"
+# The root of a repository: what is above it belongs to others.
+_BOUNDARY: Final = ".git"
+
+
+def find_directory(parts: Parts, fields: Fields) -> Path | None:
+    """Where the Composition's other files are; None when it stands in the case."""
+    named = fields.value.get("composition")
+    if isinstance(named, str):
+        return parts.path(named).parent
+    if named is not None or fields.value.get("input") is not None:
+        return None
+    here = parts.directory.resolve()
+    for directory in (here, *here.parents):
+        if (directory / _FILE).is_file():
+            return _shown(directory)
+        if (directory / _BOUNDARY).exists():
+            break
+    return None
+
+
+def _shown(directory: Path) -> Path:
+    """The same as people would type it, where it is not far from here."""
+    shown = Path(os.path.relpath(directory))
+    return directory if ".." in shown.parts else shown
+
+
+def read(parts: Parts, fields: Fields, directory: Path | None, xr: Object | None) -> Program | None:
+    """The Composition, or one made around ``input`` for this XR."""
+    if fields.value.get("input") is not None:
+        if fields.value.get("composition") is not None:
+            fields.problems.add("input", "there can be a Composition or an input, not both")
+        return _input(parts, fields, xr or {})
+    path = None if directory is None else directory / _FILE
+    found = parts.one(fields, "composition", path)
+    if found is None:
+        if path is None and fields.value.get("composition") is None:
+            text = f"is required, as there is no {_FILE} in this directory or above"
+            fields.problems.add("composition", text)
+        return None
+    if isinstance(found, Document):
+        return _program(found.value, found, ())
+    return _program(found, parts.document, ("composition",))
+
+
+def _program(composition: Object, document: Document, at: objects.Path) -> Program:
+    def find_input(step: Step) -> objects.Path:
+        return (*at, *author.in_composition(step))
+
+    return Program(
+        composition=composition, document=document, find_input=find_input, root=_root(document)
+    )
+
+
+def _input(parts: Parts, fields: Fields, xr: Object) -> Program | None:
+    found = parts.one(fields, "input", None)
+    if found is None:
+        return None
+    is_file = isinstance(found, Document)
+    document = found if isinstance(found, Document) else parts.document
+    value = found.value if isinstance(found, Document) else found
+    return Program(
+        composition=_around(value, xr),
+        document=document,
+        find_input=lambda _: () if is_file else ("input",),
+        root=_root(document),
+    )
+
+
+def _around(value: Object, xr: Object) -> Object:
+    api_version, kind = objects.api_version_and_kind(xr)
+    step: Object = {"step": "input", "functionRef": {"name": functions.OURS}, "input": value}
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "Composition",
+        "metadata": {"name": "input"},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": api_version, "kind": kind},
+            "mode": "Pipeline",
+            "pipeline": [step],
+        },
+    }
+
+
+def _root(document: Document) -> Path | None:
+    """Where programs in files are: beside the file that names them."""
+    source = document.origin.source
+    return None if source is None else sources.programs_beside(Path(source.name))

@@ -1,0 +1,166 @@
+"""Verdicts as text for people, as JSON and as JUnit XML for machines.
+
+Called by the command line; prints nothing itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+from xml.etree import ElementTree as ET
+
+from function_script import diagnostics
+from function_script.tools import report
+from function_script.tools.cases.verdicts import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from function_script.tools.cases.verdicts import Problem, Verdict
+    from function_script.values import Object, Value
+
+_BOLD_RED: Final = "\x1b[1;31m"
+_RED: Final = "\x1b[31m"
+_GREEN: Final = "\x1b[32m"
+_YELLOW: Final = "\x1b[33m"
+_CYAN: Final = "\x1b[36m"
+_PLAIN: Final = "\x1b[0m"
+_COLOURS: Final = {
+    Status.PASSED: _GREEN,
+    Status.FAILED: _BOLD_RED,
+    Status.SEEDED: _YELLOW,
+    Status.UPDATED: _YELLOW,
+}
+_WORDS: Final = {
+    Status.PASSED: "passed",
+    Status.FAILED: "failed",
+    Status.SEEDED: "seeded",
+    Status.UPDATED: "updated",
+}
+# XML has no way to write these at all.
+_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def is_success(verdicts: Sequence[Verdict]) -> bool:
+    """Whether nothing failed, and nothing waits for a review."""
+    return all(verdict.status in {Status.PASSED, Status.UPDATED} for verdict in verdicts)
+
+
+def to_text(verdict: Verdict, *, colourful: bool = False) -> str:
+    """One line, and below it what is wrong; no line break at the end."""
+    status = _painted(verdict.status, _COLOURS[verdict.status], colourful=colourful)
+    lines = [f"{status:<6} {verdict.name}" if not colourful else f"{status} {verdict.name}"]
+    lines += [f"  wrote {path}, to be reviewed" for path in verdict.written]
+    for problem in verdict.problems:
+        lines += ["", *_indented(_problem(problem, colourful=colourful))]
+    if verdict.problems and verdict.printed:
+        lines += ["", "  printed:", *_indented("\n".join(verdict.printed))]
+    return "\n".join([*lines, ""] if verdict.problems else lines)
+
+
+def to_summary(verdicts: Sequence[Verdict], *, of: int, seconds: float) -> str:
+    """``2 passed, 1 failed in 0.3 s``; ``of`` is the number of cases that were to be run."""
+    counts = [(sum(one.status is status for one in verdicts), status) for status in Status]
+    parts = [f"{count} {_WORDS[status]}" for count, status in counts if count]
+    if of > len(verdicts):
+        parts.append(f"{of - len(verdicts)} not run")
+    return f"{', '.join(parts)} in {seconds:.2f} s"
+
+
+def to_json(verdicts: Sequence[Verdict]) -> str:
+    """All verdicts, and how many there are of each kind."""
+    summary: Object = {
+        word: sum(verdict.status is status for verdict in verdicts)
+        for status, word in _WORDS.items()
+    }
+    cases: list[Value] = [_to_object(verdict) for verdict in verdicts]
+    return json.dumps({"summary": summary, "cases": cases}, indent=2, ensure_ascii=False) + "\n"
+
+
+def to_junit(verdicts: Sequence[Verdict]) -> str:
+    """One suite of JUnit XML; what was seeded counts as a failure, as it is to be reviewed."""
+    failed = sum(not is_success([verdict]) for verdict in verdicts)
+    seconds = f"{sum(verdict.seconds for verdict in verdicts):.3f}"
+    counts = {"tests": str(len(verdicts)), "failures": str(failed), "errors": "0", "time": seconds}
+    root = ET.Element("testsuites", counts)
+    suite = ET.SubElement(root, "testsuite", {"name": "function-script", **counts})
+    for verdict in verdicts:
+        suite.append(_to_element(verdict))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _to_element(verdict: Verdict) -> ET.Element:
+    folder, _, name = verdict.name.rpartition("/")
+    attributes = {
+        "classname": folder or ".",
+        "name": name,
+        "file": str(verdict.path),
+        "time": f"{verdict.seconds:.3f}",
+    }
+    case = ET.Element("testcase", {key: _NO_XML.sub("?", text) for key, text in attributes.items()})
+    if not is_success([verdict]):
+        messages = [problem.diagnostic.message for problem in verdict.problems]
+        message = messages[0] if messages else f"{verdict.status}: to be reviewed"
+        failure = ET.SubElement(case, "failure", {"message": _NO_XML.sub("?", message)})
+        failure.text = _NO_XML.sub("?", to_text(verdict))
+    if verdict.printed:
+        ET.SubElement(case, "system-out").text = _NO_XML.sub("?", "\n".join(verdict.printed))
+    return case
+
+
+def _to_object(verdict: Verdict) -> Object:
+    problems: list[Value] = [_problem_object(problem) for problem in verdict.problems]
+    written: list[Value] = [str(path) for path in verdict.written]
+    printed: list[Value] = [*verdict.printed]
+    return {
+        "name": verdict.name,
+        "file": str(verdict.path),
+        "status": str(verdict.status),
+        "seconds": round(verdict.seconds, 4),
+        "problems": problems,
+        "written": written,
+        "printed": printed,
+    }
+
+
+def _problem_object(problem: Problem) -> Object:
+    found = problem.diagnostic
+    notes: list[Value] = [*found.notes]
+    return {
+        "message": found.message,
+        "file": found.span.name if found.span else None,
+        "line": found.span.line if found.span else None,
+        "column": found.span.column if found.span else None,
+        "hint": found.hint,
+        "notes": notes,
+        "text": diagnostics.to_frame(found),
+        "difference": problem.difference,
+    }
+
+
+def _problem(problem: Problem, *, colourful: bool) -> str:
+    text = report.to_text([problem.diagnostic], colourful=colourful)
+    if not problem.difference:
+        return text
+    lines = problem.difference.split("\n")
+    if colourful:
+        lines = [_painted_difference(line) for line in lines]
+    return "\n".join([text, *lines])
+
+
+def _painted_difference(line: str) -> str:
+    if line.startswith("@@"):
+        return _painted(line, _CYAN, colourful=True)
+    if line.startswith(("+++", "---")) or not line.startswith(("+", "-")):
+        return line
+    return _painted(line, _GREEN if line.startswith("+") else _RED, colourful=True)
+
+
+def _painted(text: str, colour: str, *, colourful: bool) -> str:
+    return f"{colour}{text}{_PLAIN}" if colourful else text
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}".rstrip() for line in text.split("\n")]
