@@ -8,8 +8,8 @@ _FIRST_SHARE = 1 / 8
 _LEAST_SHARE = 1 / 100
 _MOST_SHARE = 1 / 4
 _MARGIN = 2.0
-# The largest of the last few hundred counts: heavy programs may be rare and still be welcome.
-_FADING = 0.99
+# The largest of the last hundred or so counts: heavy programs may be rare and still be welcome.
+_FADING = 0.98
 
 
 class Pace:
