@@ -72,7 +72,7 @@ class Function:
     nothing. ``mutates`` says that it changes an argument. ``gives`` may name the result's Go type
     when it is always ``string``, ``bool`` or ``int``: it saves a check. ``option`` is the option
     of the step without which the function is refused: ``stable_values`` for draws, ``crypto``
-    for keys.
+    for keys. ``cost`` are the steps a call takes beside what it makes.
     """
 
     name: str
@@ -83,6 +83,7 @@ class Function:
     mutates: bool = False
     gives: str = "any"
     option: str = ""
+    cost: int = 0
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -243,6 +243,8 @@ class Expressions:
         unknown = function.gives == "any"
         value = short or Value(call, function.gives, nil=unknown, null=unknown)
         name, site = self.code.name(), Site(node, self.template, function.name)
+        if function.cost:
+            self.code.line(f"spend(run, {function.cost})", site)
         self.code.line(f"{name} = {value.code}", site)
         if value.type == "string":
             self.code.line(f"if len({name}) > {_SMALL}: measure(run, {name})", site)

@@ -83,6 +83,7 @@ def _helpers(missing: MissingKey) -> dict[str, object]:
         "draw": Run.draw,
         "measure": Run.measure,
         "show": Run.show,
+        "spend": Run.spend,
         "turns": Run.turns,
         "fail": _fail,
         "MISSING": MISSING,

@@ -85,5 +85,6 @@ FUNCTIONS: Final = (
         call=_derive_password,
         gives="string",
         option="crypto",
+        cost=20_000,
     ),
 )
