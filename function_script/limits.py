@@ -22,3 +22,7 @@ class Limits:
     depth: int = 100
     # The directory FileSystem sources are read below; None: a step may not read files.
     program_root: str | None = None
+    # What inputs of function-go-templating leave out, as that function's own flags say it: the
+    # directory of templates for those without a source, and options, separated by commas.
+    default_source: str = ""
+    default_options: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
@@ -19,6 +20,8 @@ class _Flags(options.LimitFlags, TypedDict):
     max_recv_message_size: int
     workers: int | None
     program_root: Path | None
+    default_source: str
+    default_options: str
     debug: bool
 
 
@@ -57,6 +60,10 @@ _DEBUG: Final = "Log every request and what programs print."
     default=64,
     show_default=True,
     metavar="MIB",
+    envvar=[
+        "FUNCTION_SCRIPT_MAX_RECV_MESSAGE_SIZE",
+        "FUNCTION_GO_TEMPLATING_MAX_RECV_MESSAGE_SIZE",
+    ],
     help="Largest request to accept, in MiB.",
 )
 @click.option(
@@ -65,6 +72,20 @@ _DEBUG: Final = "Log every request and what programs print."
     metavar="N",
     show_default="one for each CPU",
     help="Programs to run at the same time.",
+)
+@click.option(
+    "--default-source",
+    default="",
+    metavar="DIR",
+    envvar=["FUNCTION_SCRIPT_DEFAULT_SOURCE", "FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE"],
+    help="Directory of templates for inputs of function-go-templating without a source.",
+)
+@click.option(
+    "--default-options",
+    default="",
+    metavar="LIST",
+    envvar=["FUNCTION_SCRIPT_DEFAULT_OPTIONS", "FUNCTION_GO_TEMPLATING_DEFAULT_OPTIONS"],
+    help="Template options for inputs of function-go-templating without any, with commas between.",
 )
 def serve(**flags: Unpack[_Flags]) -> None:
     """Serve the function to Crossplane.
@@ -82,7 +103,11 @@ def serve(**flags: Unpack[_Flags]) -> None:
             debug=flags["debug"],
             max_recv_message_size_mib=flags["max_recv_message_size"],
             workers=flags["workers"],
-            limits=options.read_limits(flags),
+            limits=replace(
+                options.read_limits(flags),
+                default_source=flags["default_source"],
+                default_options=flags["default_options"],
+            ),
             program_root=flags["program_root"],
         )
     )

@@ -53,6 +53,8 @@ def parse_without_sources(value: Object, ceilings: Limits | None = None) -> Step
 
 def _parse(value: Object, ceilings: Limits, sources: Sources) -> Step:
     problems = Problems()
+    if not value and ceilings.default_source:
+        value = {"apiVersion": peer.API_VERSION, "kind": "GoTemplate"}
     fields = Fields(value, "input", problems)
     kind = _kind(fields)
     if kind in KINDS:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from function_script.fields import a_type
 from function_script.inputs import origin, settings
+from function_script.inputs.files import files_below
 from function_script.inputs.step import Step
 from function_script.program import Program
 from function_script.source import Source
@@ -43,10 +44,10 @@ def parse_go_template(fields: Fields, ceilings: Limits, sources: Sources) -> Ste
         "apiVersion", "kind", "metadata", "source", *_SECTIONS.values(), "delims", "options", "ttl"
     )
     fields.object("metadata")
-    program = _program(fields, sources)
+    program = _program(fields, ceilings, sources)
     # Draws and the clock exist there without asking, so templates written for it need them here.
     options: Object = {"dialect": "gotemplating", "stable_values": True, "crypto": True}
-    options |= {"delims": settings.delims(fields), "missingkey": _missing_key(fields)}
+    options |= {"delims": settings.delims(fields), "missingkey": _missing_key(fields, ceilings)}
     return Step(
         api_version=API_VERSION,
         kind="GoTemplate",
@@ -58,7 +59,9 @@ def parse_go_template(fields: Fields, ceilings: Limits, sources: Sources) -> Ste
     )
 
 
-def _program(fields: Fields, sources: Sources) -> Program:
+def _program(fields: Fields, ceilings: Limits, sources: Sources) -> Program:
+    if ceilings.default_source and not fields.value.get("source"):
+        return _join(_default_files(fields, ceilings.default_source))
     source = fields.choice("source", _SOURCES, required=True)
     if source is None:
         return _join([])
@@ -72,6 +75,19 @@ def _program(fields: Fields, sources: Sources) -> Program:
     if source == "FileSystem":
         return _join(_files(section, sources))
     return _join(_environment(section, sources))
+
+
+def _default_files(fields: Fields, directory: str) -> list[Part]:
+    """The operator's own directory, so it may be any; see Limits."""
+    try:
+        files = files_below(directory).read(".")
+    except ValueError as error:
+        cause = str(error).replace('"."', f'"{directory}"')
+        fields.problems.add(fields.at("source"), f"the default source {cause}")
+        return []
+    if not files:
+        fields.problems.add(fields.at("source"), f'the default source "{directory}" is empty')
+    return list(files.items())
 
 
 def _inline(section: Fields) -> list[Part]:
@@ -137,16 +153,20 @@ def _join(parts: list[Part]) -> Program:
     return Program(main=Source(name=name, text=joined), options={"parts": places})
 
 
-def _missing_key(fields: Fields) -> str:
-    """What the last of Go's template options says."""
+def _missing_key(fields: Fields, ceilings: Limits) -> str:
+    """What the last of Go's template options says; an empty list beats the operator's default."""
     found = fields.value.get("options")
+    path = fields.at("options")
+    if found is None and ceilings.default_options:
+        found, path = [*ceilings.default_options.split(",")], "default options"
     chosen = "default"
     if found is not None and not isinstance(found, list):
-        fields.problems.add(fields.at("options"), f"must be a list, not {a_type(found)}")
+        fields.problems.add(path, f"must be a list, not {a_type(found)}")
     for index, item in enumerate(found if isinstance(found, list) else ()):
         if isinstance(item, str) and item in _MISSING_KEY:
             chosen = _MISSING_KEY[item]
         else:
-            path = f"{fields.at('options')}[{index}]"
-            fields.problems.add(path, f"must be one of {', '.join(_MISSING_KEY)}")
+            shown = f'"{item}"' if isinstance(item, str) else a_type(item)
+            allowed = ", ".join(_MISSING_KEY)
+            fields.problems.add(f"{path}[{index}]", f"must be one of {allowed}, not {shown}")
     return chosen

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
 from function_script.documents import Memo
+from function_script.inputs import peer
 from function_script.inputs.origin import INLINE
 from function_script.inputs.parsing import parse
 
@@ -35,9 +36,16 @@ def read(payload: bytes, ceilings: Limits, environment: Callable[[], Readable]) 
     if step is None:
         value = wire.decode_struct(payload, sort_keys=True)
         step = parse(value, ceilings, environment)
-        if value.get("source") in {None, INLINE}:
+        if _is_inside(value):
             _memo.keep(key, step, size_bytes=len(payload) * _SIZE_FACTOR + _STEP_BYTES)
     if not step.params:
         return step
     # Whatever a program could do to its params must not reach the next run.
     return replace(step, params=cast("Object", objects.copied(step.params)))
+
+
+def _is_inside(value: Object) -> bool:
+    """Whether the program stands in the input; without a source, a peer's is the operator's."""
+    if value.get("source") is None:
+        return value.get("apiVersion") != peer.API_VERSION
+    return value["source"] == INLINE

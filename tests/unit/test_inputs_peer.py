@@ -9,6 +9,8 @@ from function_script.errors import InputError
 from function_script.limits import Limits
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from function_script.values import Object, Value
 
 
@@ -149,3 +151,37 @@ def test_an_unknown_option_names_the_known() -> None:
     """Go's own options are the only ones."""
     (message,) = problems(go(inline={"template": "a"}, options=["missingkey=err"]))
     assert message.startswith("input.options[0]: must be one of missingkey=default,")
+
+
+def parsed(value: Object, **defaults: str) -> inputs.Step:
+    """The step under an operator's defaults."""
+    return inputs.parse(value, Limits(**defaults))  # type: ignore[arg-type] # texts only
+
+
+def test_the_operators_source_is_for_inputs_without_one(tmp_path: Path) -> None:
+    """Also for steps without an input, as in images with templates; an own source wins."""
+    (tmp_path / "a.yaml").write_text("a")
+    (tmp_path / "b.yaml").write_text("b")
+    for value in ({}, {**go(), "source": ""}):
+        assert parsed(value, default_source=str(tmp_path)).program.main.text == "a\n---\nb"
+    step = parsed(go(inline={"template": "own"}), default_source=str(tmp_path))
+    assert step.program.main.text == "own"
+
+
+def test_an_absent_default_source_is_told(tmp_path: Path) -> None:
+    """With its name, as the operator wrote it."""
+    for path, cause in ((tmp_path / "absent", "cannot find"), (tmp_path, "is empty")):
+        with pytest.raises(InputError, match=cause) as caught:
+            parsed({}, default_source=str(path))
+        assert str(path) in str(caught.value)
+
+
+def test_the_operators_options_are_for_inputs_without_any() -> None:
+    """An empty list beats them."""
+    value = go(inline={"template": "a"})
+    for options, missing in ((None, "error"), ([], "default"), (["missingkey=zero"], "zero")):
+        own = value if options is None else {**value, "options": options}
+        step = parsed(own, default_options="missingkey=default,missingkey=error")
+        assert step.program.options["missingkey"] == missing
+    with pytest.raises(InputError, match=r'default options\[0\]: must be one of .*, not "a=b"'):
+        parsed(value, default_options="a=b")
