@@ -13,12 +13,16 @@ import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import programs
 import yaml
 from chart import draw
 from measure import Sample, Target, burst, listener
 from workloads import TOUCHED_FEW, Workload, requests
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -30,12 +34,15 @@ LANGUAGES = {
 }
 
 
-def workloads(chosen: str) -> list[Workload]:
-    """The points to measure: the whole grid, or the few that decide."""
-    if chosen == "full":
-        points = [(o, p) for o in (0, 3, 50, 500) for p in (10, 50, 200)]
-    else:
-        points = [(0, 50), (3, 3), (50, 50), (500, 50)]
+GRIDS = {
+    "short": ("0x50", "3x3", "50x50", "500x50", "50x3", "500x3"),
+    "full": tuple(f"{o}x{p}" for o in (0, 3, 50, 500) for p in (10, 50, 200)),
+}
+
+
+def workloads(chosen: Sequence[str]) -> list[Workload]:
+    """The points to measure, from ``OBSERVEDxPRODUCED``."""
+    points = [tuple(map(int, point.split("x"))) for point in chosen]
     return [
         Workload(observed=observed, produced=produced, few=few, new=new)
         for observed, produced in points
@@ -98,7 +105,7 @@ def _measure(options: argparse.Namespace, ours: Target) -> list[dict[str, object
         pid = listener(int(address.rpartition(":")[2]))
         runs.append((name, Target(name=name, address=address, pid=pid), {False: every, True: few}))
     rows: list[dict[str, object]] = []
-    for workload in workloads(options.grid):
+    for workload in workloads(options.points or GRIDS[options.grid]):
         prepared = [
             (name, target, requests(workload, by[workload.few])) for name, target, by in runs
         ]
@@ -138,7 +145,10 @@ def _print(rows: list[dict[str, object]]) -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--grid", choices=("short", "full"), default="short")
+    parser.add_argument("--grid", choices=[*GRIDS], default="short")
+    parser.add_argument(
+        "--points", nargs="+", metavar="OBSERVEDxPRODUCED", help="instead of a grid"
+    )
     parser.add_argument("--languages", nargs="+", default=[*LANGUAGES], choices=[*LANGUAGES])
     parser.add_argument("--clients", nargs="+", type=int, default=[8])
     parser.add_argument("--seconds", type=float, default=1.5, help="length of one burst")

@@ -1,0 +1,20 @@
+"""A handler that does nothing, to measure the way to a worker and back: see micro.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script.function import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.limits import Limits
+
+RESPONSE_BYTES = 30_000
+
+
+def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:  # noqa: ARG001 - the handler's signature
+    """Answer with as many bytes as about 50 resources have."""
+    on_limits(limits)
+    return Answer(response=bytes(RESPONSE_BYTES), facts={"input": "none"})
