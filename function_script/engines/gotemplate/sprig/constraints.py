@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.functions import Budget, Function, Needs
 from function_script.engines.gotemplate.sprig.versions import Version, precedence
 from function_script.engines.library.regex import compiled
 
@@ -28,6 +28,7 @@ _RANGE: Final = rf"\s*({_WILD})\s+-\s+({_WILD})\s*"
 _PARTS: Final = rf"^v?({_PART})(?:\.({_PART}))?(?:\.({_PART}))?(-{_IDENTIFIERS})?"
 _WILDCARDS: Final = frozenset("xX*")
 _MAX_PARTS: Final = 3
+_CHARACTERS_PER_STEP: Final = 1000
 
 
 class _Constraint(NamedTuple):
@@ -181,7 +182,20 @@ _CHECKS: Final[dict[str, Callable[[Version, _Constraint], bool]]] = {
     "^": _is_compatible,
 }
 
+
+def _compare(budget: Budget, constraints: str, text: str) -> bool:
+    # Rewriting ranges takes time with the square of the length.
+    budget.spend(len(constraints) ** 2 // _CHARACTERS_PER_STEP)
+    return check_version(constraints, text)
+
+
 FUNCTIONS: Final = (
     Function(name="semver", takes="string", call=Version.parse),
-    Function(name="semverCompare", takes="string string", call=check_version, gives="bool"),
+    Function(
+        name="semverCompare",
+        takes="string string",
+        call=_compare,
+        needs=Needs.BUDGET,
+        gives="bool",
+    ),
 )
