@@ -20,7 +20,7 @@ class _Flags(options.LimitFlags, TypedDict):
     max_recv_message_size: int
     workers: int | None
     program_root: Path | None
-    default_source: str
+    default_source: Path | None
     default_options: str
     debug: bool
 
@@ -75,7 +75,7 @@ _DEBUG: Final = "Log every request and what programs print."
 )
 @click.option(
     "--default-source",
-    default="",
+    type=click.Path(path_type=Path),
     metavar="DIR",
     envvar=["FUNCTION_SCRIPT_DEFAULT_SOURCE", "FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE"],
     help="Directory of templates for inputs of function-go-templating without a source.",
@@ -94,6 +94,13 @@ def serve(**flags: Unpack[_Flags]) -> None:
     """
     from function_script import server  # noqa: PLC0415 - grpc is slow to import
 
+    # Workers have another current directory.
+    source = flags["default_source"]
+    limits = replace(
+        options.read_limits(flags),
+        default_source="" if source is None else str(source.resolve()),
+        default_options=flags["default_options"],
+    )
     server.serve(
         server.ServeOptions(
             address=flags["address"],
@@ -103,11 +110,7 @@ def serve(**flags: Unpack[_Flags]) -> None:
             debug=flags["debug"],
             max_recv_message_size_mib=flags["max_recv_message_size"],
             workers=flags["workers"],
-            limits=replace(
-                options.read_limits(flags),
-                default_source=flags["default_source"],
-                default_options=flags["default_options"],
-            ),
+            limits=limits,
             program_root=flags["program_root"],
         )
     )
