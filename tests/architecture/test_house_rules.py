@@ -27,6 +27,7 @@ ROOMS = {
     "jinja2": ("function_script/engines/jinja",),
     "jsonschema": ("function_script/tools",),
     "orjson": ("function_script/engines", "function_script/sandbox", "function_script/documents"),
+    "pytest": ("function_script/testing/plugin",),
     "re2": ("function_script/engines/library",),
     "starlark": ("function_script/engines/starlark",),
     "yaml": ("function_script/documents",),

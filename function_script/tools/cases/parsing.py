@@ -47,7 +47,15 @@ _OF_STEPS: Final = ("ready", "changed")
 
 def parse(file: CaseFile, files: Files) -> Case:
     """Raises FatalError with every problem of the case, positions in its file."""
-    document = _document(file.path)
+    found = sources.read(sources.load_file(file.path))
+    if len(found) != 1:
+        text = f'cannot read "{file.path}": it holds {len(found)} cases instead of one'
+        raise InputError.of(text)
+    return read(found[0], file, files)
+
+
+def read(document: Document, file: CaseFile, files: Files) -> Case:
+    """The case that a document is, as if it stood in ``file``; raises InputError."""
     parts = Parts(
         document=document,
         directory=file.path.parent,
@@ -63,13 +71,6 @@ def parse(file: CaseFile, files: Files) -> Case:
     if found is None or parts.are_faulty():
         raise parts.error()
     return Case(name=file.name, document=document, setup=found, steps=steps)
-
-
-def _document(path: Path) -> Document:
-    found = sources.read(sources.load_file(path))
-    if len(found) != 1:
-        raise InputError.of(f'cannot read "{path}": it holds {len(found)} cases instead of one')
-    return found[0]
 
 
 def _refuse_unknown(fields: Fields) -> None:

@@ -1,0 +1,63 @@
+"""A pytest plugin that collects case files; for those who ask for it, and nobody else.
+
+Enabled by ``-p function_script.testing.plugin``, or by ``pytest_plugins`` in a conftest.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script import testing
+from function_script.errors import FatalError
+from function_script.tools import report
+from function_script.tools.cases import discovery, parsing, reports, running
+from function_script.tools.cases.parts import Files
+from function_script.tools.render.runners import Bench
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_files = pytest.StashKey[Files]()
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseModule | None:
+    """Files with the name of a case."""
+    if not discovery.is_case(file_path):
+        return None
+    module: CaseModule = CaseModule.from_parent(parent, path=file_path)
+    return module
+
+
+class CaseModule(pytest.File):
+    """The file of a case."""
+
+    def collect(self) -> Iterator[CaseItem]:
+        """The one case in it."""
+        yield CaseItem.from_parent(self, name="case")
+
+
+class CaseItem(pytest.Item):
+    """One case, run as `function-script test --ci` runs it: no file is written."""
+
+    def runtest(self) -> None:
+        """Fails with what the command prints below the case's line."""
+        problem = self._problem()
+        if problem:
+            pytest.fail(problem, pytrace=False)
+
+    def _problem(self) -> str | None:
+        files = self.config.stash.setdefault(_files, Files())
+        try:
+            case = parsing.parse(discovery.CaseFile(path=self.path), files)
+        except FatalError as error:
+            return report.to_text(error.diagnostics)
+        bench = Bench(pool=testing.pool(case.setup.program.root), print=print)
+        verdict = running.run(case, self.path, bench, running.Terms(may_seed=False))
+        return None if reports.is_success([verdict]) else reports.to_text(verdict)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The case's file stands for it in reports."""
+        return self.path, None, discovery.CaseFile(path=self.path).name
