@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -136,6 +137,16 @@ def test_equal_requests_render_equally() -> None:
     left, right = first.split()
     assert first == second
     assert left != right
+
+
+def test_a_run_leaves_no_garbage_in_circles() -> None:
+    """What a run decoded and made is freed when it ends, without a search for circles."""
+    text = "{{ range .observed.composite.resource.spec.zones }}{{ $x := dict . $ }}{{ end }}"
+    given = scope()
+    gotemplate.evaluate(program(text), given, Limits())
+    gc.collect()
+    gotemplate.evaluate(program(text), given, Limits())
+    assert gc.collect() == 0
 
 
 def test_a_program_is_compiled_once() -> None:

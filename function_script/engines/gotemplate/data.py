@@ -26,24 +26,35 @@ def template_data(scope: Scope, *, mutates: bool, params: bool) -> Shelf:
     """The dot of a run; ``mutates``: the template may change it; ``params``: it has ``.params``."""
     request = scope.request
     take: Take = copy_tree if mutates else _same
+    required = _Once(lambda: _groups(request["required_resources"], take))
     builders: dict[str, Builder] = {
         "meta": lambda: _present(take(request["meta"])),
         "observed": lambda: _state(request["observed"], take),
         "desired": lambda: _state(request["desired"], take),
         "input": lambda: take(request["input"]),
         "context": lambda: _present(take(request["context"])),
-        "requiredResources": lambda: _groups(request["required_resources"], take),
+        "requiredResources": required,
         # Fetched resources by their old name, too: templates of both ages find them.
-        "extraResources": lambda: _groups(
-            request["extra_resources"], take, instead=lambda: data.get("requiredResources", ABSENT)
-        ),
+        "extraResources": lambda: _groups(request["extra_resources"], take, instead=required),
         "requiredSchemas": lambda: _schemas(request["required_schemas"], take),
         "credentials": lambda: _credentials(request["credentials"]),
     }
     if params:
         builders["params"] = lambda: take(scope.params)
-    data = Shelf(builders)
-    return data
+    return Shelf(builders)
+
+
+class _Once:
+    """A builder whose value is the same one for several keys."""
+
+    def __init__(self, build: Builder) -> None:
+        self._build: Builder | None = build
+        self._value: object = ABSENT
+
+    def __call__(self) -> object:
+        if self._build is not None:
+            self._value, self._build = self._build(), None
+        return self._value
 
 
 def copy_tree(value: object) -> object:
