@@ -6,9 +6,9 @@ gRPC, processes or signals.
 
 from __future__ import annotations
 
-import sys
 import traceback
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script import contribution, desired, engines, inputs, request, response, wire
@@ -27,7 +27,7 @@ class Answer:
     """A response's bytes, and what people want to know beside it.
 
     ``diagnostics`` are the problems behind a FATAL. ``facts`` go to the log line: which XR,
-    which language.
+    which language, and where a ``bug`` of ours is.
     """
 
     response: bytes
@@ -52,7 +52,7 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
     except RecursionError:
         return _fatal(data, InputError.of("cannot run: something is nested too deeply"), facts)
     except Exception as error:  # noqa: BLE001 - whatever it is, the caller must get an answer
-        traceback.print_exc(file=sys.stderr)
+        facts["bug"] = _frames(error)
         return _fatal(data, _bug(error), facts)
 
 
@@ -102,6 +102,13 @@ def _bug(error: Exception) -> SandboxError:
         f"cannot run: internal error ({type(error).__name__})",
         hint="this is a bug of function-script, please report it; its log has the details",
     )
+
+
+def _frames(error: Exception) -> str:
+    """Where a bug of ours is: our frames only, and no values, which may be secret."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{Path(frame.filename).stem}:{frame.lineno} in {frame.name}" for frame in frames]
+    return f"{type(error).__name__} at {' > '.join(places)}"
 
 
 def _facts(step: inputs.Step, scope: Scope) -> dict[str, str]:

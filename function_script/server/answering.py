@@ -62,7 +62,8 @@ def _record_answer(reply: Answered, sizes: dict[str, float]) -> None:
         _LOG.info("answered", extra=log.fields(**values, outcome="ok"))
         return
     error = diagnostics.to_line(reply.diagnostics)
-    _LOG.info("answered", extra=log.fields(**values, outcome="fatal", error=error))
+    level = logging.ERROR if "bug" in reply.facts else logging.INFO
+    _LOG.log(level, "answered", extra=log.fields(**values, outcome="fatal", error=error))
     if _LOG.isEnabledFor(logging.DEBUG):
         frames = "\n".join(diagnostics.to_frame(problem) for problem in reply.diagnostics)
         _LOG.debug("the problems", extra=log.fields(problems=frames + "\n"))

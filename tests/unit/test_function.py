@@ -1,0 +1,46 @@
+"""The main path answers whatever comes, and says where a bug of its own is."""
+
+from __future__ import annotations
+
+import pytest
+from builders import request, starlark
+
+from function_script import engines, function
+from function_script.limits import Limits
+from function_script.proto.v1 import run_function_pb2 as pb
+
+
+def handle(data: bytes) -> tuple[function.Answer, pb.RunFunctionResponse]:
+    """The answer and its response."""
+    answer = function.handle(data, Limits(), lambda _: None)
+    return answer, pb.RunFunctionResponse.FromString(answer.response)
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", b"\x0a\x05ab", b"\x1a\x00" * 9, bytes(range(256))])
+def test_bytes_that_are_no_request_are_answered(data: bytes) -> None:
+    """Nothing raises; one FATAL says what is wrong."""
+    _, response = handle(data)
+    assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL]
+
+
+def test_a_bug_is_told_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The result names the kind of error only, the log the places in our code."""
+
+    def broken(language: str) -> object:
+        raise KeyError(f"secret {language}")
+
+    monkeypatch.setattr(engines, "get", broken)
+    script = starlark("def main(req):\n    return {}\n")
+    answer, response = handle(request(script).SerializeToString())
+    assert response.meta.tag == "a-tag"
+    assert "internal error (KeyError)" in response.results[0].message
+    assert answer.facts["bug"].startswith("KeyError at function:")
+    assert "secret" not in answer.facts["bug"] + response.results[0].message
+
+
+def test_limits_in_force_are_told_first() -> None:
+    """What the input narrows is known before its program runs."""
+    told: list[Limits] = []
+    script = starlark("def main(req):\n    return {}\n", limits={"timeout": "100ms"})
+    function.handle(request(script).SerializeToString(), Limits(), told.append)
+    assert [limits.timeout_seconds for limits in told] == [0.1]
