@@ -94,6 +94,10 @@ CONDITIONS = [
     ('{{ (getResourceCondition "Nope" .observed.resources.vpc).Status }}', "Unknown"),
     ('{{ (getResourceCondition "Ready" nil).Status }}', "Unknown"),
     (
+        '{{ (getResourceCondition "Ready" .observed.resources.vpc).LastTransitionTime.Year }}',
+        "2024",
+    ),
+    (
         '{{ getResourceCondition "Ready" .observed.resources.vpc }}',
         "{Ready True 2024-05-06 07:08:09 +0000 UTC Available  0}",
     ),

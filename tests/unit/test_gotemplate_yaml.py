@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from function_script.engines.gotemplate import render_text
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.printing import to_text
 from function_script.engines.gotemplate.run import Run, Unit
@@ -84,6 +85,12 @@ def test_numbers_have_gos_types() -> None:
         go_type(from_yaml(BUDGET, text)) for text in ("5", "9223372036854775808", "1.0", "1: a")
     ]
     assert types == ["int", "uint64", "float64", "map[interface {}]interface {}"]
+
+
+def test_dates_are_times_with_methods() -> None:
+    """What Go's time.Time can do, and written back as it was read."""
+    assert render_text('{{ (fromYaml "2024-05-06").Year }}', {}) == "2024"
+    assert render_text('{{ fromYaml "2024-05-06" | toYaml }}', {}) == "2024-05-06T00:00:00Z\n"
 
 
 BROKEN = [

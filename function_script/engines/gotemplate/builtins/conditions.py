@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from function_script.engines.gotemplate.sprig.moments import Moment
 from function_script.engines.gotemplate.times import Time
 from function_script.engines.gotemplate.values import NamedString, Struct
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.functions import Function
 
 _UNKNOWN: Final = "Unknown"
 
@@ -37,6 +41,10 @@ class TransitionTime(Time):
 
     __slots__ = ()
     go_type = "v1.Time"
+
+    def method(self, name: str) -> Function | None:
+        """The methods of the time it is."""
+        return Moment.of(self).method(name)
 
     def json(self) -> object:
         """The text of the time, or null."""

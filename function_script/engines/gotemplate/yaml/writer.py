@@ -108,8 +108,9 @@ def _scalar(value: object, indent: int) -> str:
         return int.__repr__(value)
     if isinstance(value, float):
         return _SPECIAL_FLOATS.get(float_text(value)) or float_text(value)
-    if isinstance(value, Time):
-        return value.rfc3339() if type(value) is Time else write_string(value.rfc3339(), indent)
+    if isinstance(value, Struct):
+        written = value.yaml()
+        return written.rfc3339() if isinstance(written, Time) else _scalar(written, indent)
     if isinstance(value, dict):
         return "{}"
     return "[]" if isinstance(value, (list, bytes)) else "null"
