@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 
 _SECTIONS = {"Inline": "inline", "FileSystem": "fileSystem", "Environment": "environment"}
+_FIELDS = {
+    "inline": "inline.template, or inline.templates with a list of them",
+    "fileSystem": "fileSystem.dirPath",
+    "environment": "environment.key",
+}
 _SOURCES = {source: source for source in _SECTIONS}
 _MISSING_KEY = {
     "missingkey=default": "default",
@@ -67,7 +72,12 @@ def _program(fields: Fields, ceilings: Limits, sources: Sources) -> Program:
         return _join([])
     others = (key for name, key in _SECTIONS.items() if name != source)
     origin.refuse(fields, *others, beside=source)
-    section = origin.section(fields, _SECTIONS[source], beside=source)
+    key = _SECTIONS[source]
+    if fields.value.get(key) is None:
+        fields.problems.add(
+            fields.at(key), f"is required when source is {source}", hint=f"write {_FIELDS[key]}"
+        )
+    section = fields.object(key)
     if section is None:
         return _join([])
     if source == "Inline":

@@ -1,0 +1,70 @@
+"""The described cases of function-go-templating, in its own apiVersion, through the main path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import gotemplating
+import pytest
+
+from function_script import function
+from function_script.limits import Limits
+from function_script.objects import find_path
+from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gotemplating import Case
+
+CASES = gotemplating.load()
+
+
+def call(case: Case, directory: Path) -> pb.RunFunctionResponse:
+    """Our response; files of the case are below ``directory``."""
+    for name, text in case.directory.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text(text)
+    message = gotemplating.request(case, str(directory))
+    limits = Limits(
+        program_root=str(directory),
+        default_source=case.defaults.get("source", ""),
+        default_options=case.defaults.get("options", ""),
+    )
+    answer = function.handle(message.SerializeToString(), limits, lambda _: None)
+    return pb.RunFunctionResponse.FromString(answer.response)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_case(case: Case, tmp_path: Path) -> None:
+    """The response is the one of the table; a fatal one is the request, one result and no TTL."""
+    response = call(case, tmp_path)
+    results = list(response.results)
+    del response.results[:]
+    if case.fatal:
+        assert response.meta.HasField("ttl")
+        assert response.meta.ttl.ToSeconds() == 0
+        response.meta.ttl.FromSeconds(60)
+        (result,) = results
+        assert result.severity == pb.SEVERITY_FATAL
+        for text in case.fatal:
+            assert text.replace("@DIR@", str(tmp_path)).lower() in result.message.lower()
+    else:
+        assert results == []
+    assert gotemplating.comparable(response) == case.want
+
+
+def test_the_table_is_whole() -> None:
+    """All 49 cases are there, each once."""
+    assert len({case.name for case in CASES}) == len(CASES) == 49
+
+
+MISSING = [case for case in CASES if "missingkey=error" in str((case.request, case.defaults))]
+
+
+@pytest.mark.parametrize("case", MISSING, ids=lambda case: case.name)
+def test_a_missing_key_is_told_at_its_character(case: Case, tmp_path: Path) -> None:
+    """In the template's own line; the other function counts bytes from 0, we count from 1."""
+    (result,) = call(case, tmp_path).results
+    column = str(find_path(case.request, "input.inline.template")).index(".missing") + 1
+    assert result.message.startswith(f"inline.template:1:{column}: ")

@@ -1,0 +1,96 @@
+"""Requests to function-go-templating in its own apiVersion, and responses in a form to compare."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import yaml
+from google.protobuf import json_format, struct_pb2
+
+from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+TABLE = Path(__file__).parent / "conformance" / "gotemplating" / "cases.yaml"
+API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
+META = "meta.gotemplating.fn.crossplane.io/v1alpha1"
+TAG = "a-tag"
+XR: Object = {
+    "apiVersion": "example.org/v1",
+    "kind": "XR",
+    "metadata": {"name": "cool-xr"},
+    "spec": {"count": 2},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A row of the table: see the table's head. ``want`` is the whole response."""
+
+    name: str
+    request: Object
+    want: Object
+    fatal: tuple[str, ...] = ()
+    defaults: dict[str, str] = field(default_factory=dict)
+    directory: dict[str, str] = field(default_factory=dict)
+
+
+def load() -> list[Case]:
+    """All cases of the table, in its order."""
+    return [_case(row) for row in yaml.safe_load(TABLE.read_text())["cases"]]
+
+
+def _case(row: Object) -> Case:
+    request = _request(row)
+    stated = cast("Object", row.get("want") or {})
+    want: Object = {
+        "meta": {"tag": TAG, "ttl": stated.pop("ttl", "60s")},
+        **{part: request[part] for part in ("desired", "context") if part in request},
+        **stated,
+    }
+    return Case(
+        name=str(row["name"]),
+        request=request,
+        want=comparable(json_format.ParseDict(want, pb.RunFunctionResponse())),
+        fatal=tuple(cast("list[str]", row.get("fatal", ()))),
+        defaults=cast("dict[str, str]", row.get("defaults", {})),
+        directory=cast("dict[str, str]", row.get("directory", {})),
+    )
+
+
+def _request(row: Object) -> Object:
+    base: Object = {"meta": {"tag": TAG}, "observed": {"composite": {"resource": XR}}}
+    base["desired"] = base["observed"]
+    own = row.get("input", {})
+    if own is not None:
+        head: Object = {"apiVersion": API_VERSION, "kind": "GoTemplate", "source": "Inline"}
+        base["input"] = {**head, **_template(row), **cast("Object", own)}
+    base |= cast("Object", row.get("request", {}))
+    return {part: value for part, value in base.items() if value is not None}
+
+
+def _template(row: Object) -> Object:
+    if "objects" not in row:
+        return {}
+    objects = cast("list[Object]", row["objects"])
+    return {"inline": {"template": "".join(json.dumps(value) for value in objects)}}
+
+
+def request(case: Case, directory: str) -> pb.RunFunctionRequest:
+    """The case's request, with its files below ``directory``."""
+    text = json.dumps(case.request).replace("@DIR@", directory)
+    return json_format.Parse(text, pb.RunFunctionRequest())
+
+
+def comparable(response: pb.RunFunctionResponse) -> Object:
+    """The response as plain data; an empty desired XR is as good as none."""
+    if response.desired.composite == pb.Resource(resource=struct_pb2.Struct()):
+        response.desired.ClearField("composite")
+    if not response.desired.ByteSize():
+        response.ClearField("desired")
+    found: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
+    return found
