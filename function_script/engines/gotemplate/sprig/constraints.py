@@ -55,12 +55,12 @@ def _satisfies(version: Version, group: Sequence[_Constraint]) -> bool:
 
 def _without_ranges(text: str) -> str:
     """``1.2 - 1.4`` means at least the one, at most the other."""
-    rewritten = text
+    parts: list[str] = []
+    end = 0
     for match in compiled(_RANGE).finditer(text):
-        rewritten = rewritten.replace(
-            str(match.group()), f">= {match.group(1)}, <= {match.group(2)} ", 1
-        )
-    return rewritten
+        parts += (text[end : match.start()], f">= {match.group(1)}, <= {match.group(2)} ")
+        end = match.end()
+    return "".join([*parts, text[end:]])
 
 
 def _parse_group(text: str) -> list[_Constraint]:

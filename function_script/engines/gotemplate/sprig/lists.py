@@ -15,11 +15,12 @@ from function_script.engines.gotemplate.sprig.conversions import to_int64, trunc
 from function_script.engines.gotemplate.values import (
     Lists,
     NilList,
+    Struct,
     TypedList,
     Uint8,
-    deep_equal,
     go_kind,
     go_type,
+    is_nil,
 )
 
 if TYPE_CHECKING:
@@ -139,55 +140,48 @@ def _negative_length() -> CallError:
 # Membership: items are equal when their types are, too
 
 
-class _Known:
-    """Items that were seen: scalars are looked up, maps and lists compared one by one."""
-
-    def __init__(self, budget: Budget, items: Iterable[object] = ()) -> None:
-        self.budget = budget
-        self.scalars: set[tuple[str, object]] = set()
-        self.trees: list[object] = []
-        for item in items:
-            self.add(item)
-
-    def add(self, item: object) -> None:
-        if _is_scalar(item):
-            self.scalars.add((go_type(item), item))
-        else:
-            self.trees.append(item)
-
-    def __contains__(self, item: object) -> bool:
-        if _is_scalar(item):
-            # NaN equals nothing, not even itself.
-            return item == item and (go_type(item), item) in self.scalars  # noqa: PLR0124 # NaN
-        self.budget.check_tree(item)
-        self.budget.check_list(len(self.trees))
-        return any(deep_equal(item, tree) for tree in self.trees)
+def _known(budget: Budget, items: Iterable[object]) -> set[object]:
+    return {_frozen(budget, item) for item in items}
 
 
-def _is_scalar(item: object) -> bool:
-    return item is None or isinstance(item, (str, int, float))
+def _frozen(budget: Budget, item: object) -> object:
+    """Something to look an item up by: equal where reflect.DeepEqual says so."""
+    if isinstance(item, (dict, list)):
+        budget.check_tree(item)
+    return _freeze(item)
+
+
+def _freeze(item: object) -> object:
+    kind = go_type(item)
+    if isinstance(item, dict):
+        pairs = frozenset((key, _freeze(value)) for key, value in item.items())
+        return kind, is_nil(item), pairs
+    if isinstance(item, list):
+        return kind, is_nil(item), tuple(map(_freeze, item))
+    if isinstance(item, Struct):
+        return kind, _freeze(dict(item.fields))
+    # NaN equals nothing, not even itself.
+    return object() if item != item else (kind, item)  # noqa: PLR0124 # how to know NaN
 
 
 def _unique(budget: Budget, value: object) -> list[object]:
-    known = _Known(budget)
-    unique: list[object] = []
+    unique: dict[object, object] = {}
     for item in _items(value, "Cannot find uniq on type"):
-        if item not in known:
-            known.add(item)
-            unique.append(item)
-    return unique
+        unique.setdefault(_frozen(budget, item), item)
+    return list(unique.values())
 
 
 def _without(budget: Budget, value: object, *unwanted: object) -> list[object]:
-    known = _Known(budget, unwanted)
+    known = _known(budget, unwanted)
     items = _items(value, "Cannot find without on type")
-    return [item for item in items if item not in known]
+    return [item for item in items if _frozen(budget, item) not in known]
 
 
 def _has(budget: Budget, needle: object, value: object) -> bool:
     if value is None:
         return False
-    return needle in _Known(budget, _items(value, "Cannot find has on type"))
+    items = _items(value, "Cannot find has on type")
+    return _frozen(budget, needle) in _known(budget, items)
 
 
 _BUDGET: Final = Needs.BUDGET

@@ -43,20 +43,21 @@ def _merge(target: dict[object, object], source: dict[object, object], *, overwr
         old = target.get(key, _ABSENT)
         if value is None:
             if overwrite:
-                _put(target, key, None)
+                _put(target, key, None, source)
             continue
         both_maps = isinstance(value, dict) and isinstance(old, dict)
         if isinstance(value, dict) and isinstance(old, dict) and not is_nil(old):
             _merge(old, value, overwrite=overwrite)
         if old is _ABSENT or not old or (overwrite and not both_maps):
-            _put(target, key, value)
+            _put(target, key, value, source)
 
 
-def _put(target: dict[object, object], key: object, value: object) -> None:
-    if isinstance(target, TypedMap):
-        wanted = target.element
-        raise CallError(
-            "reflect.Value.SetMapIndex: value of type interface {} is not assignable to type "
-            f"{wanted}"
-        )
+def _put(
+    target: dict[object, object], key: object, value: object, source: dict[object, object]
+) -> None:
+    if isinstance(target, TypedMap) and type(source) is not type(target):
+        given = source.element if isinstance(source, TypedMap) else "interface {}"
+        if target.element not in {given, "interface {}"}:
+            wanted = f"is not assignable to type {target.element}"
+            raise CallError(f"reflect.Value.SetMapIndex: value of type {given} {wanted}")
     target[key] = value
