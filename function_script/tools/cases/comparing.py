@@ -103,12 +103,18 @@ def _answers(found: Object, index: int, check: Check) -> Iterator[Mismatch]:
             is_right = value is not None and _QUESTIONS[question](value, wanted)
         if not is_right:
             what = "but it is not there" if value is None else f"found {matching.shown(value)}"
-            asked = f"{question} {matching.shown(wanted)}"
             yield Mismatch(
                 at=("checks", index, question),
-                message=f"{check.path}: expected {asked}, {what}",
+                message=f"{check.path}: expected {_asked(question, wanted)}, {what}",
                 hint=_missing_hint(found, check.path) if value is None else None,
             )
+
+
+def _asked(question: str, wanted: Value) -> str:
+    if question == "exists":
+        return "a value" if wanted else "none"
+    words = {"equals": "", "matches": "a match of ", "oneOf": "one of "}
+    return f"{words[question]}{matching.shown(wanted)}"
 
 
 def _missing_hint(found: Object, path: str) -> str | None:

@@ -53,7 +53,7 @@ def run(case: Case, path: Path, bench: Bench, terms: Terms) -> Verdict:
     """Run all steps, up to the first that fails unexpectedly. Raises no FatalError."""
     started = time.monotonic()
     notes = Notes(case)
-    reconciles = _Reconciles(case, replace(bench, print=notes.printed.append), terms, notes)
+    reconciles = _Reconciles(case, replace(bench, print=notes.print), terms, notes)
     reconciles.run()
     return Verdict(
         name=case.name,

@@ -68,6 +68,10 @@ class Notes:
             found = replace(found, notes=(*found.notes, f"in {describe(step)}"))
         self.problems.append(replace(problem, diagnostic=found))
 
+    def print(self, text: str) -> None:
+        """What a program printed."""
+        self.printed.append(text.rstrip("\n"))
+
     def status(self) -> Status:
         """The worst of what happened."""
         if self.problems:

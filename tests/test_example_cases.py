@@ -1,0 +1,26 @@
+"""The cases of the examples pass, as the readers of their README are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from function_script import cli
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/*/tests"))
+
+
+def test_cases_of_examples_pass(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of them, in one run that writes nothing."""
+    monkeypatch.chdir(ROOT)
+    assert cli.execute(["test", "--ci", "examples"]) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_readmes_name_the_command(example: Path) -> None:
+    """Who reads about an example learns how it is tested."""
+    assert f"function-script test examples/{example.name}" in (example / "README.md").read_text()

@@ -1,0 +1,71 @@
+"""Cases as Python code, and case files collected by pytest for those who ask."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from case_folders import folder, project
+
+from function_script import testing
+from function_script.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_render_gives_plain_data(tmp_path: Path) -> None:
+    """Everything that a case's checks can look at."""
+    found = testing.render(project(tmp_path), patch={"spec": {"size": 5}})
+    assert found["resources"]["database"]["spec"]["size"] == 5
+    assert found["ready"] == {"database": False}
+    assert found["status"]["runs"] == 1
+    assert sorted(found["requirements"]["resources"]) == ["zones"]
+
+
+def test_render_takes_the_keys_of_a_case(tmp_path: Path) -> None:
+    """Objects, lists and paths below the directory."""
+    (project(tmp_path) / "zone.yaml").write_text(
+        "{apiVersion: v1, kind: Zone, metadata: {name: a, labels: {in: use}}}"
+    )
+    database = {"apiVersion": "example.org/v1", "kind": "Database", "status": {"address": "x"}}
+    found = testing.render(tmp_path, observed={"database": database}, required=["zone.yaml"])
+    assert found["status"]["address"] == "x"
+    assert found["resources"]["database"]["spec"]["zones"] == ["a"]
+
+
+def test_failures_are_exceptions(tmp_path: Path) -> None:
+    """With the position that the command would tell."""
+    with pytest.raises(testing.FatalError, match=r"composition\.yaml:.* size 10 is too much"):
+        testing.render(project(tmp_path), patch={"spec": {"size": 10}})
+    with pytest.raises(InputError, match='did you mean "observed"'):
+        testing.render(tmp_path, observd=[])
+    with pytest.raises(TypeError, match="assertions"):
+        testing.render(tmp_path, expect={})
+
+
+def pytest_run(path: Path, *args: str) -> str:
+    """What a run of pytest prints, in a process of its own."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args]
+    done = subprocess.run(command, cwd=path, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def test_the_plugin_collects_cases(tmp_path: Path) -> None:
+    """Each file is a test that fails with what the command would print; nothing is written."""
+    project(tmp_path, good="expect: {}", bad="expect: {ready: true}", odd="expct: {}")
+    folder(tmp_path / "new", case="description: new")
+    output = pytest_run(tmp_path, "-p", "function_script.testing.plugin")
+    assert "3 failed, 1 passed" in output
+    for text in ("expected the XR to be ready", 'did you mean "expect"?', "to compare with"):
+        assert text in output
+    assert "Traceback" not in output
+    assert not (tmp_path / "new" / "expected.yaml").exists()
+
+
+def test_the_plugin_is_only_for_those_who_ask(tmp_path: Path) -> None:
+    """Without it, other people's runs of pytest are what they were."""
+    project(tmp_path, bad="expect: {ready: true}")
+    assert "no tests ran" in pytest_run(tmp_path)
