@@ -8,13 +8,16 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.functions import Budget, Function, Needs
 from function_script.engines.gotemplate.sprig import characters
 from function_script.engines.gotemplate.sprig.characters import is_space, to_narrow, whole
 from function_script.engines.gotemplate.sprig.words import to_pascal, to_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# Words are taken apart character by character.
+_STEPS_PER_CHARACTER: Final = 10
 
 
 def _upper(text: str) -> str:
@@ -83,20 +86,23 @@ def _initials(text: str) -> str:
     return "".join(found)
 
 
-def _snake_case(text: str) -> str:
+def _snake_case(budget: Budget, text: str) -> str:
+    budget.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(whole(text), "_")
 
 
-def _kebab_case(text: str) -> str:
+def _kebab_case(budget: Budget, text: str) -> str:
+    budget.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(whole(text), "-")
 
 
-def _camel_case(text: str) -> str:
+def _camel_case(budget: Budget, text: str) -> str:
+    budget.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_pascal(whole(text))
 
 
-def _casing(name: str, call: object) -> Function:
-    return Function(name=name, takes="string", call=call, gives="string")
+def _casing(name: str, call: object, needs: Needs = Needs.NOTHING) -> Function:
+    return Function(name=name, takes="string", call=call, needs=needs, gives="string")
 
 
 FUNCTIONS: Final = (
@@ -106,7 +112,7 @@ FUNCTIONS: Final = (
     _casing("untitle", _untitle),
     _casing("swapcase", _swap_case),
     _casing("initials", _initials),
-    _casing("snakecase", _snake_case),
-    _casing("kebabcase", _kebab_case),
-    _casing("camelcase", _camel_case),
+    _casing("snakecase", _snake_case, Needs.BUDGET),
+    _casing("kebabcase", _kebab_case, Needs.BUDGET),
+    _casing("camelcase", _camel_case, Needs.BUDGET),
 )

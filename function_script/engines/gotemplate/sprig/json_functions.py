@@ -11,11 +11,16 @@ from typing import Final
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Budget, Function, Needs
 from function_script.engines.gotemplate.sprig.json_reader import BadJsonError, from_json
-from function_script.engines.gotemplate.sprig.json_writer import NotJsonError, to_json
+from function_script.engines.gotemplate.sprig.json_writer import (
+    NotJsonError,
+    to_json,
+    to_plain_json,
+)
 
 
 def _to_json(budget: Budget, value: object, *, pretty: bool = False) -> str:
-    budget.check_tree(value)
+    if budget.check_tree(value) and not pretty:
+        return to_plain_json(value)
     try:
         return to_json(value, pretty=pretty)
     except NotJsonError:
@@ -23,7 +28,8 @@ def _to_json(budget: Budget, value: object, *, pretty: bool = False) -> str:
 
 
 def _must_to_json(budget: Budget, value: object, *, pretty: bool = False, raw: bool = False) -> str:
-    budget.check_tree(value)
+    if budget.check_tree(value) and not pretty:
+        return to_plain_json(value, raw=raw)
     try:
         return to_json(value, pretty=pretty, raw=raw)
     except NotJsonError as error:

@@ -11,7 +11,9 @@ import math
 import re
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.printing import exponent_form, shortest_digits
+import orjson
+
+from function_script.engines.gotemplate.printing import exponent_form, shortest_digits, sorted_items
 from function_script.engines.gotemplate.values import (
     AnyMap,
     Struct,
@@ -23,7 +25,7 @@ from function_script.engines.gotemplate.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection
 
 # Outside of these a float is written with an exponent.
 _MIN_PLAIN: Final = 1e-6
@@ -62,6 +64,23 @@ def to_json(value: object, *, pretty: bool = False, raw: bool = False) -> str:
     return "".join(writer.parts)
 
 
+def to_plain_json(value: object, *, raw: bool = False) -> str:
+    """The same for values that check_tree calls plain, which orjson writes as Go does."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError:
+        # Bytes that are not UTF-8, or an integer of more than 64 bits.
+        return to_json(value, raw=raw)
+    if not text.isascii():
+        text = text.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
+    if raw or not ("<" in text or ">" in text or "&" in text):
+        return text
+    return text.translate(_HTML)
+
+
+_HTML: Final = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
+
+
 class _Writer:
     """Collects the parts of a text."""
 
@@ -94,6 +113,8 @@ class _Writer:
 
     def text(self, text: str) -> str:
         """A text in quotes."""
+        if self.special.search(text) is None:
+            return f'"{text}"'
         joined = to_string(to_bytes(text)) if is_broken(text) else text
         return f'"{self.special.sub(_escape, joined)}"'
 
@@ -101,47 +122,43 @@ class _Writer:
         """An object, its keys sorted by bytes."""
         if isinstance(value, AnyMap):
             raise NotJsonError(f"json: unsupported type: {go_type(value)}")
-        self.write_object({str(key): value[key] for key in sorted(value, key=_key_bytes)}, line)
+        self.write_object(sorted_items(value), line)
 
     def write_struct(self, value: Struct, line: str) -> None:
         """What the struct says it is, its fields in Go's order."""
         shown = value.json()
         if isinstance(shown, dict):
-            self.write_object(shown, line)
+            self.write_object(shown.items(), line)
         else:
             self.write(shown, line)
 
-    def write_object(self, value: Mapping[str, object], line: str) -> None:
+    def write_object(self, items: Collection[tuple[object, object]], line: str) -> None:
         """An object, its keys in the order given."""
-        before, inner = self.open("{", line)
-        for key, item in value.items():
-            self.parts += (before, self.text(key), self.colon)
+        before, between, inner = self.open("{", line)
+        for key, item in items:
+            self.parts.append(f"{before}{self.text(str(key))}{self.colon}")
             self.write(item, inner)
-            before = f",{inner}" if self.pretty else ","
-        self.close("}", line, empty=not value)
+            before = between
+        self.close("}", line, empty=not items)
 
     def write_list(self, value: list[object], line: str) -> None:
         """An array."""
-        before, inner = self.open("[", line)
+        before, between, inner = self.open("[", line)
         for item in value:
             self.parts.append(before)
             self.write(item, inner)
-            before = f",{inner}" if self.pretty else ","
+            before = between
         self.close("]", line, empty=not value)
 
-    def open(self, bracket: str, line: str) -> tuple[str, str]:
-        """What stands before the first item, and the line break between items."""
+    def open(self, bracket: str, line: str) -> tuple[str, str, str]:
+        """What stands before the first item, between items, and the line break of both."""
         self.parts.append(bracket)
         inner = line + _INDENT
-        return (inner, inner) if self.pretty else ("", "")
+        return (inner, f",{inner}", inner) if self.pretty else ("", ",", "")
 
     def close(self, bracket: str, line: str, *, empty: bool) -> None:
         """The closing bracket, below the opening one."""
         self.parts.append(f"{line}{bracket}" if self.pretty and not empty else bracket)
-
-
-def _key_bytes(key: object) -> bytes:
-    return to_bytes(str(key))
 
 
 def _escape(match: re.Match[str]) -> str:
