@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from case_folders import folder, project
 
 from function_script.errors import InputError
-from function_script.tools.cases import discovery, parsing
+from function_script.tools.cases import discovery, expectations, parsing
 from function_script.tools.cases.discovery import CaseFile
 from function_script.tools.cases.parts import Files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MISTAKES = [
     pytest.param("expct: {}", ['1:1 expct: unknown field (did you mean "expect"?)'], id="key"),
@@ -137,6 +134,13 @@ def test_a_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> Non
     assert found.setup.program.composition["kind"] == "Composition"
     (inner / ".git").mkdir()
     assert "composition: is required" in mistakes(case)
+
+
+def test_the_reference_knows_every_key() -> None:
+    """Each key of a case, a step, an expectation and a check has a row."""
+    page = (Path(__file__).resolve().parents[2] / "docs/reference/cases.md").read_text()
+    known = {*parsing._CASE, *parsing._STEP, *expectations._KNOWN, *expectations.QUESTIONS}
+    assert {key for key in known if f"\n| `{key}` |" not in page} == set()
 
 
 def test_discovery(tmp_path: Path) -> None:
