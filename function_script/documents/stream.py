@@ -17,6 +17,7 @@ from function_script.documents.json_objects import find_object
 from function_script.documents.memo import Memo
 from function_script.documents.origin import Origin
 from function_script.documents.positions import Path, find_place
+from function_script.documents.simple import find_simple
 from function_script.limits import Limits
 from function_script.values import Object, Value, type_phrase
 
@@ -183,7 +184,8 @@ class _Reader:
 
 
 def _compose(text: str, *, nodes: int, depth: int) -> Composed:
-    composed = compose(text, nodes=nodes, depth=depth) or _EMPTY
+    composed = find_simple(text, nodes=nodes, depth=depth)
+    composed = composed or compose(text, nodes=nodes, depth=depth) or _EMPTY
     if composed.value is not None:
         _check_object(composed, text)
     return composed

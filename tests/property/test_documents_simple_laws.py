@@ -1,0 +1,151 @@
+"""Whatever the reader of simple YAML reads, the composer reads as the same."""
+
+from __future__ import annotations
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from function_script.documents import to_yaml
+from function_script.documents.composer import compose
+from function_script.documents.simple import find_simple
+
+NODES, DEPTH = 30, 6
+PLAIN = st.sampled_from(
+    ["x", "x y", "1", "-1.5", "yes", "null", "http://x/?a=b", "{}", "[]", '"x"']
+)
+TRICKY = st.sampled_from(
+    [
+        *("", "x", "x y", "x  y", "1", "-1", "01", "1_000", "1e3", ".5", ".inf", "0x1F", "yes"),
+        *("null", "~", "true", "x:y", "x: y", "x #y", "x#y", "x ", "x:", "http://x/?a=b", "- x"),
+        *("2026-01-01", "12:30:45", "{}", "[]", "{a: 1}", "&x 1", "*x", "!t x", "| ", "|", "@x"),
+        *(
+            '"x y"',
+            "'x'",
+            '"x',
+            '"a\\n"',
+            "'a''b'",
+            '"x" y',
+            "# note",
+            "%x",
+            "x,y",
+            "a\u00e9",
+            "x\t",
+        ),
+        *("---", "...", "--- x", "=", "?", "? x", ",", "(x)", "-.5", "-x", "+1", "x\r", "y", "n"),
+    ]
+)
+KEYS = [*["a", "b", "c.d/e-f", "x_1"] * 5, "on"]
+TREES = st.recursive(
+    PLAIN,
+    lambda below: (
+        st.lists(below, min_size=1, max_size=3)
+        | st.dictionaries(st.sampled_from(KEYS), below, min_size=1, max_size=3)
+    ),
+    max_leaves=8,
+)
+ROOTS = st.dictionaries(st.sampled_from(KEYS), TREES, min_size=1, max_size=3)
+CHANGES = st.lists(
+    st.tuples(
+        st.integers(0, 12),
+        st.sampled_from(["value", "indent", "dedent", "drop", "repeat", "insert", "key"]),
+        TRICKY,
+    ),
+    max_size=2,
+)
+
+
+def written(tree: object, indent: str, shift: str) -> list[str]:
+    """The lines of a tree; lists stand ``shift`` to the right of their keys."""
+    lines: list[str] = []
+    if isinstance(tree, dict):
+        for key, below in tree.items():
+            if isinstance(below, str):
+                lines.append(f"{indent}{key}: {below}")
+            else:
+                deeper = indent + (shift if isinstance(below, list) else "  ")
+                lines += [f"{indent}{key}:", *written(below, deeper, shift)]
+    for item in tree if isinstance(tree, list) else ():
+        if isinstance(item, str):
+            lines.append(f"{indent}- {item}")
+        else:
+            first, *others = written(item, indent + "  ", shift)
+            lines += [f"{indent}- {first.lstrip()}", *others]
+    return lines
+
+
+def changed(lines: list[str], changes: list[tuple[int, str, str]]) -> str:
+    """The lines with a few things in them that may matter."""
+    for number, change, text in changes:
+        index = number % len(lines)
+        line = lines[index]
+        lines[index : index + 1] = {
+            "value": [f"{line.rpartition(' ')[0]} {text}"],
+            "indent": [f" {line}"],
+            "dedent": [line.removeprefix("  ")],
+            "drop": ["# dropped"],
+            "repeat": [line, line],
+            "insert": [line, text],
+            "key": [line.replace(":", f"{text}:", 1)],
+        }[change]
+    return "\n".join(lines) + "\n"
+
+
+TEXTS = st.builds(
+    lambda root, shift, changes: changed(written(root, "", shift), changes),
+    ROOTS,
+    st.sampled_from(["", "  "]),
+    CHANGES,
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 10**7) | st.floats(-5, 5) | st.text(max_size=4),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "bc", "d.e/f", "on"]), below, max_size=3)
+    ),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.sampled_from(["a", "bc", "d.e/f"]), VALUES, min_size=1, max_size=3)
+
+
+def check(text: str) -> bool:
+    """Whether the text was simple; fails when the composer makes something else of it."""
+    found = find_simple(text, nodes=NODES, depth=DEPTH)
+    if found is not None:
+        composed = compose(text, nodes=NODES, depth=DEPTH)
+        assert found == composed
+        assert composed is not None
+        assert repr(found.value) == repr(composed.value)  # 1, 1.0 and True are equal
+    return found is not None
+
+
+@given(TEXTS)
+@settings(max_examples=1000)
+@example("a:\n- x\nb: 1\n")
+@example("a:\n- b:\n  - c: 1\n    d: 2\n  e: 3\n- f\n")
+@example("a:\n\n  # note\n  b:\nc:\n")
+def test_simple_is_what_the_composer_says(text: str) -> None:
+    """No text of lines that are nearly simple means something else to the composer."""
+    check(text)
+
+
+@given(OBJECTS)
+@settings(max_examples=300)
+def test_what_is_written_is_read_alike(value: dict[str, object]) -> None:
+    """Nor does any text that our own writer writes."""
+    check(to_yaml(value))
+
+
+def test_what_templates_write_is_simple() -> None:
+    """A manifest as people write it is read line by line, and not given up."""
+    assert check(
+        "# a bucket\napiVersion: v1\nkind: Bucket\nmetadata:\n  labels:\n    team: 'storage'\n\n"
+        "  annotations: {}\nspec:\n  count: 3\n  url: https://example.org/x?y=z\n  rules:\n"
+        '  - host: "*.example.org"\n    ports:\n    - 80\n    - 443\n  - host: other\n  empty:\n'
+    )
+
+
+def test_more_than_the_limits_is_left_to_the_composer() -> None:
+    """Which says what is too much, and where."""
+    assert find_simple("a: 1\nb: 2\n", nodes=2, depth=9) is None
+    assert find_simple("a:\n  b: 2\n", nodes=9, depth=1) is None
+    assert find_simple("a: {}\n", nodes=9, depth=1) is None
