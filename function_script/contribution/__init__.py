@@ -6,10 +6,11 @@ end in the same Contribution, by the same readers; merging it is somebody else's
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from function_script import documents
-from function_script.contribution import peer
+from function_script.contribution import peer, warnings
 from function_script.contribution.dialects import OURS
 from function_script.contribution.rendered import combined, from_documents
 from function_script.contribution.returned import from_response
@@ -43,6 +44,8 @@ def read(
     if dialect == "gotemplating":
         wanted = combined([peer.around(scope, problems), wanted])
         _refuse(problems, "cannot read ", None)
+    if warned := warnings.of_text(result):
+        wanted = replace(wanted, results=wanted.results + warned)
     return wanted
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from function_script.contribution import shapes
+from function_script.contribution import shapes, warnings
 from function_script.contribution.returned import READY
 from function_script.contribution.sanitize import composed_object
 from function_script.diagnostics import Diagnostic
@@ -105,7 +105,7 @@ def _part(document: Fields, xr: Object, dialect: Dialect) -> shapes.Contribution
     if api_version == dialect.meta_api_version:
         return _meta(document, kind, dialect)
     if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
-        return _composite(document, annotations, dialect)
+        return _composite(document, annotations, xr, dialect)
     if not document.problems.texts:
         _refuse_nameless(document, xr, annotations, dialect)
     return shapes.Contribution()
@@ -120,6 +120,8 @@ def _refuse_nameless(
     if document.value.get("kind") == xr.get("kind"):
         problem = f"has the XR's kind but not its apiVersion {xr.get('apiVersion')}"
         hint = "write that apiVersion to set the XR's status"
+    elif document.value.get("kind") == "List":
+        problem, hint = "a List cannot be composed", "write its items as documents of their own"
     elif near := nearest(resource_name, tuple(annotations)):
         hint = f'did you mean that by "{near}"?'
     document.problems.add("", problem, hint=hint)
@@ -157,7 +159,7 @@ def _without_ours(resource: Object, dialect: Dialect) -> Object:
 
 
 def _composite(
-    document: Fields, annotations: dict[str, str], dialect: Dialect
+    document: Fields, annotations: dict[str, str], xr: Object, dialect: Dialect
 ) -> shapes.Contribution:
     stated = Fields(dict(annotations), "metadata.annotations", document.problems)
     status = document.object("status")
@@ -165,7 +167,8 @@ def _composite(
         composite=shapes.Composite(
             status=None if status is None else status.value,
             ready=stated.choice(dialect.annotation("ready"), READY),
-        )
+        ),
+        results=warnings.of_composite(document.value, xr),
     )
 
 

@@ -1,0 +1,383 @@
+"""What function-go-templating gets wrong and we do not, through the main path in its apiVersion.
+
+The numbers are those of the list of its known mistakes; those that are no business of a response
+(logs, caches, documentation) have their tests elsewhere.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf import json_format
+from gotemplating import API_VERSION, META, XR
+
+from function_script import function
+from function_script.limits import Limits
+from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.values import Object
+
+PREFIX = "gotemplating.fn.crossplane.io"
+EXTRA = "apiextensions.crossplane.io/extra-resources"
+XR_HEAD = "apiVersion: example.org/v1\nkind: XR\n"
+
+
+def request(*templates: str, fields: Object | None = None, **parts: object) -> bytes:
+    """A request with these templates; ``fields`` of its input, other ``parts`` of itself."""
+    inline: Object = (
+        {"template": templates[0]} if len(templates) == 1 else {"templates": [*templates]}
+    )
+    head: Object = {"apiVersion": API_VERSION, "kind": "GoTemplate", "source": "Inline"}
+    whole = {"observed": {"composite": {"resource": XR}}, **parts}
+    whole["input"] = {**head, "inline": inline, **(fields or {})}
+    return json_format.ParseDict(whole, pb.RunFunctionRequest()).SerializeToString()
+
+
+def respond(data: bytes, limits: Limits | None = None) -> pb.RunFunctionResponse:
+    """Our response."""
+    answer = function.handle(data, limits or Limits(), lambda _: None)
+    return pb.RunFunctionResponse.FromString(answer.response)
+
+
+def run(*templates: str, **parts: object) -> pb.RunFunctionResponse:
+    """The response to a request that must succeed."""
+    response = respond(request(*templates, **parts))
+    assert [result.message for result in response.results] == []
+    return response
+
+
+def refusal(*templates: str, **parts: object) -> str:
+    """The message of the one FATAL; nothing else is in the response."""
+    response = respond(request(*templates, **parts))
+    (result,) = response.results
+    assert result.severity == pb.SEVERITY_FATAL
+    assert response.meta.ttl.ToSeconds() == 0
+    assert not response.HasField("requirements")
+    assert not response.conditions
+    return result.message
+
+
+def warnings(*templates: str, **parts: object) -> list[str]:
+    """The messages of the warnings of a response that has no other results."""
+    results = respond(request(*templates, **parts)).results
+    assert {result.severity for result in results} <= {pb.SEVERITY_WARNING}
+    return [result.message for result in results]
+
+
+def composed(name: str, rest: str = "") -> str:
+    """The document of a composed resource; ``rest`` follows its annotations."""
+    key = f"{PREFIX}/composition-resource-name"
+    return f"---\napiVersion: v1\nkind: CD\nmetadata:\n  annotations:\n    {key}: {name}\n{rest}"
+
+
+def meta(kind: str, rest: str) -> str:
+    """A meta document."""
+    return f"---\napiVersion: {META}\nkind: {kind}\n{rest}\n"
+
+
+def extra(selector: str) -> str:
+    """A document that asks for ``things``."""
+    return meta("ExtraResources", f"requirements:\n  things: {{{selector}}}")
+
+
+def test_01_readiness_of_an_earlier_step_is_kept() -> None:
+    """A step that says nothing of the XR does not change it."""
+    desired = {"composite": {"resource": XR, "ready": "READY_TRUE"}}
+    assert run(composed("a"), desired=desired).desired.composite.ready == pb.READY_TRUE
+
+
+def test_02_untouched_state_is_not_touched() -> None:
+    """Entries come out byte for byte, unknown fields included, and no desired XR is made."""
+    message = pb.RunFunctionRequest.FromString(request(composed("a")))
+    message.desired.resources["b"].MergeFromString(
+        b"\x0a\x0b\x0a\x09\x0a\x01n\x12\x04\x1a\x02ok\xfa\x3f\x01x"
+    )
+    before = message.desired.resources["b"].SerializeToString()
+    after = respond(message.SerializeToString()).desired
+    assert after.resources["b"].SerializeToString() == before
+    assert not after.HasField("composite")
+    assert sorted(after.resources) == ["a", "b"]
+
+
+def test_03_a_name_twice_is_refused() -> None:
+    """With both places: one of the resources would be lost."""
+    message = refusal(composed("a") + composed("b") + composed("a"))
+    assert message.startswith("inline.template:14:1: ")
+    assert 'resource name "a" is used twice; first at inline.template:2:1' in message
+
+
+def test_04_labels_and_namespace_go_together() -> None:
+    """Both are asked for, and a name that was used with a namespace counts as used."""
+    asked = extra("apiVersion: v1, kind: K, matchLabels: {a: b}, namespace: ns")
+    selector = run(asked).requirements.resources["things"]
+    assert (dict(selector.match_labels.labels), selector.namespace) == ({"a": "b"}, "ns")
+    again = extra("apiVersion: v1, kind: K, matchName: x")
+    assert 'requirement "things" is used twice' in refusal(asked + again)
+
+
+SELECTORS = [
+    pytest.param("apiVersion: v1, kind: K", "exactly one of", id="neither"),
+    pytest.param(
+        "apiVersion: v1, kind: K, matchName: a, matchLabels: {}", "exactly one of", id="both"
+    ),
+    pytest.param("matchName: a, kind: K", "things.apiVersion: is required", id="apiVersion"),
+    pytest.param("matchName: a, apiVersion: v1", "things.kind: is required", id="kind"),
+    pytest.param("matchNam: a, apiVersion: v1, kind: K", 'did you mean "matchName"', id="typo"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("selector", "message"), SELECTORS)
+def test_05_selectors_are_checked(selector: str, message: str) -> None:
+    """What selects nothing, or everything by mistake, is refused."""
+    assert message in refusal(extra(selector))
+
+
+def test_05_everything_is_asked_for_in_so_many_words() -> None:
+    """By empty labels."""
+    selector = run(extra("apiVersion: v1, kind: K, matchLabels: {}")).requirements.resources[
+        "things"
+    ]
+    assert selector.WhichOneof("match") == "match_labels"
+
+
+def test_06_objects_are_asked_for_once() -> None:
+    """By callers that say what they know; others get the older field as well."""
+    asked = extra("apiVersion: v1, kind: K, matchName: a")
+    assert sorted(run(asked).requirements.extra_resources) == ["things"]
+    known = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES"]
+    requirements = run(asked, meta={"capabilities": known}).requirements
+    assert sorted(requirements.resources) == ["things"]
+    assert not requirements.extra_resources
+
+
+SHAPES = [
+    pytest.param([{"kind": "K"}], id="function-extra-resources"),
+    pytest.param({"items": [{"resource": {"kind": "K"}}]}, id="function-go-templating"),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_07_both_shapes_of_fetched_resources_are_read(shape: object) -> None:
+    """Two functions write to the same key of the context, each in its own way."""
+    text = composed('{{ (index (getExtraResourcesFromContext . "x") 0).resource.kind }}')
+    assert sorted(run(text, context={EXTRA: {"x": shape}}).desired.resources) == ["K"]
+
+
+@pytest.mark.parametrize("context", [{}, {"a": {"x": "1"}}], ids=["empty", "there"])
+def test_08_context_documents_merge(context: Object) -> None:
+    """Whether the request had a context or not."""
+    text = meta("Context", "data: {a: {b: '1'}}") + meta("Context", "data: {a: {c: '1'}}")
+    found = json_format.MessageToDict(run(text, context=context).context)
+    assert found == {"a": {**context.get("a", {}), "b": "1", "c": "1"}}
+
+
+def test_09_a_fatal_result_changes_nothing() -> None:
+    """Also not what stood before the mistake."""
+    text = meta("Context", "data: {a: '1'}") + composed("a") + "---\napiVersion: v1\nkind: CD\n"
+    response = respond(request(text, context={"b": "2"}))
+    assert json_format.MessageToDict(response.context) == {"b": "2"}
+    assert not response.HasField("desired")
+
+
+def test_11_unreadable_times_are_told() -> None:
+    """In the input and on the XR."""
+    assert 'input.ttl: cannot parse duration "soon"' in refusal("", fields={"ttl": "soon"})
+    metadata = {"name": "x", "annotations": {f"{PREFIX}/ttl": "soon"}}
+    observed = {"composite": {"resource": {**XR, "metadata": metadata}}}
+    assert 'cannot parse duration "soon"' in refusal(composed("a"), observed=observed)
+
+
+INPUTS = [
+    pytest.param({"delims": {"left": "[["}}, "delims.right: is required", id="one-delimiter"),
+    pytest.param(
+        {"inline": {"template": "a", "templates": ["b"]}},
+        "inline.templates: must not be set beside template",
+        id="two-templates",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), INPUTS)
+def test_12_half_an_input_is_refused(fields: Object, message: str) -> None:
+    """What would be ignored is told."""
+    assert message in refusal("", fields=fields)
+
+
+META_FIELDS = [
+    pytest.param("ClaimConditions", "conditions: [{type: A, status: Maybe}]",
+                 "conditions[0].status: must be one of False, True, Unknown", id="status"),
+    pytest.param("ClaimConditions", "conditions: [{type: A, status: 'True', target: Both}]",
+                 "conditions[0].target: must be one of Composite, CompositeAndClaim", id="target"),
+    pytest.param("CompositeConnectionDetails", "data: {a: 'no base64'}",
+                 "data.a: must be base64", id="base64"),
+    pytest.param("CompositeConnectionDetails", "data: {a: 5}",
+                 "data.a: must be a string", id="number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "rest", "message"), META_FIELDS)
+def test_13_meta_documents_are_checked(kind: str, rest: str, message: str) -> None:
+    """A value that is none is not replaced by another."""
+    assert message in refusal(meta(kind, rest))
+
+
+def test_14_what_is_dropped_of_the_xr_is_told() -> None:
+    """As a warning; what is as observed is not dropped, only not needed."""
+    text = (
+        XR_HEAD + "metadata: {name: cool-xr, labels: {a: b}}\nspec: {count: %d}\nstatus: {a: b}\n"
+    )
+    assert warnings(text % 3) == ["of the XR only status can be set, not metadata.labels, spec"]
+    assert warnings(XR_HEAD + "spec: {count: 2}\nstatus: {a: b}\n") == []
+
+
+def test_15_another_version_of_the_xr_is_told() -> None:
+    """It is the XR that is meant, not a resource without a name."""
+    assert "has the XR's kind but not its apiVersion example.org/v1" in refusal(
+        XR_HEAD.replace("v1", "v2")
+    )
+
+
+def test_16_missing_values_in_resources_are_told() -> None:
+    """As a warning with the place, or as an error where the input says so."""
+    text = composed("a", "spec:\n  a: {{ .nope }}\n  b: x # {{ .nope }}\n")
+    (message,) = warnings(text)
+    assert message.startswith('inline.template:8:3: "<no value>" was written')
+    error = refusal(text, fields={"options": ["missingkey=error"]})
+    assert error.startswith("inline.template:8:9: ")
+
+
+def test_17_every_resource_name_can_be_read() -> None:
+    """Also numbers, and names with brackets."""
+    resources = {name: {"resource": {"kind": name[:1]}} for name in ("0", "a[0]")}
+    observed = {"composite": {"resource": XR}, "resources": resources}
+    name = '{{ (getComposedResource . "0").kind }}{{ (getComposedResource . "a[0]").kind }}'
+    assert sorted(run(composed(f"x{name}"), observed=observed).desired.resources) == ["x0a"]
+
+
+def test_19_names_are_quoted_where_yaml_needs_it() -> None:
+    """A number is a name like any other."""
+    annotation = '{{ setResourceNameAnnotation "0" }}'
+    text = f"apiVersion: v1\nkind: CD\nmetadata:\n  annotations:\n    {annotation}\n"
+    assert sorted(run(text).desired.resources) == ["0"]
+
+
+def test_20_credentials_are_read_whatever_the_template_changed() -> None:
+    """They do not depend on the rest of the request."""
+    data = {"k": base64.b64encode(b"value").decode()}
+    text = '{{ $_ := set . "observed" "x" }}{{ (getCredentialData . "c").k | toString }}'
+    credentials = {"c": {"credentialData": {"data": data}}}
+    assert sorted(run(composed(text), credentials=credentials).desired.resources) == ["value"]
+
+
+def test_21_random_values_are_stable() -> None:
+    """The same for the same XR in every run, others for other XRs and other calls."""
+    text = composed('{{ randAlphaNum 8 }}-{{ randAlphaNum 8 }}-{{ randomChoice "a" "b" }}')
+
+    def names(uid: str) -> str:
+        observed = {"composite": {"resource": {**XR, "metadata": {"uid": uid}}}}
+        (name,) = run(text, observed=observed).desired.resources
+        return name
+
+    assert names("one") == names("one") != names("two")
+    first, second, _ = names("one").split("-")
+    assert first != second
+
+
+BOMBS = [
+    pytest.param('{{ getHostByName "localhost" }}', "asks the network", id="network"),
+    pytest.param("{{ range until 100000000 }}{{ end }}", "the limit is", id="list"),
+    pytest.param('{{ repeat 1000000000 "x" }}', "the limit is", id="text"),
+    pytest.param('{{ indent 1000000000 "x" }}', "the limit is", id="indent"),
+    pytest.param("{{ randAlpha 1000000000 }}", "the limit is", id="random"),
+    pytest.param('{{ $d := dict }}{{ $_ := set $d "a" $d }}{{ $d }}', "contain itself", id="cycle"),
+]
+
+
+@pytest.mark.parametrize(("action", "message"), BOMBS)
+def test_22_nothing_is_unbounded(action: str, message: str) -> None:
+    """Each is stopped by a limit that is named, at its place."""
+    said = refusal(action)
+    assert said.startswith("inline.template:1:")
+    assert message in said
+
+
+PLACES = [
+    pytest.param(("ok: 1", "a\nb\n{{ fail `x` }}"), ["inline.templates[1]:3:4: "], id="run"),
+    pytest.param(
+        ("{{ one }}", "\n{{ two }}"),
+        ["inline.templates[0]:1:4: ", "inline.templates[1]:2:4: "],
+        id="all-errors",
+    ),
+    pytest.param(
+        (composed("a"), composed("b", "spec:\n  a: [\n")), ["inline.templates[1]:"], id="yaml"
+    ),
+]
+
+
+@pytest.mark.parametrize(("templates", "places"), PLACES)
+def test_23_errors_are_at_their_template(templates: tuple[str, ...], places: list[str]) -> None:
+    """With the item of the list, the line in it, and all of them."""
+    message = refusal(*templates)
+    assert message.startswith(places[0])
+    assert all(place in message for place in places)
+
+
+def test_24_all_meta_kinds_are_listed() -> None:
+    """Where there is none of that name."""
+    kinds = "ClaimConditions, CompositeConnectionDetails, Context, ExtraResources"
+    assert kinds in refusal(meta("Nope", ""))
+
+
+TEXTS = [
+    pytest.param("spec:\n  a: 1\n  a: 2\n", "the key 'a' is there twice", "9", id="25-key-twice"),
+    pytest.param("  labels: {a: on}\n", 'labels["a"] must be a string', "7", id="26-boolean"),
+    pytest.param("  labels: {a: 0123}\n", 'labels["a"] must be a string', "7", id="26-octal"),
+    pytest.param("  labels: {a: 1}\n", "(quote the value)", "7", id="27-labels"),
+]
+
+
+@pytest.mark.parametrize(("rest", "message", "line"), TEXTS)
+def test_25_to_27_yaml_is_read_strictly(rest: str, message: str, line: str) -> None:
+    """Nothing changes its type or is lost without a word."""
+    said = refusal(composed("a", rest))
+    assert said.startswith(f"inline.template:{line}:")
+    assert message in said
+
+
+def test_27_a_list_is_explained() -> None:
+    """Its items can be composed, it cannot."""
+    assert "write its items as documents" in refusal("apiVersion: v1\nkind: List\nitems: []\n")
+
+
+DIRECTORIES = [
+    pytest.param("/etc", "below the program root", id="outside"),
+    pytest.param("empty", "holds no template", id="empty"),
+    pytest.param("hidden", "holds no template", id="hidden-files-only"),
+]
+
+
+@pytest.mark.parametrize(("path", "message"), DIRECTORIES)
+def test_29_directories_are_checked(tmp_path: Path, path: str, message: str) -> None:
+    """They are below the allowed one, and there must be something to render."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / ".a").write_text("a")
+    fields: Object = {"source": "FileSystem", "inline": None, "fileSystem": {"dirPath": path}}
+    response = respond(request("", fields=fields), Limits(program_root=str(tmp_path)))
+    assert message in response.results[0].message
+
+
+def test_29_linked_directories_are_followed(tmp_path: Path) -> None:
+    """As Kubernetes mounts ConfigMaps."""
+    (tmp_path / "..data").mkdir()
+    (tmp_path / "..data" / "a.yaml").write_text(composed("a"))
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "linked").symlink_to(tmp_path / "..data")
+    fields: Object = {"source": "FileSystem", "inline": None, "fileSystem": {"dirPath": "site"}}
+    response = respond(request("", fields=fields), Limits(program_root=str(tmp_path)))
+    assert sorted(response.desired.resources) == ["a"]
