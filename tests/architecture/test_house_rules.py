@@ -26,7 +26,12 @@ ROOMS = {
     "grpc_reflection": ("function_script/server",),
     "jinja2": ("function_script/engines/jinja",),
     "jsonschema": ("function_script/tools",),
-    "orjson": ("function_script/engines", "function_script/sandbox", "function_script/documents"),
+    "orjson": (
+        "function_script/contribution",
+        "function_script/documents",
+        "function_script/engines",
+        "function_script/sandbox",
+    ),
     "pytest": ("function_script/testing/plugin",),
     "re2": ("function_script/engines/library",),
     "starlark": ("function_script/engines/starlark",),
