@@ -109,6 +109,16 @@ def test_golden_files(tmp_path: Path, printed: Printed) -> None:
     assert golden.read_text() == reviewed
 
 
+def test_exact_documents_are_those_of_render(
+    tmp_path: Path, printed: Printed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the command shows with its events is what a case that expects nothing expects."""
+    project(tmp_path, a="description: a")
+    printed()
+    assert cli.execute(["render", "xr.yaml", "composition.yaml", "-r"]) == 0
+    assert (tmp_path / "a.expected.yaml").read_text() == capsys.readouterr().out
+
+
 def test_update_leaves_alone_what_agrees(tmp_path: Path, printed: Printed) -> None:
     """Comments and layout are the author's, as long as the documents are the same."""
     case = folder(project(tmp_path) / "tests" / "one", case="description: one")
