@@ -53,15 +53,15 @@ def _get1(value: object, first: str) -> object:
 
 def _get2(value: object, first: str, second: str) -> object:
     try:
-        return value[first].get(second, MISSING)  # type: ignore[index] # see above
-    except (AttributeError, KeyError, TypeError):
+        return value.get(first, MISSING).get(second, MISSING)  # type: ignore[attr-defined] # see above
+    except AttributeError:
         return walk(value, (first, second), "default")
 
 
 def _get3(value: object, first: str, second: str, third: str) -> object:
     try:
-        return value[first][second].get(third, MISSING)  # type: ignore[index] # see above
-    except (AttributeError, KeyError, TypeError):
+        return value.get(first, MISSING).get(second, MISSING).get(third, MISSING)  # type: ignore[attr-defined] # see above
+    except AttributeError:
         return walk(value, (first, second, third), "default")
 
 

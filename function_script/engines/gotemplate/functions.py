@@ -22,8 +22,11 @@ class Budget(Protocol):
     def check_list(self, items: int) -> None:
         """Refuse a list of this many items before it is built."""
 
-    def check_tree(self, value: object) -> None:
-        """Refuse a value whose text would be too large, too deep or endless, before writing it."""
+    def check_tree(self, value: object) -> bool:
+        """Refuse a value whose text would be too large, too deep or endless, before writing it.
+
+        Gives whether it is plain: texts, whole numbers, booleans and nulls in dicts and lists.
+        """
 
     def spend(self, steps: int) -> None:
         """Charge for work that takes longer than its result is large: one step is about 100 ns."""

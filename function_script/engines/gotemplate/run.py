@@ -184,10 +184,15 @@ class Run:
         if characters > MAX_WIDTH:
             raise OverLimit(f"padding of {characters} characters, the limit is {MAX_WIDTH}")
 
-    def check_tree(self, value: object) -> None:
-        """Charge for a value that is about to be written as text, all of it."""
-        characters = _Measure(self._limits).size(value)
-        self.check_string(characters)
+    def check_tree(self, value: object) -> bool:
+        """Charge for a value that is about to be written as text, all of it.
+
+        Gives whether it is plain: texts, whole numbers, booleans and nulls in dicts and lists.
+        """
+        measure = _Measure(self._limits)
+        measure.add(value, self._limits.depth)
+        self.check_string(measure.characters)
+        return measure.plain
 
     def check_output(self) -> None:
         """Refuse more text than a step may render."""
@@ -240,15 +245,20 @@ class _Measure:
         self.limits = limits
         self.nodes = 0
         self.characters = 0
-
-    def size(self, value: object) -> int:
-        self.add(value, self.limits.depth)
-        return self.characters
+        self.plain = True
 
     def add(self, value: object, depth: int) -> None:
-        if isinstance(value, str):
-            self.characters += len(value)
-        elif isinstance(value, dict):
+        kind = type(value)
+        if kind is str:
+            self.characters += len(value)  # type: ignore[arg-type] # a str, by `kind`
+        elif kind in _PLAIN_SCALARS:
+            self.characters += 1
+        else:
+            self.plain = self.plain and (kind is dict or kind is list)
+            self.add_other(value, depth)
+
+    def add_other(self, value: object, depth: int) -> None:
+        if isinstance(value, dict):
             self.enter(len(value), depth)
             for key, item in value.items():
                 self.characters += len(key) if isinstance(key, str) else 8
@@ -257,6 +267,8 @@ class _Measure:
             self.enter(len(value), depth)
             for item in value:
                 self.add(item, depth - 1)
+        elif isinstance(value, str):
+            self.characters += len(value)
 
     def enter(self, items: int, depth: int) -> None:
         if depth <= 0:
@@ -268,3 +280,6 @@ class _Measure:
         self.characters += items
         if self.nodes > self.limits.nodes:
             raise OverLimit(f"a value of more than {self.limits.nodes} nodes, which is the limit")
+
+
+_PLAIN_SCALARS: Final = frozenset({int, bool, type(None), Int})

@@ -6,6 +6,7 @@ A shortcut is taken only for arguments it covers; for others the expression call
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from function_script.engines.gotemplate.compiler.code import Value
@@ -55,6 +56,9 @@ def _is_integer(value: Value) -> bool:
 
 def _comparison(operator: str, values: list[Value], call: str) -> Value | None:
     left, right = values
+    if right.code == "MISSING" and operator in {"==", "!="}:
+        negation = "not " if operator == "!=" else ""
+        return Value(f"({negation}is_nil({left.code}))", "bool", nil=False, null=False)
     expression = f"{left.code} {operator} {right.code}"
     if _is_text(left) and _is_text(right):
         return Value(f"({expression})", "bool", nil=False, null=False)
@@ -93,13 +97,16 @@ def _formatted(values: list[Value], call: str) -> Value | None:
 
 
 def _joined(values: list[Value], call: str) -> Value | None:
-    """``print`` puts no blanks between strings."""
+    """``print`` puts a blank only between two values that are no strings."""
     if len(values) > _MAX_PIECES or not any(map(_is_text, values)):
         return None
-    tests = [f"type({value.code}) is str" for value in values if not _is_text(value)]
-    expression = " + ".join(value.code for value in values)
-    if tests:
-        expression = f"{expression} if {' and '.join(tests)} else {call}"
+    unknown = [value.code for value in values if not _is_text(value)]
+    apart = all(_is_text(left) or _is_text(right) for left, right in pairwise(values))
+    test = "type({}) in PLAIN" if apart else "type({}) is str"
+    listed = "".join(f"{value.code}, " for value in values)
+    expression = f"{'%s' * len(values)!r} % ({listed})"
+    if unknown:
+        expression = f"{expression} if {' and '.join(map(test.format, unknown))} else {call}"
     return Value(expression, "string", nil=False, null=False)
 
 

@@ -25,7 +25,7 @@ from function_script.engines.gotemplate.syntax.nodes import (
     Text,
     With,
 )
-from function_script.engines.gotemplate.values import MISSING, Int, NilList, NilMap
+from function_script.engines.gotemplate.values import MISSING, Int, NilList, NilMap, is_nil
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -95,6 +95,7 @@ def _helpers(missing: MissingKey) -> dict[str, object]:
         "bool": bool,
         "float": float,
         "int": int,
+        "is_nil": is_nil,
         "len": len,
         "str": str,
         "type": type,

@@ -6,6 +6,7 @@ Every mistake in a format is text in the result, in Go's words: ``%!d(string=x)`
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
@@ -33,10 +34,36 @@ class _Number(NamedTuple):
 
 
 def sprintf(budget: Budget, template: str, *arguments: object) -> str:
-    """``fmt.Sprintf``; raises LimitError for padding beyond what a run may ask for."""
-    if "%" in template or arguments:
+    """``fmt.Sprintf``; raises OverLimit for padding and texts beyond what a run may ask for."""
+    simple = _read_simple(template)
+    if simple is None or len(simple.verbs) != len(arguments):
         return _Formatter(budget, template, arguments).run()
-    return template
+    parts = [simple.texts[0]]
+    for verb, text, value in zip(simple.verbs, simple.texts[1:], arguments, strict=True):
+        plain = type(value) is str and verb in "sv"
+        parts.append(str(value) if plain else format_argument(value, verb, _PLAIN))
+        parts.append(text)
+    budget.check_string(sum(map(len, parts)))
+    return "".join(parts)
+
+
+class _Simple(NamedTuple):
+    """A format of plain verbs, one for each argument: the texts around them, and the verbs."""
+
+    texts: list[str]
+    verbs: str
+
+
+@lru_cache(maxsize=256)
+def _read_simple(template: str) -> _Simple | None:
+    """A format without flags, widths and the like; None for any other."""
+    pieces = _VERB.split(template)
+    texts, verbs = pieces[::2], "".join(pieces[1::2])
+    simple = "%" not in "".join(texts)
+    return _Simple(texts, verbs) if simple else None
+
+
+_VERB: Final = re.compile(r"%([a-zA-Z])")
 
 
 class _Formatter:
