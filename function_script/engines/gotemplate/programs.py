@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from function_script.engines.gotemplate.access import MissingKey
     from function_script.engines.gotemplate.faults import ParseError
+    from function_script.engines.gotemplate.functions import Function
     from function_script.engines.gotemplate.run import Unit
     from function_script.engines.gotemplate.syntax.nodes import Node
     from function_script.program import Program
@@ -34,11 +35,19 @@ _MAX_KEPT: Final = 1_000_000
 
 
 class Settings(NamedTuple):
-    """How a program is to be read; ``allowed`` are the options that let functions be used."""
+    """How a program is to be read; ``allowed`` are the options that let functions be used.
+
+    ``is_own``: it is of our own kind, which has some functions more.
+    """
 
     delims: tuple[str, str] = DELIMS
     missing: MissingKey = "default"
     allowed: frozenset[str] = frozenset()
+    is_own: bool = False
+
+    def functions(self) -> Mapping[str, Function]:
+        """What it may call, by name."""
+        return table.functions(self.allowed, is_own=self.is_own)
 
 
 class Sources(NamedTuple):
@@ -80,6 +89,7 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
         (str(left) or DELIMS[0], str(right) or DELIMS[1]),
         missing if missing in {"zero", "error"} else "default",  # type: ignore[arg-type] # one of both
         frozenset(name for name in table.OPTIONS if options.get(name)),
+        options.get("dialect") == "script",
     )
 
 
@@ -113,7 +123,7 @@ def _size(sources: Sources) -> int:
 
 def compile_program(sources: Sources) -> Loaded:
     """All templates of a program, compiled; raises ProgramFailure and OverLimit."""
-    functions = table.functions(sources.settings.allowed)
+    functions = sources.settings.functions()
     grammar = Grammar(sources.settings.delims, functions)
     trees: dict[str, list[Node]] = {}
     origins: dict[str, Source] = {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate import programs, table
+from function_script.engines.gotemplate import programs
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.nodes import Command, Identifier, String, Template
@@ -25,7 +25,7 @@ _INCLUDE: Final = "include"
 def find_unused(program: Program) -> tuple[str, ...]:
     """The modules of which no template is ever named; none when in doubt."""
     sources = programs.sources_of(program)
-    grammar = Grammar(sources.settings.delims, table.functions(sources.settings.allowed))
+    grammar = Grammar(sources.settings.delims, sources.settings.functions())
     try:
         left = {
             name: parser.parse(name, source.text, grammar).trees for name, source in sources.texts

@@ -72,12 +72,15 @@ class Run:
         "_written",
         "mutates",
         "pinned",
+        "root",
         "templates",
     )
 
     def __init__(self, unit: Unit, limits: Limits, seed: str) -> None:
         self.templates = unit.bodies
         self.mutates = unit.mutates
+        # The main template's data, for functions that imply it.
+        self.root: object = None
         # Tests set it: every draw is then 0.
         self.pinned = False
         self._limits = limits
@@ -97,6 +100,7 @@ class Run:
     def render(self, data: object, parts: list[str]) -> None:
         """Run the main template, adding its text to ``parts`` piece by piece."""
         self._parts = parts
+        self.root = data
         self.templates[MAIN](parts.append, data, self)
         self._count()
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import sprig
-from function_script.engines.gotemplate.builtins import core, peer
+from function_script.engines.gotemplate.builtins import core, own, peer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +17,8 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function for function in (*core.FUNCTIONS, *peer.FUNCTIONS, *sprig.FUNCTIONS)
 }
 REFUSALS: Final[Mapping[str, str]] = {refusal.name: refusal.reason for refusal in sprig.REFUSALS}
+# What is otherwise, or more, in templates of our own kind.
+OWN: Final[Mapping[str, Function]] = {function.name: function for function in own.FUNCTIONS}
 # The options of a step that some functions need.
 OPTIONS: Final = ("stable_values", "crypto")
 _NEEDED: Final = {
@@ -26,11 +28,11 @@ _NEEDED: Final = {
 
 
 @lru_cache(maxsize=8)
-def functions(allowed: frozenset[str]) -> Mapping[str, Function]:
-    """The functions of a step with these options."""
+def functions(allowed: frozenset[str], *, is_own: bool = False) -> Mapping[str, Function]:
+    """The functions of a step with these options; ``is_own``: of our own kind."""
     return {
         name: function
-        for name, function in FUNCTIONS.items()
+        for name, function in {**FUNCTIONS, **(OWN if is_own else {})}.items()
         if not function.option or function.option in allowed
     }
 

@@ -30,6 +30,7 @@ def find_origin(
     def write(text: str) -> None:
         written.append((text, sys._getframe(1).f_lineno))  # noqa: SLF001 # the code that writes
 
+    run.root = data
     try:
         run.templates[MAIN](write, data, run)
     except (GoError, OverLimit, RecursionError):
