@@ -52,12 +52,23 @@ class TypeFieldError(FieldError):
 
 
 class ParseError(GoError):
-    """The template's text is not Go template syntax; ``position`` counts characters."""
+    """The template's text is not Go template syntax; ``position`` counts characters.
 
-    def __init__(self, text: str, position: int | None = None, *, hint: str | None = None) -> None:
+    ``cause`` is where the mistake is, if that is not where Go finds it: what was not closed.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        position: int | None = None,
+        *,
+        hint: str | None = None,
+        cause: int | None = None,
+    ) -> None:
         super().__init__(text)
         self.position = position
         self.hint = hint
+        self.cause = cause
 
 
 class OverLimit(Exception):  # noqa: N818 # becomes errors.LimitError once its place is known

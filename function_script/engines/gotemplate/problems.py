@@ -65,7 +65,7 @@ def parse_problems(failure: ProgramFailure, parts: tuple[Part, ...]) -> tuple[Di
 
 
 def _parse_problem(error: ParseError, source: Source, parts: tuple[Part, ...]) -> Diagnostic:
-    position = error.position or 0
+    position = (error.position or 0) if error.cause is None else error.cause
     word = _WORD.match(source.text, position)
     place = find_place(source, position, len(word[0]) if word is not None else 1, parts)
     unknown = _UNKNOWN.fullmatch(error.text)

@@ -37,6 +37,7 @@ class End(NamedTuple):
     """What closed a list of nodes: ``{{end}}`` or ``{{else}}``."""
 
     keyword: str
+    position: int
     # The if or with that stands right after an else.
     then: str = ""
 
@@ -116,7 +117,7 @@ class _Parser(PipelineParser):
                 continue
             node = self.text_or_action()
             if isinstance(node, End):
-                raise ParseError(f"unexpected {{{{{node.keyword}}}}}")
+                raise ParseError(f"unexpected {{{{{node.keyword}}}}}", cause=node.position)
             root.append(node)
         self.add(name, root)
 
@@ -133,7 +134,8 @@ class _Parser(PipelineParser):
         self.variables, self.ranges = ["$"], 0
         body, end = self.items()
         if end.keyword != "end":
-            raise ParseError(f"unexpected {{{{{end.keyword}}}}} in {context}")
+            text = f"unexpected {{{{{end.keyword}}}}} in {context}"
+            raise ParseError(text, cause=end.position)
         self.variables, self.ranges = outside
         return body
 
@@ -156,15 +158,16 @@ class _Parser(PipelineParser):
                 self.nesting -= 1
                 return nodes, node
             nodes.append(node)
-        raise ParseError("unexpected EOF", hint=self.unclosed())
+        raise self.unclosed()
 
-    def unclosed(self) -> str | None:
-        """A hint at the block that was not closed."""
+    def unclosed(self) -> ParseError:
+        """The text ends inside of a block, which is where to look for the mistake."""
         if not self.open:
-            return None
+            return ParseError("unexpected EOF")
         token = self.open[-1]
-        line = self.text.count("\n", 0, token.position) + 1
-        return f"the {token.kind} in line {line} has no end"
+        return ParseError(
+            "unexpected EOF", hint=f"this {token.kind} has no end", cause=token.position
+        )
 
     def text_or_action(self) -> Node | End:
         """One node."""
@@ -193,17 +196,17 @@ class _Parser(PipelineParser):
         make = Break if token.kind == "break" else Continue
         return make(token.position)
 
-    def end(self, _: Token) -> End:
+    def end(self, token: Token) -> End:
         """``end``."""
         self.expect(("right",), "end")
-        return End("end")
+        return End("end", token.position)
 
-    def otherwise(self, _: Token) -> End:
+    def otherwise(self, token: Token) -> End:
         """``else``, with or without an if or with behind it."""
         if self.peek().kind in {"if", "with"}:
-            return End("else", self.peek().kind)
+            return End("else", token.position, self.peek().kind)
         self.expect(("right",), "else")
-        return End("else")
+        return End("else", token.position)
 
     def branch(self, token: Token) -> Node:
         """``if``, ``with`` or ``range`` with all its parts; a chain of else-ifs is one loop."""
@@ -224,7 +227,8 @@ class _Parser(PipelineParser):
         if end.keyword == "else":
             rest, end = self.items()
             if end.keyword != "end":
-                raise ParseError(f"expected end; found {{{{{end.keyword}}}}}")
+                text = f"expected end; found {{{{{end.keyword}}}}}"
+                raise ParseError(text, cause=end.position)
         del self.variables[known:]
         self.open.pop()
         make = _BRANCHES[kind]
