@@ -49,6 +49,16 @@ FINDINGS = [
         id="gotemplate-unknown-template",
     ),
     pytest.param(
+        ours("GoTemplate", "inline: |", "  {{ if .a }}", "  {{ range .b }}", "  {{ end }}"),
+        [("program", "4:6", PARSE + "unexpected EOF")],
+        id="gotemplate-unclosed",
+    ),
+    pytest.param(
+        ours("GoTemplate", "inline: |", "  {{ if .a }}{{ end }}", "  a {{ end }}"),
+        [("program", "5:8", PARSE + "unexpected {{end}}")],
+        id="gotemplate-unopened",
+    ),
+    pytest.param(
         ours("GoTemplate", "inline: |", "  {{ now }}{{ randAlpha 3 }}{{ env `X` }}"),
         [
             ("program", "4:6", PARSE + 'function "now" is not available'),

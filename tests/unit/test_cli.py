@@ -102,6 +102,20 @@ def test_every_flag_has_its_variable(
     assert (found.limits.memory_bytes, found.limits.output_bytes) == (1024 * MIB, MIB)
 
 
+def test_variables_of_function_go_templating_are_read(
+    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is replaced, its settings stay; a directory is the one it was when we started."""
+    monkeypatch.setenv("FUNCTION_GO_TEMPLATING_MAX_RECV_MESSAGE_SIZE", "9")
+    monkeypatch.setenv("FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE", "templates")
+    monkeypatch.setenv("FUNCTION_GO_TEMPLATING_DEFAULT_OPTIONS", "missingkey=error")
+    assert cli.execute(["serve"]) == 0
+    (found,) = served
+    assert found.max_recv_message_size_mib == 9
+    assert found.limits.default_source == str(Path("templates").resolve())
+    assert found.limits.default_options == "missingkey=error"
+
+
 FLAGS_OVER_VARIABLES = [
     pytest.param("--tls-certs-dir", "TLS_SERVER_CERTS_DIR", id="the-contract's-variable"),
     pytest.param("--tls-certs-dir", "FUNCTION_SCRIPT_TLS_CERTS_DIR", id="our-variable"),
