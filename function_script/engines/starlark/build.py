@@ -51,7 +51,7 @@ _SCRIPTS: Cache[tuple[str, ...], Script] = Cache(max_entries=256, max_bytes=32 <
 
 def script(program: Program, limits: Limits, options: starlark.EvalOptions) -> Script:
     """The program's script, built or remembered; raises FatalError."""
-    key = _key(program)
+    key = _key(program, limits)
     found = _SCRIPTS.find(key)
     if found is None:
         found = _Build(program, limits, options).script()
@@ -61,8 +61,8 @@ def script(program: Program, limits: Limits, options: starlark.EvalOptions) -> S
     return found
 
 
-def _key(program: Program) -> tuple[str, ...]:
-    parts = [program.main.name, program.main.text]
+def _key(program: Program, limits: Limits) -> tuple[str, ...]:
+    parts = [str(limits.source_bytes), program.main.name, program.main.text]
     for name, source in sorted(program.modules.items()):
         parts += (name, source.name, source.text)
     return tuple(parts)
