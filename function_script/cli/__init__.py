@@ -6,6 +6,7 @@ Starts in a moment because a command imports what it needs when it runs.
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from typing import TYPE_CHECKING
 
@@ -68,8 +69,11 @@ def commands() -> None:
 
 @commands.command()
 def version() -> None:
-    """Print the version."""
-    click.echo(f"{NAME} {__version__}")
+    """Print the version, and whether the codec runs as machine code."""
+    from function_script import wire  # noqa: PLC0415 - only this command needs it
+
+    codec = "compiled" if wire.is_compiled() else "interpreted"
+    click.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {codec} codec)")
 
 
 for _command in (serve, render, run, template, check, run_cases, validate, package):
