@@ -1,0 +1,109 @@
+"""What the speed rests on, held by ratios of CPU time: absolute times belong to a machine.
+
+Each figure is the least of several rounds, the two of a ratio taken in turns, so that a busy
+machine disturbs them little. ``make bench`` measures the whole.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script import function, wire
+from function_script.limits import Limits
+from function_script.sandbox import Answered, Pool, PoolOptions
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+import programs
+from workloads import Workload, check, renewed, requests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.serial
+ROUNDS = 7
+LANGUAGES = ["jinja", "starlark"]
+
+
+def cost(language: str, workload: Workload) -> Callable[[], float]:
+    """What gives the CPU seconds of one request of that workload, each time it is called."""
+    variants = requests(workload, getattr(programs, language)(few=workload.few))[:4]
+    number = 0
+
+    def measured() -> float:
+        nonlocal number
+        number += 1
+        data = variants[number % len(variants)]
+        data = renewed(data, number) if workload.new else data
+        began = time.process_time()
+        answer = function.handle(data, Limits(), lambda _: None)
+        seconds = time.process_time() - began
+        check(workload, answer.response)
+        return seconds
+
+    for _ in variants:
+        measured()
+    return measured
+
+
+def ratio(first: Callable[[], float], second: Callable[[], float]) -> float:
+    """The least of the first by the least of the second."""
+    pairs = [(first(), second()) for _ in range(ROUNDS)]
+    return min(pair[0] for pair in pairs) / min(pair[1] for pair in pairs)
+
+
+few = partial(Workload, few=True, new=False)
+every = partial(Workload, few=False, new=False)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_cost_grows_with_what_is_touched_and_not_with_the_state(language: str) -> None:
+    """Three of 500 observed resources cost little more than three of three."""
+    many = cost(language, few(observed=500, produced=3))
+    three = cost(language, few(observed=3, produced=3))
+    # The plain codec takes more for the index, which has every resource.
+    assert ratio(many, three) <= (5 if wire.is_compiled() else 12)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_not_touched_is_not_decoded(language: str) -> None:
+    """Touching 3 of 500 costs a fraction of touching all."""
+    three = cost(language, few(observed=500, produced=3))
+    all_of_them = cost(language, every(observed=500, produced=3))
+    assert ratio(three, all_of_them) <= 1 / 4
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_known_documents_cost_less_than_new_ones(language: str) -> None:
+    """What was composed before is neither parsed nor checked nor encoded again."""
+    known = cost(language, Workload(observed=0, produced=100, new=False))
+    new = cost(language, Workload(observed=0, produced=100, new=True))
+    assert ratio(known, new) <= 2 / 3
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_cost_is_linear_in_what_is_produced(language: str) -> None:
+    """Eight times the resources cost about eight times as much, and not sixty-four times."""
+    many = cost(language, Workload(observed=0, produced=400, new=False))
+    some = cost(language, Workload(observed=0, produced=50, new=False))
+    assert ratio(many, some) <= 12
+
+
+def test_the_way_to_a_worker_costs_little_for_large_requests() -> None:
+    """2 MB on the way cost a few times what 14 KB do: they are copied in memory, once each way."""
+    with Pool(PoolOptions(module="sandbox_handlers", workers=1)) as pool:
+
+        def relayed(size: int) -> float:
+            data = b"echo " + bytes(size)
+            began = time.process_time()
+            for _ in range(50):
+                assert isinstance(pool.run(data, 10.0), Answered)
+            return time.process_time() - began
+
+        assert ratio(partial(relayed, 1_900_000), partial(relayed, 14_000)) <= 20
