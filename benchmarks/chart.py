@@ -40,13 +40,18 @@ def draw(rows: list[dict[str, object]], path: Path) -> None:
 
 
 def _lines(rows: list[dict[str, object]]) -> dict[str, list[tuple[int, float]]]:
+    """Each server's (observed, cost); of several points at one place that with most produced."""
     clients = min((int(str(row["clients"])) for row in rows), default=1)
-    lines: dict[str, list[tuple[int, float]]] = {}
-    for row in rows:
-        if row["clients"] == clients and row["new"] and not row["few"] and row["observed"]:
-            point = (int(str(row["observed"])), float(str(row["cpu_ms"])))
-            lines.setdefault(str(row["server"]), []).append(point)
-    return lines
+    chosen = [
+        row
+        for row in rows
+        if row["clients"] == clients and row["new"] and not row["few"] and row["observed"]
+    ]
+    lines: dict[str, dict[int, float]] = {}
+    for row in sorted(chosen, key=lambda row: int(str(row["produced"]))):
+        line = lines.setdefault(str(row["server"]), {})
+        line[int(str(row["observed"]))] = float(str(row["cpu_ms"]))
+    return {name: sorted(line.items()) for name, line in lines.items()}
 
 
 def _x(observed: int) -> float:
