@@ -90,7 +90,7 @@ def _read(
         return part
     key = (dialect.prefix, document.key)
     composed = {name: replace(entry, key=key) for name, entry in part.composed.items()}
-    part = shapes.Contribution(composed=composed)
+    part = replace(part, composed=composed)
     _memo.keep(key, part, size_bytes=len(document.key) * _BYTES_PER_CHARACTER)
     return part
 
