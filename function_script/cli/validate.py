@@ -15,6 +15,7 @@ class _Flags(TypedDict):
     resources: str
     output: Literal["text", "json", "yaml"]
     cache_dir: Path
+    crossplane_image: str
     error_on_missing_schemas: bool
     skip_success_results: bool
     debug: bool
@@ -40,6 +41,13 @@ class _Flags(TypedDict):
     help="Where the official command keeps the packages it downloaded.",
 )
 @click.option(
+    "--crossplane-image",
+    default="xpkg.crossplane.io/crossplane/crossplane:stable",
+    show_default=True,
+    metavar="IMAGE",
+    help="Whose schemas of Crossplane's own kinds to use, if they are in the cache.",
+)
+@click.option(
     "--error-on-missing-schemas", is_flag=True, help="Fail when a resource's schema is not known."
 )
 @click.option("--skip-success-results", is_flag=True, help="Leave out what is valid (text only).")
@@ -54,10 +62,13 @@ def validate(**flags: Unpack[_Flags]) -> int:
     from function_script.tools import validate as tool  # noqa: PLC0415 - slow to import
 
     report = tool.validate(
-        [flags["extensions"]], [flags["resources"]], cache_directory=flags["cache_dir"]
+        [flags["extensions"]],
+        [flags["resources"]],
+        cache_directory=flags["cache_dir"],
+        crossplane_image=flags["crossplane_image"],
     )
     for note in report.notes:
-        click.echo(note, err=True)
+        click.echo(f"note: {note}", err=True)
     if flags["output"] == "text":
         skips = flags["skip_success_results"]
         click.echo(tool.render_text(report, skip_success_results=skips))

@@ -58,20 +58,27 @@ def below(value: Value, schema: Object) -> Iterator[tuple[str | int, Value, Obje
 def add_defaults(value: Value, schema: Object) -> None:
     """Fill in ``value`` what ``schema`` says for absent fields.
 
-    A null counts as absent where it is not allowed: it gives way to the default, and without one
-    is removed from an object.
+    A null counts as absent where it is not allowed and there is a default.
     """
-    _drop_nulls(value, schema)
     if isinstance(value, dict):
         for key, field in properties(schema).items():
             if field.get("default") is not None and key not in value:
                 value[key] = objects.copied(field["default"])
     for place, part, field in below(value, schema):
         if part is None and not _is_nullable(field) and field.get("default") is not None:
-            # Left are items of lists and entries of maps.
             _put(value, place, objects.copied(field["default"]))
     for _, part, field in below(value, schema):
         add_defaults(part, field)
+
+
+def drop_nulls(value: Value, schema: Object) -> None:
+    """Remove fields that are null and may not be, as the API server does after defaulting."""
+    if isinstance(value, dict):
+        for key, field in properties(schema).items():
+            if key in value and value[key] is None and not _is_nullable(field):
+                del value[key]
+    for _, part, field in below(value, schema):
+        drop_nulls(part, field)
 
 
 def unknown_fields(value: Value, schema: Object, path: str = "") -> Iterator[tuple[str, str]]:
@@ -101,14 +108,6 @@ def _takes_any_field(schema: Object) -> bool:
 
 def _is_nullable(schema: Object) -> bool:
     return schema.get("nullable") is True
-
-
-def _drop_nulls(value: Value, schema: Object) -> None:
-    if not isinstance(value, dict):
-        return
-    for key, field in properties(schema).items():
-        if key in value and value[key] is None and not _is_nullable(field):
-            del value[key]
 
 
 def _put(value: Value, place: str | int, part: Value) -> None:

@@ -25,7 +25,7 @@ ROOMS = {
     "grpc_health": ("function_script/server",),
     "grpc_reflection": ("function_script/server",),
     "jinja2": ("function_script/engines/jinja",),
-    "jsonschema": ("function_script/tools",),
+    "lark": ("function_script/tools/validate/cel",),
     "orjson": (
         "function_script/contribution",
         "function_script/documents",

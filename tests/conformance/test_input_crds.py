@@ -54,6 +54,7 @@ def schema_problems(value: Object) -> list[str]:
         return ["no schema"]
     copy: Object = {key: objects.copied(part) for key, part in value.items()}
     schemas.add_defaults(copy, schema)
+    schemas.drop_nulls(copy, schema)
     broken, unevaluated = rules.check(copy, schema)
     assert unevaluated == []
     problems = [problem.message for problem in (*openapi.problems(copy, schema), *broken)]

@@ -87,7 +87,7 @@ def test_a_broken_rule_tells_its_message() -> None:
     inner = schema("self.a <= self.b", "a must not exceed b", a=INTEGER, b=INTEGER)
     outer: Object = {"type": "object", "properties": {"spec": inner}}
     (problem,), unevaluated = rules.check({"spec": {"a": 2, "b": 1}}, outer)
-    assert problem.message == 'spec: Invalid value: "object": a must not exceed b'
+    assert problem.message == "spec: Invalid value: a must not exceed b"
     assert (problem.type, problem.field, unevaluated) == ("cel", "spec", [])
 
 
@@ -96,19 +96,64 @@ def test_a_rule_may_point_to_a_field() -> None:
     stated = schema("self.a > 1", a=INTEGER)
     stated["x-kubernetes-validations"] = [{"rule": "self.a > 1", "fieldPath": ".a"}]
     (problem,), _ = rules.check({"a": 0}, stated)
-    assert problem.message == 'a: Invalid value: "object": failed rule: self.a > 1'
+    assert problem.message == "a: Invalid value: failed rule: self.a > 1"
 
 
 def test_a_field_that_is_not_there_fails_the_rule() -> None:
     """As in a cluster, where a rule that cannot be evaluated refuses the object."""
     (problem,), _ = rules.check({}, schema("self.a > 1", a=INTEGER))
-    assert problem.message.endswith("failed rule: self.a > 1: no such key: 'a'")
+    assert problem.message == (
+        '<nil>: Invalid value: "object": no such key: a evaluating rule: self.a > 1'
+    )
+
+
+def test_a_rule_that_divides_by_zero_is_broken() -> None:
+    """As in a cluster."""
+    (problem,), _ = rules.check({"a": 0}, schema("1 / self.a == 1", a=INTEGER))
+    assert "division by zero evaluating rule" in problem.message
+
+
+def test_a_null_field_is_an_absent_one() -> None:
+    """`has` says so of a field that may be null."""
+    stated = schema("!has(self.a)", a=TEXT | {"nullable": True})
+    assert rules.check({"a": None}, stated) == ([], [])
+
+
+SAID = [
+    pytest.param({"reason": "FieldValueForbidden"}, "a: Forbidden: no", "", id="forbidden"),
+    pytest.param({"reason": "FieldValueRequired"}, "a: Required value: no", "", id="required"),
+    pytest.param({"reason": "FieldValueDuplicate"}, "a: Duplicate value: 0", 0, id="duplicate"),
+    pytest.param(
+        {"messageExpression": "'it is ' + string(self)"},
+        "a: Invalid value: 0: it is 0",
+        0,
+        id="message-expression",
+    ),
+    pytest.param(
+        {"messageExpression": "self.b"},
+        "a: Invalid value: 0: no",
+        0,
+        id="message-expression-that-fails",
+    ),
+]
+
+
+@pytest.mark.parametrize(("extra", "message", "value"), SAID)
+def test_what_a_rule_says_is_said(extra: Object, message: str, value: Value) -> None:
+    """Its reason and its message, computed or not."""
+    stated: Object = {"rule": "self > 0", "message": "no", **extra}
+    field = {**INTEGER, "x-kubernetes-validations": [stated]}
+    (problem,), _ = rules.check({"a": 0}, {"type": "object", "properties": {"a": field}})
+    assert (problem.message, problem.value) == (message, value)
 
 
 UNSUPPORTED = [
-    pytest.param("quantity(self.a).isLessThan(quantity('1Gi'))", "isLessThan", id="function"),
+    pytest.param(
+        "quantity(self.a).isLessThan(quantity('1Gi'))", 'no function "quantity"', id="function"
+    ),
     pytest.param("self.?a.orValue(1) == 1", "cannot parse", id="syntax"),
     pytest.param("self.a", "no boolean", id="no-boolean"),
+    pytest.param("self.a > 1", "do not go together", id="types"),
 ]
 
 
@@ -141,4 +186,4 @@ def test_rules_below_lists_and_maps_are_found() -> None:
     }
     value: Object = {"list": [{"a": 2}, {"a": 1}], "map": {"x": {"a": 0}}}
     problems, _ = rules.check(value, stated)
-    assert [problem.field for problem in problems] == ["list[1]", "map.x"]
+    assert [problem.field for problem in problems] == ["list[1]", "map[x]"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from function_script.values import Value
 
-_MAX_PATTERN_CHARACTERS = 1_000
+MAX_PATTERN_CHARACTERS = 1_000
 _MAX_PATTERN_BYTES = 1 << 20
 _CACHED_PATTERNS = 128
 _REFERENCE = re.compile(r"\$(?:(?P<escape>\$)|(?P<number>\d{1,2})|\{(?P<group>\w{1,64})\})")
@@ -58,8 +58,8 @@ class Pattern(Protocol):
 @lru_cache(maxsize=_CACHED_PATTERNS)
 def compiled(pattern: str) -> Pattern:
     """The pattern, ready to search with; raises ValueError."""
-    if len(pattern) > _MAX_PATTERN_CHARACTERS:
-        raise ValueError(f"pattern: more than {_MAX_PATTERN_CHARACTERS:,} characters")
+    if len(pattern) > MAX_PATTERN_CHARACTERS:
+        raise ValueError(f"pattern: more than {MAX_PATTERN_CHARACTERS:,} characters")
     options = re2.Options()
     options.max_mem = _MAX_PATTERN_BYTES
     options.log_errors = False

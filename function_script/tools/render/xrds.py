@@ -54,7 +54,9 @@ def add_defaults(xr: Object, xrd: Object) -> None:
         properties = manifests.object_at(schema, "properties", part, "properties")
         below = xr.get(part)
         if isinstance(below, dict):
-            schemas.add_defaults(below, {"properties": {**properties, **_machinery(part, xrd)}})
+            whole: Object = {"properties": {**properties, **_machinery(part, xrd)}}
+            schemas.add_defaults(below, whole)
+            schemas.drop_nulls(below, whole)
 
 
 def _schema(xr: Object, xrd: Object) -> Object:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from function_script import objects
 from function_script.errors import InputError
 from function_script.tools import manifests, schemas, sources, step_inputs
-from function_script.tools.validate import openapi, packages, rules, steps
+from function_script.tools.validate import definitions, openapi, packages, rules, steps
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.findings import (
     Problem,
@@ -35,26 +35,39 @@ CACHE: Final = Path("~/.crossplane/cache")
 
 
 def validate(
-    extensions: Sequence[str], resources: Sequence[str], *, cache_directory: Path = CACHE
+    extensions: Sequence[str],
+    resources: Sequence[str],
+    *,
+    cache_directory: Path = CACHE,
+    crossplane_image: str = packages.CROSSPLANE,
 ) -> Report:
     """Validate ``resources`` against the schemas in ``extensions`` and our own.
 
     Both are files, directories or "-", which may also be joined with commas. Schemas of packages
-    that ``extensions`` name are taken from ``cache_directory``, where the official command keeps
-    them; nothing is downloaded. Raises InputError or DocumentError for what cannot be read.
+    that ``extensions`` name, and of ``crossplane_image``, are taken from ``cache_directory``,
+    where the official command keeps them; nothing is downloaded. Raises InputError or
+    DocumentError for what cannot be read.
     """
     schema_sources, resource_sources = sources.split(extensions), sources.split(resources)
     if sources.STDIN in schema_sources and sources.STDIN in resource_sources:
         raise InputError.of("cannot read both extensions and resources from stdin")
     found = sources.load(schema_sources)
-    cached, notes = packages.load(found, cache_directory)
+    definitions.check(found)
+    cached, notes = packages.load(found, cache_directory, crossplane_image)
+    if not any(map(definitions.defines_schemas, found)):
+        notes.append(f"there is no XRD, CRD or package in {_listed(schema_sources)}")
     catalog = Catalog(document.value for document in [*packages.bundled(), *cached, *found])
-    results = [
-        result
-        for document in sources.load(resource_sources)
-        for result in check_document(document, catalog)
-    ]
+    documents = sources.load(resource_sources)
+    if not documents:
+        notes.append(f"there is no resource in {_listed(resource_sources)}")
+    for document in documents:
+        definitions.check_kind(document)
+    results = [result for document in documents for result in check_document(document, catalog)]
     return Report(results=tuple(results), notes=tuple(notes))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def check_document(document: Document, catalog: Catalog) -> Iterator[Result]:
@@ -70,7 +83,10 @@ def _check_input(found: step_inputs.StepInput, catalog: Catalog) -> Result:
     if not step_inputs.is_ours(found.value):
         return _check_resource(found.value, catalog, name)
     schema = catalog.find(*objects.api_version_and_kind(found.value)) or {}
-    problems = _schema_problems(_with_defaults(found.value, schema), schema)
+    value = _with_defaults(found.value, schema)
+    # Nothing in a cluster looks at inputs, and a null is absent to the function.
+    schemas.drop_nulls(value, schema)
+    problems = _schema_problems(value, schema)
     told = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.
     problems += [problem for problem in steps.problems(found) if problem.field not in told]
@@ -96,7 +112,7 @@ def _with_defaults(manifest: Object, schema: Object) -> Object:
 
 def _schema_problems(value: Object, schema: Object) -> list[Problem]:
     problems = openapi.problems(value, schema)
-    for path, name in schemas.unknown_fields(value, schema):
+    for path, name in sorted(schemas.unknown_fields(value, schema)):
         text = f'{path}: Invalid value: "{name}": unknown field: "{name}"'
         problems.append(Problem(type="unknownField", field=path, message=text, value=name))
     return problems

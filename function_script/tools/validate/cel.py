@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final, cast
 from celpy import Environment, Runner, celtypes
 from celpy.adapter import json_to_cel
 from celpy.celparser import CELParseError
-from celpy.evaluation import CELEvalError
+from celpy.evaluation import CELEvalError, base_functions
 
 from function_script.tools import schemas
 from function_script.tools.validate.cel_functions import FUNCTIONS
 
 if TYPE_CHECKING:
+    import lark
     from celpy.evaluation import CELFunction
 
     from function_script.values import Object, Value
@@ -35,7 +36,10 @@ _RESERVED: Final = frozenset(
         *("void", "while"),
     ]
 )
-_MISSING: Final = "no such member in mapping"
+# What the grammar calls a call, and calls that are no functions.
+_CALLS: Final = ("ident_arg", "dot_ident_arg", "member_dot_arg")
+_MACROS: Final = ("has", "all", "exists", "exists_one", "map", "filter", "dyn")
+_MISSING: Final = "no such member in mapping: "
 
 
 class RuleError(Exception):
@@ -46,18 +50,17 @@ class UnsupportedError(Exception):
     """The rule uses what this evaluator does not have."""
 
 
-def evaluate(rule: str, value: Value, schema: Object) -> bool:
-    """Whether ``value``, described by ``schema``, keeps the rule."""
+def evaluate(expression: str, value: Value, schema: Object) -> bool | str:
+    """What a rule or a message's expression gives for ``value``, described by ``schema``."""
     try:
-        result = _program(rule).evaluate({"self": _to_cel(value, schema)})
+        result = _program(expression).evaluate({"self": _to_cel(value, schema)})
     except CELEvalError as error:
-        text = str(error.args[0]) if error.args else str(error)
-        if text.startswith(_MISSING):
-            raise RuleError(text.replace(_MISSING, "no such key")) from error
-        raise UnsupportedError(_first_line(text)) from error
-    if not isinstance(result, (bool, celtypes.BoolType)):
-        raise UnsupportedError("the rule gives no boolean")
-    return bool(result)
+        raise _explained(str(error.args[0]) if error.args else str(error)) from error
+    if isinstance(result, (bool, celtypes.BoolType)):
+        return bool(result)
+    if isinstance(result, str):
+        return str(result)
+    raise UnsupportedError("it gives no boolean")
 
 
 @cache
@@ -66,16 +69,34 @@ def _environment() -> Environment:
 
 
 @cache
-def _program(rule: str) -> Runner:
+def _program(expression: str) -> Runner:
     functions = cast("dict[str, CELFunction]", FUNCTIONS)
     try:
-        return _environment().program(_environment().compile(rule), functions=functions)
+        parsed = _environment().compile(expression)
     except CELParseError as error:
-        raise UnsupportedError("cannot parse the rule") from error
+        raise UnsupportedError("cannot parse it") from error
+    _check_calls(parsed)
+    return _environment().program(parsed, functions=functions)
 
 
-def _first_line(text: str) -> str:
-    return text.partition(" (in activation")[0].partition("\n")[0]
+def _check_calls(expression: lark.Tree[lark.Token]) -> None:
+    known = {*base_functions, *FUNCTIONS, *_MACROS}
+    for tree in expression.iter_subtrees():
+        if tree.data in _CALLS:
+            name = next(str(child) for child in tree.children if isinstance(child, str))
+            if name not in known:
+                raise UnsupportedError(f'there is no function "{name}" here')
+
+
+def _explained(text: str) -> RuleError | UnsupportedError:
+    if text.startswith(_MISSING):
+        name = text.removeprefix(_MISSING).strip("'")
+        return RuleError(f"no such key: {name}")
+    if "divide by zero" in text:
+        return RuleError("division by zero")
+    if "overload" in text:
+        return UnsupportedError("the types of its operands do not go together")
+    return UnsupportedError(text.partition(" (in activation")[0].partition("\n")[0])
 
 
 def _to_cel(value: Value, schema: Object) -> celtypes.Value:
@@ -101,6 +122,7 @@ def _to_map(value: Object, schema: Object) -> celtypes.Value:
                 part, known.get(key, others or {})
             )
             for key, part in value.items()
+            if part is not None or key not in known  # a null field is an absent one
         }
     )
 

@@ -1,12 +1,15 @@
-"""The formats of strings and numbers that the Kubernetes API server checks; it ignores others."""
+"""The formats of texts that the Kubernetes API server checks; it ignores all others.
+
+Those of numbers are among the ignored. Dashes in a format's name make no difference.
+"""
 
 from __future__ import annotations
 
-import base64
 import ipaddress
 import re
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from function_script import quantities
 
@@ -14,56 +17,97 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _TIME: Final = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
+    r"(?P<date>[^Tt]*)[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?"
     r"([Zz]|[+-][0-9]{2}:[0-9]{2})"
 )
-_UUID: Final = re.compile(r"(?i)[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _HOSTNAME: Final = re.compile(
     r"(?=.{1,253}\Z)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*"
 )
-_INTEGERS: Final = {"int32": 31, "int64": 63}
+_SPOKEN: Final = re.compile(r"[0-9]+\s*([A-Za-zµ]+)")
+_UNITS: Final = {"ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"}
+_LONG_UNITS: Final = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
+_BYTE: Final = r"(0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])"
+_BASE64: Final = r"[A-Za-z0-9+/]"
 
 
-def is_valid(value: object, name: str) -> bool:
-    """Whether ``value`` has the format ``name``; true where the format says nothing about it."""
-    if isinstance(value, str):
-        check = _TEXTS.get(name)
-        return check is None or _passes(check, value)
-    if isinstance(value, int) and name in _INTEGERS:
-        bound = 1 << _INTEGERS[name]
-        return -bound <= value < bound
-    return True
+def is_known(name: str) -> bool:
+    """Whether the API server checks texts of this format."""
+    return name.replace("-", "") in _CHECKS
 
 
-def _passes(check: Callable[[str], object], text: str) -> bool:
+def is_valid(text: str, name: str) -> bool:
+    """Whether ``text`` has the format ``name``, a known one."""
     try:
-        return bool(check(text))
+        return bool(_CHECKS[name.replace("-", "")](text))
     except ValueError:
         return False
 
 
 def _is_time(text: str) -> bool:
-    return bool(_TIME.fullmatch(text) and datetime.fromisoformat(text[:19].upper()))
+    found = _TIME.fullmatch(text)
+    return found is not None and _is_date(found["date"])
 
 
-def _is_base64(text: str) -> bool:
-    base64.b64decode(text, validate=True)
-    return True
+def _is_date(text: str) -> bool:
+    return bool(_DATE.fullmatch(text) and date.fromisoformat(text))
 
 
 def _is_duration(text: str) -> bool:
-    quantities.parse_duration(text.removeprefix("-"))
+    """As in Go, ``1m30s``, or as people write it: ``1 day``."""
+    try:
+        quantities.parse_duration(text.lstrip("+-"))
+    except ValueError:
+        units = [unit.lower() for unit in _SPOKEN.findall(text)]
+        return any(unit in _UNITS or unit.startswith(_LONG_UNITS) for unit in units)
     return True
 
 
-_TEXTS: Final[dict[str, Callable[[str], object]]] = {
-    "byte": _is_base64,
-    "cidr": ipaddress.ip_interface,
-    "date": date.fromisoformat,
-    "date-time": _is_time,
+def _is_cidr(text: str) -> bool:
+    _, slash, bits = text.partition("/")
+    return bool(slash and bits.isdigit() and ipaddress.ip_interface(text))
+
+
+def _is_ipv6(text: str) -> bool:
+    return "%" not in text and bool(ipaddress.IPv6Address(text))
+
+
+def _is_uri(text: str) -> bool:
+    """An absolute URI, or an absolute path."""
+    return text.startswith("/") or bool(urlsplit(text).scheme)
+
+
+def _pattern(pattern: str) -> Callable[[str], object]:
+    return re.compile(pattern).fullmatch
+
+
+def _uuid(version: str = "[0-9a-f]", variant: str = "[0-9a-f]") -> Callable[[str], object]:
+    last = f"{version}[0-9a-f]{{3}}-?{variant}[0-9a-f]{{3}}-?[0-9a-f]{{12}}"
+    return _pattern(f"(?i:[0-9a-f]{{8}}-?[0-9a-f]{{4}}-?{last})")
+
+
+_CHECKS: Final[dict[str, Callable[[str], object]]] = {
+    "bsonobjectid": _pattern("[0-9A-Fa-f]{24}"),
+    "byte": _pattern(f"({_BASE64}{{4}})*({_BASE64}{{2}}==|{_BASE64}{{3}}=|{_BASE64}{{4}})"),
+    "cidr": _is_cidr,
+    "date": _is_date,
+    "datetime": _is_time,
     "duration": _is_duration,
+    "email": _pattern(r"[^@<>]*<[^@\s<>]+@[^@\s<>]+>|[^@\s<>]+@[^@\s<>]+"),
+    "hexcolor": _pattern("#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
     "hostname": _HOSTNAME.fullmatch,
     "ipv4": ipaddress.IPv4Address,
-    "ipv6": ipaddress.IPv6Address,
-    "uuid": _UUID.fullmatch,
+    "ipv6": _is_ipv6,
+    "k8slongname": _pattern(
+        r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+    ),
+    "k8sshortname": _pattern("(?=.{1,63}\\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?"),
+    "mac": _pattern("([0-9a-fA-F]{2}[:-]){5}([0-9a-fA-F]{2}[:-]){0,2}[0-9a-fA-F]{2}"),
+    "rgbcolor": _pattern(rf"rgb\(\s*{_BYTE}\s*,\s*{_BYTE}\s*,\s*{_BYTE}\s*\)"),
+    "ssn": _pattern("[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}"),
+    "uri": _is_uri,
+    "uuid": _uuid(),
+    "uuid3": _uuid("3"),
+    "uuid4": _uuid("4", "[89ab]"),
+    "uuid5": _uuid("5", "[89ab]"),
 }

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.documents import Document
+    from function_script.values import Object
 
 NAME: Final = "function-script"
 
 _GROUP: Final = "pkg.crossplane.io"
 _KINDS: Final = ("Provider", "Function", "Configuration")
-# Crossplane's own kinds, where somebody has put them into the cache.
-_CROSSPLANE: Final = "xpkg.crossplane.io/crossplane/crossplane:stable"
+# Its package holds Crossplane's own kinds.
+CROSSPLANE: Final = "xpkg.crossplane.io/crossplane/crossplane:stable"
 
 
 def bundled() -> list[Document]:
@@ -39,18 +40,29 @@ def bundled() -> list[Document]:
     ]
 
 
-def load(extensions: Iterable[Document], cache: Path) -> tuple[list[Document], list[str]]:
+def load(
+    extensions: Iterable[Document], cache: Path, crossplane_image: str
+) -> tuple[list[Document], list[str]]:
     """The cached schemas of all packages that ``extensions`` name, and notes on missing ones."""
     found: list[Document] = []
     notes: list[str] = []
     cache = _expanded(cache)
-    for image in dict.fromkeys([_CROSSPLANE, *_images(extensions)]):
+    for image in dict.fromkeys([crossplane_image, *_images(extensions)]):
         path = cache / image.replace(":", "@") / "package.yaml"
         if path.is_file():
             found += sources.load([str(path)])
-        elif image != _CROSSPLANE and not _is_ours(image):
-            notes.append(f'the schemas of package "{image}" are not in the cache "{cache}"')
+        elif image != CROSSPLANE and not _is_ours(image):
+            notes.append(
+                f'the schemas of package "{image}" are not in the cache "{cache}": run the '
+                "official command once, or give the package's CRDs as extensions"
+            )
     return found, notes
+
+
+def is_package(manifest: Object) -> bool:
+    """Whether an object names a package, which may hold schemas."""
+    api_version, kind = objects.api_version_and_kind(manifest)
+    return manifests.group(api_version) == _GROUP and kind in _KINDS
 
 
 def _expanded(cache: Path) -> Path:
@@ -63,11 +75,9 @@ def _expanded(cache: Path) -> Path:
 
 def _images(extensions: Iterable[Document]) -> Iterator[str]:
     for extension in extensions:
-        api_version, kind = objects.api_version_and_kind(extension.value)
-        if manifests.group(api_version) == _GROUP and kind in _KINDS:
-            image = manifests.text_at(extension.value, "spec", "package")
-            if image:
-                yield image
+        image = manifests.text_at(extension.value, "spec", "package")
+        if image and is_package(extension.value):
+            yield image
 
 
 def _is_ours(image: str) -> bool:

@@ -7,14 +7,13 @@ A rule that it cannot evaluate is reported as such; it never counts as passed or
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from function_script.tools import schemas
+from function_script.tools.validate import wording
 from function_script.tools.validate.findings import Problem, Unevaluated
-from function_script.values import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +23,13 @@ if TYPE_CHECKING:
 RULES: Final = "x-kubernetes-validations"
 _OLD_SELF: Final = re.compile(r"\boldSelf\b")
 _NOT_INSTALLED: Final = "install function-script[cel] to evaluate rules"
+_DUPLICATE: Final = "Duplicate value"
+_REASONS: Final = {
+    "FieldValueForbidden": "Forbidden",
+    "FieldValueRequired": "Required value",
+    "FieldValueDuplicate": _DUPLICATE,
+}
+_WITHOUT_VALUE: Final = ("Forbidden", "Required value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +41,9 @@ class _Rule:
     schema: Object
     rule: str
     message: str
+    message_expression: str
     field_path: str
+    reason: str
 
 
 def check(value: Value, schema: Object) -> tuple[list[Problem], list[Unevaluated]]:
@@ -43,16 +51,11 @@ def check(value: Value, schema: Object) -> tuple[list[Problem], list[Unevaluated
     problems: list[Problem] = []
     unevaluated: list[Unevaluated] = []
     for rule in _rules(value, schema, ""):
-        reason = _NOT_INSTALLED
-        if is_available():
-            outcome = _evaluate(rule)
-            if outcome is None:
-                continue
-            is_failure, reason = outcome
-            if is_failure:
-                problems.append(_problem(rule, reason))
-                continue
-        unevaluated.append(Unevaluated(field=rule.path, rule=rule.rule, reason=reason))
+        found = _evaluate(rule) if is_available() else _not_evaluated(rule, _NOT_INSTALLED)
+        if isinstance(found, Unevaluated):
+            unevaluated.append(found)
+        elif found is not None:
+            problems.append(found)
     return problems, unevaluated
 
 
@@ -67,17 +70,22 @@ def _rules(value: Value, schema: Object, path: str) -> Iterator[_Rule]:
         return
     found = schema.get(RULES)
     for item in found if isinstance(found, list) else ():
-        if isinstance(item, dict) and not _is_for_updates(item):
+        if isinstance(item, dict) and item.get("rule") and not _is_for_updates(item):
             yield _Rule(
                 path=path,
                 value=value,
                 schema=schema,
-                rule=str(item.get("rule", "")),
+                rule=str(item["rule"]).strip(),
                 message=str(item.get("message") or "").strip(),
+                message_expression=str(item.get("messageExpression") or ""),
                 field_path=str(item.get("fieldPath") or ""),
+                reason=_REASONS.get(str(item.get("reason")), "Invalid value"),
             )
+    named = schemas.properties(schema)
     for place, part, field in schemas.below(value, schema):
-        yield from _rules(part, field, schemas.at(path, place))
+        is_named = isinstance(place, str) and place in named
+        at = schemas.at(path, place) if is_named else f"{path}[{place}]"
+        yield from _rules(part, field, at)
 
 
 def _is_for_updates(item: Object) -> bool:
@@ -85,22 +93,58 @@ def _is_for_updates(item: Object) -> bool:
     return bool(_OLD_SELF.search(str(item.get("rule")))) and not item.get("optionalOldSelf")
 
 
-def _evaluate(rule: _Rule) -> tuple[bool, str] | None:
-    """None when the rule holds; else whether it failed, and how, or could not be evaluated."""
+def _evaluate(rule: _Rule) -> Problem | Unevaluated | None:
+    """None when the rule holds."""
     from function_script.tools.validate import cel  # noqa: PLC0415 - optional, and slow to import
 
     try:
-        holds = cel.evaluate(rule.rule, rule.value, rule.schema)
+        found = cel.evaluate(rule.rule, rule.value, rule.schema)
     except cel.RuleError as error:
-        return True, f"failed rule: {rule.rule}: {error}"
+        return _unanswered(rule, str(error))
     except cel.UnsupportedError as error:
-        return False, str(error)
-    return None if holds else (True, f"failed rule: {rule.rule}")
+        return _not_evaluated(rule, str(error))
+    if isinstance(found, str):
+        return _not_evaluated(rule, "it gives no boolean")
+    return None if found else _broken(rule, _message(rule))
 
 
-def _problem(rule: _Rule, reason: str) -> Problem:
-    field = f"{rule.path}{rule.field_path}".removeprefix(".")
-    shown = json.dumps(rule.value) if isinstance(rule.value, str | int | float) else ""
-    shown = shown or f'"{type_name(rule.value)}"'
-    text = f"{field or '<root>'}: Invalid value: {shown}: {rule.message or reason}"
-    return Problem(type="cel", field=field, message=text, value=rule.value)
+def _message(rule: _Rule) -> str:
+    """What the rule says of an object that breaks it."""
+    from function_script.tools.validate import cel  # noqa: PLC0415 - optional, and slow to import
+
+    fallback = rule.message or f"failed rule: {rule.rule}"
+    if not rule.message_expression:
+        return fallback
+    try:
+        found = cel.evaluate(rule.message_expression, rule.value, rule.schema)
+    except (cel.RuleError, cel.UnsupportedError):
+        return fallback
+    text = found.strip() if isinstance(found, str) else ""
+    return fallback if not text or "\n" in text else text
+
+
+def _broken(rule: _Rule, message: str) -> Problem:
+    """The object breaks the rule. Only of scalars the value is shown."""
+    field = f"{rule.path}{rule.field_path}".removeprefix(".") or wording.NO_FIELD
+    is_scalar = not isinstance(rule.value, dict | list)
+    value: Value = rule.value if is_scalar else {}
+    parts = [field, rule.reason]
+    if rule.reason in _WITHOUT_VALUE:
+        value = ""
+    elif is_scalar:
+        parts.append(wording.shown(value))
+    if rule.reason != _DUPLICATE:
+        parts.append(message)
+    return Problem(type="cel", field=field, value=value, message=": ".join(parts))
+
+
+def _unanswered(rule: _Rule, fault: str) -> Problem:
+    """The rule fails in itself, as for a field that is not there."""
+    field = rule.path or wording.NO_FIELD
+    kind = str(rule.schema.get("type") or wording.type_of(rule.value))
+    text = f'Invalid value: "{kind}": {fault} evaluating rule: {rule.message or rule.rule}'
+    return Problem(type="cel", field=field, value=kind, message=f"{field}: {text}")
+
+
+def _not_evaluated(rule: _Rule, reason: str) -> Unevaluated:
+    return Unevaluated(field=rule.path, rule=rule.rule, reason=reason)

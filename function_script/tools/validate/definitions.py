@@ -1,0 +1,77 @@
+"""What must be so before anything is validated: a schema that gets lost finds no mistakes.
+
+Called by `validate` with the documents that its user gave.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.diagnostics import Diagnostic
+from function_script.errors import InputError
+from function_script.fields import Fields, Problems
+from function_script.source import excerpt
+from function_script.tools import positions
+from function_script.tools.validate import catalog, packages, xrds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from function_script.documents import Document
+
+# The old version may say its schema elsewhere.
+_CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+
+def defines_schemas(document: Document) -> bool:
+    """Whether an extension is one at all: an XRD, a CRD, or a package."""
+    value = document.value
+    return xrds.is_xrd(value) or catalog.is_crd(value) or packages.is_package(value)
+
+
+def check(documents: Iterable[Document]) -> None:
+    """Raise InputError with everything that keeps the schemas of XRDs and CRDs from being read."""
+    found = [diagnostic for document in documents for diagnostic in _diagnostics(document)]
+    if found:
+        raise InputError(*found)
+
+
+def check_kind(document: Document) -> None:
+    """Raise InputError for an object without a kind."""
+    if objects.api_version_and_kind(document.value)[1]:
+        return
+    span, source = document.span(), document.origin.source
+    shown = excerpt(source, span) if source is not None and span is not None else None
+    raise InputError.of(
+        f"cannot validate document {document.number}: kind is missing", span=span, excerpt=shown
+    )
+
+
+def _diagnostics(document: Document) -> list[Diagnostic]:
+    is_xrd = xrds.is_xrd(document.value)
+    if not is_xrd and objects.api_version_and_kind(document.value) != _CRD:
+        return []
+    problems = Problems()
+    spec = Fields(document.value, "", problems).object("spec", required=True)
+    if spec is not None:
+        _check_spec(spec, is_xrd=is_xrd)
+    return [
+        positions.to_field(Diagnostic(message=text, hint=hint), document)
+        for text, hint in problems.texts
+    ]
+
+
+def _check_spec(spec: Fields, *, is_xrd: bool) -> None:
+    spec.text("group", required=True)
+    names = spec.object("names", required=True)
+    if names is not None:
+        names.text("kind", required=True)
+    versions = list(spec.objects("versions"))
+    if not versions and spec.value.get("versions") in (None, []):
+        spec.problems.add(spec.at("versions"), "is required")
+    for version in versions:
+        version.text("name", required=True)
+        schema = version.object("schema", required=is_xrd)
+        if schema is not None:
+            schema.object("openAPIV3Schema", required=is_xrd)
