@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.sprig.characters import whole
 from function_script.engines.gotemplate.sprig.versions import Version, precedence
 from function_script.engines.library.regex import compiled
 
@@ -185,7 +186,7 @@ _CHECKS: Final[dict[str, Callable[[Version, _Constraint], bool]]] = {
 
 def _compare(budget: Budget, constraints: str, text: str) -> bool:
     budget.spend(len(constraints) * _STEPS_PER_CHARACTER)
-    return check_version(constraints, text)
+    return check_version(whole(constraints), text)
 
 
 FUNCTIONS: Final = (

@@ -172,9 +172,9 @@ def _until(budget: Budget, count: int) -> Ints:
 
 def _until_step(budget: Budget, start: int, stop: int, step: int) -> Ints:
     """Up with a positive step, down with a negative one; nothing if it leads away."""
-    counted = range(start, stop, step) if step else range(0)
-    budget.check_list(len(counted))
-    return Ints(map(Int, counted))
+    count = max(0, -((start - stop) // step)) if step else 0
+    budget.check_list(count)
+    return Ints(map(Int, range(start, start + count * step, step or 1)))
 
 
 def _seq(budget: Budget, *numbers: int) -> str:
