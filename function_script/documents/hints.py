@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NO_BLANK_AFTER_COLON = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:[^\s:/]")
+_CLOSING = {
+    "[": ("the list", "]"),
+    "{": ("the map", "}"),
+    '"': ("the text", '"'),
+    "'": ("the text", "'"),
+}
 _TWO_COLONS = re.compile(r"[^:]*: +[^'\"|>&].*: ")
 
 
@@ -24,8 +30,8 @@ def explained(error: MarkedYAMLError, text: str) -> YamlError:
     mark = error.problem_mark or error.context_mark
     line, column = (0, 0) if mark is None else (mark.line, mark.column)
     lines = text.splitlines() or [""]
-    # The parser notices some mistakes only where the text ends.
-    line = min(line, len(lines) - 1)
+    if not "\n".join(lines[line:])[column:].strip():
+        return _unfinished(error, lines)
     message = str(error.problem or error.context)
     if error.context and error.problem:
         message += f" {error.context}"
@@ -33,6 +39,19 @@ def explained(error: MarkedYAMLError, text: str) -> YamlError:
         if above > 0:
             message += f" that begins {above} line{'s' * (above > 1)} above"
     return YamlError(message, line=line, column=column, hint=_hint(message, lines, line, column))
+
+
+def _unfinished(error: MarkedYAMLError, lines: list[str]) -> YamlError:
+    """Some mistakes are noticed only where the text ends, and have to be mended elsewhere."""
+    mark = error.context_mark
+    opened = "" if mark is None or mark.line >= len(lines) else lines[mark.line][mark.column :][:1]
+    if mark is not None and opened in _CLOSING:
+        message = f"{_CLOSING[opened][0]} that begins here does not end"
+        hint = f"close it with {_CLOSING[opened][1]}"
+        return YamlError(message, line=mark.line, column=mark.column, hint=hint)
+    line = max((number for number, text in enumerate(lines) if text.strip()), default=0)
+    message = "the text ends where a value is expected"
+    return YamlError(message, line=line, column=len(lines[line].rstrip()))
 
 
 def unreadable(text: str) -> YamlError:

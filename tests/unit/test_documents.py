@@ -110,8 +110,29 @@ def test_errors_in_files_have_an_excerpt() -> None:
         documents.read_source(Source(name="xr.yaml", text="a: 1\n---\nb: [\n"))
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.message.startswith("cannot read document 2: ")
-    assert diagnostic.span == Span(name="xr.yaml", line=3, column=1)
+    assert diagnostic.span == Span(name="xr.yaml", line=3, column=5)
     assert diagnostic.excerpt is not None
+
+
+UNFINISHED = [
+    ("a: 1\nb: [1,\n  2\n", 2, 4, "the list that begins here", "close it with ]"),
+    ('{"a": {"b": 1}', 1, 1, "the map that begins here", "close it with }"),
+    ('a: "b\n\nc: d\n', 1, 4, "the text that begins here", 'close it with "'),
+    ("a: 'b", 1, 4, "the text that begins here", "close it with '"),
+    ('{"a": \n\n', 1, 6, "the text ends where a value is expected", None),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "column", "message", "hint"), UNFINISHED)
+def test_what_does_not_end_is_shown_where_it_begins(
+    text: str, line: int, column: int, message: str, hint: str | None
+) -> None:
+    """The parser notices it at the end of the text, where nothing is to be mended."""
+    with pytest.raises(DocumentError) as caught:
+        documents.read_source(Source(name="f", text=text))
+    (diagnostic,) = caught.value.diagnostics
+    assert message in diagnostic.message
+    assert (diagnostic.span, diagnostic.hint) == (Span(name="f", line=line, column=column), hint)
 
 
 MISTAKES = [

@@ -37,10 +37,10 @@ BOMBS = [
 @pytest.mark.parametrize(("text", "message"), BOMBS)
 def test_bombs_are_refused_at_once(text: str, message: str) -> None:
     """A text whose value would be huge or deep is refused within a second, by name."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(LimitError, match=message):
         documents.read_stream(text)
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1
 
 
 def test_deep_aliases_count_as_written_out() -> None:
@@ -82,10 +82,10 @@ SLOW = [
 @pytest.mark.parametrize("text", SLOW)
 def test_odd_texts_take_no_time(text: str) -> None:
     """Texts that make some parsers quadratic are read or refused within two seconds."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     with suppress(FatalError):
         documents.read_stream(text)
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
 
 
 def test_without_libyaml_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:

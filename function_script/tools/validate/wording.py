@@ -7,9 +7,9 @@ field of some problems and calls it ``<nil>``; the path then stands in the text.
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from function_script.documents.scalars import number_text
 from function_script.tools.validate.findings import Problem
 from function_script.values import type_name
 
@@ -22,9 +22,6 @@ NO_FIELD: Final = "<nil>"
 
 _TYPES: Final = {"list": "array", "integer": "number"}
 _OMITTED: Final = "<value omitted>"
-# Go writes numbers with an exponent outside of these.
-_MIN_PLAIN: Final = 1e-4
-_MAX_PLAIN: Final = 1e6
 
 
 def type_of(value: Value) -> str:
@@ -88,12 +85,7 @@ def shown(value: Value) -> str:
 
 def number(value: float) -> str:
     """A number as Go prints it: ``3``, ``2.5``, ``3e+09``."""
-    if value == 0:
-        return "0"
-    digits = Decimal(repr(float(value))).normalize().as_tuple().digits
-    if _MIN_PLAIN <= abs(value) < _MAX_PLAIN:
-        return repr(float(value)).removesuffix(".0")
-    return f"{value:.{len(digits) - 1}e}"
+    return number_text(float(value))
 
 
 def _quoted(text: str) -> str:
