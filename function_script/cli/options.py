@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", int, float)
 
+_MAX_PORT: Final = 65_535
+
 PREFIX: Final = "FUNCTION_SCRIPT"
 # These run the function itself: in a container, the same variables set up both.
 _SHARING: Final = {"serve", "run"}
@@ -44,6 +46,19 @@ def _positive(parse: Callable[[str], Number], text: str) -> Number:
     if parsed <= 0:
         raise click.BadParameter(f'"{text}" must be more than 0')
     return parsed
+
+
+def address(text: str) -> str:
+    """HOST:PORT; without a host, as in ``:9443``, every IPv4 address of this machine."""
+    host, colon, port = text.rpartition(":")
+    if not (colon and port.isdecimal() and int(port) <= _MAX_PORT):
+        raise click.BadParameter(f'"{text}" is not of the form HOST:PORT')
+    return f"{host or '0.0.0.0'}:{port}"  # noqa: S104 - what serve does by default
+
+
+def address_or_nothing(text: str) -> str:
+    """The same; an empty text stays empty."""
+    return address(text) if text else text
 
 
 class LimitFlags(TypedDict):
@@ -105,7 +120,7 @@ def program_root(default: str = "") -> click.Option:
     return click.Option(
         ["--program-root"],
         show_default=default or None,
-        type=click.Path(path_type=Path),
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
         metavar="DIR",
         help="Directory below which inputs with source FileSystem find their programs.",
     )

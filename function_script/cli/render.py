@@ -170,7 +170,7 @@ def _paths(flags: _Flags) -> Paths:
     files = _pairs(flags["context_files"], "--context-files")
     composition = flags["composition"]
     if composition is None:
-        if not flags["xr"].is_dir():
+        if flags["xr"].is_file():
             raise click.UsageError("COMPOSITION is missing, and XR is no directory")
         base = loading.in_directory(flags["xr"])
     else:

@@ -42,6 +42,7 @@ _DEBUG: Final = "Log every request and what programs print."
 @click.option("--tls-server-certs-dir", type=click.Path(path_type=Path), hidden=True)
 @click.option(
     "--address",
+    type=options.address,
     default="0.0.0.0:9443",
     show_default=True,
     metavar="HOST:PORT",
@@ -49,6 +50,7 @@ _DEBUG: Final = "Log every request and what programs print."
 )
 @click.option(
     "--health-address",
+    type=options.address_or_nothing,
     default="0.0.0.0:8081",
     show_default=True,
     metavar="HOST:PORT",

@@ -16,6 +16,7 @@ from function_script.errors import FatalError, InputError, ProgramError
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
+from function_script.tools import manifests
 from function_script.tools.results import fatal_messages
 from function_script.values import MAX_SAFE_INTEGER
 
@@ -43,10 +44,15 @@ def parse(source: Source) -> fnv1.RunFunctionRequest:
         raise InputError.of(
             f"cannot read {source.name}: it holds {len(found)} requests instead of one"
         )
-    try:
-        return json_format.ParseDict(
-            found[0].value, fnv1.RunFunctionRequest(), ignore_unknown_fields=True
+    value = found[0].value
+    if "kind" in value:
+        # Its fields would be ignored like any that the request does not know.
+        raise InputError.of(
+            f"cannot read {source.name} as a RunFunctionRequest: it is {manifests.describe(value)}",
+            hint="render takes manifests, and makes requests of them",
         )
+    try:
+        return json_format.ParseDict(value, fnv1.RunFunctionRequest(), ignore_unknown_fields=True)
     except json_format.ParseError as error:
         raise InputError.of(
             f"cannot read {source.name} as a RunFunctionRequest: {error}",

@@ -52,9 +52,17 @@ def load_texts(sources: Iterable[str]) -> Iterator[Source]:
 
 def load_text(source: str) -> Source:
     """The text of a file, or of stdin; raises InputError."""
-    if source == STDIN:
-        return Source(name="stdin", text=sys.stdin.read())
-    return load_file(Path(source))
+    return _load_stdin() if source == STDIN else load_file(Path(source))
+
+
+def _load_stdin() -> Source:
+    try:
+        text = sys.stdin.read()
+        # Without a locale, bytes that are no UTF-8 arrive as halves of surrogate pairs.
+        text.encode()
+    except UnicodeError as error:
+        raise InputError.of("cannot read stdin: it is not UTF-8 text") from error
+    return Source(name="stdin", text=text)
 
 
 def load_file(path: Path) -> Source:

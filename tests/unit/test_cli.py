@@ -74,7 +74,7 @@ def test_serve_defaults(served: list[ServeOptions]) -> None:
 
 
 def test_every_flag_has_its_variable(
-    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
+    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """FUNCTION_SCRIPT_ and the flag's name."""
     values = {
@@ -88,7 +88,7 @@ def test_every_flag_has_its_variable(
         "TIMEOUT": "1m30s",
         "MEMORY_LIMIT": "1Gi",
         "OUTPUT_LIMIT": "1Mi",
-        "PROGRAM_ROOT": "/programs",
+        "PROGRAM_ROOT": str(tmp_path),
     }
     for name, value in values.items():
         monkeypatch.setenv(f"FUNCTION_SCRIPT_{name}", value)
@@ -96,10 +96,21 @@ def test_every_flag_has_its_variable(
     (found,) = served
     assert (found.address, found.health_address) == ("127.0.0.1:1", "127.0.0.1:2")
     assert (found.insecure, found.debug, found.workers) == (True, True, 3)
-    assert (found.tls_certs_dir, found.program_root) == (Path("/certs"), Path("/programs"))
+    assert (found.tls_certs_dir, found.program_root) == (Path("/certs"), tmp_path)
     assert found.max_recv_message_size_mib == 9
     assert found.limits.timeout_seconds == 90
     assert (found.limits.memory_bytes, found.limits.output_bytes) == (1024 * MIB, MIB)
+
+
+@pytest.mark.parametrize(
+    ("given", "served_at"), [(":9", "0.0.0.0:9"), ("[::]:9", "[::]:9"), ("a:0", "a:0")]
+)
+def test_an_address_without_a_host_means_every_one(
+    served: list[ServeOptions], given: str, served_at: str
+) -> None:
+    """As functions in Go take it."""
+    assert cli.execute(["serve", "--address", given, "--health-address", ""]) == 0
+    assert [(options.address, options.health_address) for options in served] == [(served_at, "")]
 
 
 def test_variables_of_function_go_templating_are_read(
@@ -137,7 +148,10 @@ USAGE = [
     pytest.param(["serve", "--no-such-flag"], "No such option", id="flag"),
     pytest.param(["rendr"], "No such command", id="command"),
     pytest.param(["render"], "Missing argument 'XR'", id="argument"),
-    pytest.param(["render", "xr.yaml"], "COMPOSITION is missing", id="composition"),
+    pytest.param(["render", __file__], "COMPOSITION is missing", id="composition"),
+    pytest.param(["serve", "--address", "127.0.0.1"], "form HOST:PORT", id="no-port"),
+    pytest.param(["serve", "--health-address", "a:65536"], "form HOST:PORT", id="port"),
+    pytest.param(["run", "--program-root", "/no/such"], "does not exist", id="root"),
     pytest.param(["serve", "--timeout", "2"], "a number and a unit", id="duration"),
     pytest.param(["serve", "--timeout", "0s"], "must be more than 0", id="no-time"),
     pytest.param(["serve", "--memory-limit", "x"], "a number and a unit", id="size"),

@@ -277,6 +277,14 @@ def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
         render(paths, places=nobody, timeout_seconds=0.3)
 
 
+def test_a_place_for_a_function_that_no_step_calls_is_refused(tmp_path: Path) -> None:
+    """A misspelt name would change nothing, and nobody would know."""
+    paths = example(tmp_path, STEP + SCRIPT + REMOTE)
+    with pytest.raises(InputError, match="no step calls it") as caught:
+        render(paths, places={"function-othr": "skip"})
+    assert caught.value.diagnostics[0].hint == 'did you mean "function-other"?'
+
+
 def test_a_step_may_be_skipped(tmp_path: Path) -> None:
     """Desired state and context pass it untouched."""
     text = render(example(tmp_path, STEP + SCRIPT + REMOTE), places={"function-other": "skip"})

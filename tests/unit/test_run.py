@@ -149,3 +149,19 @@ def test_absent_files_are_told(tmp_path: Path) -> None:
     """As the system says it."""
     with pytest.raises(InputError, match="no such file or directory"):
         sources.load_text(str(tmp_path / "absent"))
+
+
+def test_a_manifest_is_no_request() -> None:
+    """All of its fields would be ignored, and the function would miss its input."""
+    with pytest.raises(InputError, match=r'cannot read f as a RunFunctionRequest: .*"x"') as caught:
+        run.parse(Source(name="f", text="kind: Composition\nmetadata: {name: x}"))
+    assert "render" in str(caught.value.diagnostics[0].hint)
+
+
+def test_stdin_must_be_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a locale and without one, when such bytes arrive as surrogates."""
+    for errors in ("strict", "surrogateescape"):
+        text = io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8", errors=errors)
+        monkeypatch.setattr(sys, "stdin", text)
+        with pytest.raises(InputError, match="cannot read stdin: it is not UTF-8 text"):
+            sources.load_text("-")

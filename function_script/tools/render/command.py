@@ -52,7 +52,9 @@ def render_files(paths: Paths, options: Options) -> str:
         given = _load(paths, composition)
         bench = runners.Bench(pool=pool, print=options.print)
         with author.positions(composition, paths.programs):
-            places = functions.find_places(steps.parse(given.composition), _known(paths, options))
+            parsed = steps.parse(given.composition)
+            functions.check_names(parsed, options.places)
+            places = functions.find_places(parsed, _known(paths, options))
             runner = runners.build(places, bench, options.timeout_seconds)
             result = render.render(given, runner)
     return documents.to_yaml_stream(output.documents(result, options.wanted))

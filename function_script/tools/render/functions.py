@@ -126,6 +126,18 @@ def _unknown(step: Step, cause: str) -> Diagnostic:
     )
 
 
+def check_names(steps: Iterable[Step], places: Mapping[str, Place]) -> None:
+    """Raise InputError for a place that was given to a function which no step calls."""
+    called = tuple(step.function for step in steps)
+    for name in places:
+        if name not in called:
+            near = nearest(name, called)
+            raise InputError.of(
+                f'cannot give function "{name}" a place: no step calls it',
+                hint=f'did you mean "{near}"?' if near else f"steps call {', '.join(called)}",
+            )
+
+
 def check_kinds(functions: Iterable[Object]) -> None:
     """Raise InputError unless every object is a Function."""
     for manifest in functions:

@@ -44,7 +44,12 @@ class Paths:
 
 
 def in_directory(directory: Path) -> Paths:
-    """The paths of an example: xr.yaml, composition.yaml, and what else there is."""
+    """The paths of an example: xr.yaml, composition.yaml, and what else there is.
+
+    Raises InputError when there is no such directory.
+    """
+    if not directory.is_dir():
+        raise InputError.of(f'cannot read "{directory}": no such file or directory')
 
     def found(name: str) -> Path | None:
         path = directory / name

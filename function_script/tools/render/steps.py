@@ -60,7 +60,8 @@ def parse(composition: Object) -> list[Step]:
         problems.add(
             "",
             f"cannot use {manifests.describe(composition)} as Composition",
-            hint=f"it must be a Composition of {_API_VERSION}",
+            hint=f"it must be a Composition of {_API_VERSION}; "
+            "the order of arguments is XR COMPOSITION FUNCTIONS",
         )
     elif spec := fields.object("spec", required=True):
         spec.choice("mode", {_PIPELINE: _PIPELINE})
