@@ -5,7 +5,7 @@ Called by the stream reader to give problems the place where their author can me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from function_script.documents.errors import TooLargeError, YamlError
@@ -30,10 +30,24 @@ class Origin:
     locate: Callable[[int], Span | None] | None = None
 
     def span(self, line: int, column: int | None = None) -> Span | None:
-        """The author's place of a 1-based line and column; a template's has a line at best."""
+        """The author's place of a 1-based line and column.
+
+        In a template it is the line that wrote the text's line, or the very column if that line
+        seems to have been written as it is.
+        """
         if self.source is not None:
             return Span(name=self.source.name, line=line, column=column)
-        return None if self.locate is None else self.locate(line)
+        span = None if self.locate is None else self.locate(line)
+        if span is None or column is None or not self._is_written(line, span):
+            return span
+        return replace(span, column=column, width=1)
+
+    def _is_written(self, line: int, span: Span) -> bool:
+        """Whether a line is as long as the template's ``span``, and begins in the same column."""
+        lines = self.text.split("\n")
+        text = lines[line - 1] if 0 < line <= len(lines) else ""
+        indentation = len(text) - len(text.lstrip())
+        return (span.column, span.width) == (indentation + 1, len(text.strip()))
 
     def error(self, error: YamlError, *, first_line: int, what: str) -> FatalError:
         """The user's problem; ``first_line`` is the 1-based line of the text that was read."""

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from function_script.tools.step_inputs import StepInput
 
 _MODULE: Final = re.compile(r'modules\["?(?P<name>[^"\]]+)"?\]')
+# Where else a problem points, in its own words: "called from f at script:3".
+_MENTION: Final = re.compile(
+    r'(?P<name>\b(?:script|inline(?:\.templates\[\d+\])?)|modules\["?[^"\]\s]+"?\])'
+    r":(?P<line>\d+)(?::(?P<column>\d+))?"
+)
 _FIELD: Final = re.compile(r"(?P<path>(?:input|spec)\b[^\s:]*): ")
 
 
@@ -43,7 +48,25 @@ def to_author(problem: Diagnostic, found: StepInput, programs: Path | None) -> D
         # Quoted or folded: its lines do not stand in the file one by one.
         noted = replace(problem, notes=(f"at {span}", *problem.notes))
         return _at(noted, found.document.span(_embedded(span, found) or ()), found.document)
-    return _at(problem, outer, found.document)
+    return _at(_mentioning(problem, found), outer, found.document)
+
+
+def _mentioning(problem: Diagnostic, found: StepInput) -> Diagnostic:
+    """The problem with the other places that it mentions in its author's file, too."""
+
+    def outer(mention: re.Match[str]) -> str:
+        column = mention["column"]
+        span = Span(
+            name=mention["name"],
+            line=int(mention["line"]),
+            column=int(column) if column else None,
+        )
+        place = find_outer(span, found)
+        return mention[0] if place is None else str(place)
+
+    message = _MENTION.sub(outer, problem.message)
+    notes = tuple(_MENTION.sub(outer, note) for note in problem.notes)
+    return replace(problem, message=message, notes=notes)
 
 
 def to_field(problem: Diagnostic, document: Document) -> Diagnostic:

@@ -104,6 +104,25 @@ def test_errors_name_document_line_and_template() -> None:
     assert diagnostic.notes == ("rendered 3: b: 2", "rendered 4: c: d: e", "rendered 5: f: 3")
 
 
+WRITTEN = [
+    pytest.param("  c: d: e", Span(name="t", line=9, column=3, width=7), 7, 1, id="as-it-is"),
+    pytest.param("  c: d: eff", Span(name="t", line=9, column=3, width=7), 3, 7, id="longer"),
+    pytest.param("c: d: e", Span(name="t", line=9, column=3, width=7), 3, 7, id="moved"),
+    pytest.param("  c: d: e", Span(name="t", line=9), None, 1, id="unknown"),
+]
+
+
+@pytest.mark.parametrize(("text", "span", "column", "width"), WRITTEN)
+def test_errors_have_the_templates_column_where_its_line_was_written_as_it_is(
+    text: str, span: Span, column: int | None, width: int
+) -> None:
+    """Else they are shown at the whole line of the template."""
+    with pytest.raises(DocumentError) as caught:
+        documents.read_stream(text, locate=lambda _line: span)
+    found = caught.value.diagnostics[0].span
+    assert found == Span(name="t", line=9, column=column, width=width)
+
+
 def test_errors_in_files_have_an_excerpt() -> None:
     """The place in a file is exact, and shown."""
     with pytest.raises(DocumentError) as caught:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from jinja_programs import rendered
 
+from function_script.source import Span
+
 LIB = """{% macro labels(name) -%}
 app: {{ name }}
 owner: {{ xr.metadata.name }}
@@ -16,10 +18,14 @@ static: after a tag
 
 
 def lines(template: str, **modules: str) -> list[tuple[str, str]]:
-    """Every line of the text, and where it comes from."""
+    """Every line of the text, and the line it comes from."""
     result = rendered(template, modules)
-    texts = result.text.split("\n")
-    return [(text, str(result.locate(number))) for number, text in enumerate(texts, 1)]
+    found = []
+    for number, text in enumerate(result.text.split("\n"), 1):
+        span = result.locate(number)
+        assert span is not None
+        found.append((text, f"{span.name}:{span.line}"))
+    return found
 
 
 def test_static_lines_after_tags_are_exact() -> None:
@@ -105,6 +111,16 @@ def test_values_of_several_lines_come_from_their_expression() -> None:
         ("b: x", "inline:2"),
         ("y", "inline:2"),
         ("c: 1", "inline:3"),
+    ]
+
+
+def test_a_line_is_known_without_the_blanks_around_it() -> None:
+    """From its first character to its last; an empty line has no columns."""
+    result = rendered("a:\n  {{ 1 + 1 }}: é \n\n")
+    assert [result.locate(number) for number in (1, 2, 3)] == [
+        Span(name="inline", line=1, column=1, width=2),
+        Span(name="inline", line=2, column=3, width=len("{{ 1 + 1 }}: é")),
+        Span(name="inline", line=3),
     ]
 
 

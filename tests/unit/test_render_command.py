@@ -184,6 +184,18 @@ def test_positions_are_in_the_composition(tmp_path: Path, script: str, place: st
     assert problems(example(tmp_path, STEP + script)) == [place]
 
 
+def test_other_places_that_a_problem_mentions_are_in_the_composition_too(tmp_path: Path) -> None:
+    """Calls, and whatever else is named by its place in the program."""
+    script = (
+        "      script: |\n        def f(x):\n          fail(x)\n"
+        "        def main(req):\n          f(1)\n"
+    )
+    with pytest.raises(FatalError) as caught:
+        render(example(tmp_path, STEP + script))
+    (problem,) = caught.value.diagnostics
+    assert problem.notes == (f"called from main at {tmp_path / 'composition.yaml'}:23",)
+
+
 def test_positions_in_program_files(tmp_path: Path) -> None:
     """A program in a file is mended there."""
     programs = tmp_path / "programs" / "thing"

@@ -105,10 +105,12 @@ def _unknown_tag(
     tag = quoted[1] if quoted else ""
     # The unknown tag itself was the last one to be opened.
     enclosing = [opened for opened in open_tags if opened != (tag, error.lineno)]
-    if tag.startswith("end") and not enclosing:
+    opened = enclosing[-1] if enclosing else None
+    if opened is not None:
+        hint = f'"{opened[0]}" ends with {_closing(message)}'
+    elif tag.startswith("end"):
         hint = f'no "{tag.removeprefix("end")}" is open here'
-    elif enclosing:
-        hint = f'"{enclosing[-1][0]}" of line {enclosing[-1][1]} ends with {_closing(message)}'
     else:
         hint = f"there are {_STATEMENTS}"
-    return Finding(line=error.lineno, message=f'there is no tag "{tag}" here', name=tag, hint=hint)
+    message = f'there is no tag "{tag}" here'
+    return Finding(line=error.lineno, message=message, name=tag, hint=hint, opened=opened)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from jinja2 import Template
@@ -60,10 +60,10 @@ class Place:
         return "\n".join(lines[:1])[:_MAX_STATEMENT]
 
     def span(self, name: str | None = None) -> Span:
-        """This line, or where its statement has the word ``name``, if that is certain."""
+        """Where the statement has the word ``name``, if that is certain; else this line's tags."""
         found = self._find(name) if name else None
         if found is None:
-            return Span(name=self.source.name, line=self.line)
+            return _tags(self.source, self.line)
         before, start, end = found.string[: found.start()], found.start(), found.end()
         line, column = self.line + before.count("\n"), start - before.rfind("\n")
         return Span(name=self.source.name, line=line, column=column, width=end - start)
@@ -76,6 +76,30 @@ class Place:
         # the failing instruction is the one.
         number = _mentions(self.point, self.line, name) if self.point is not None else 0
         return words[number - 1] if 1 <= number <= len(words) else None
+
+
+def whole_line(source: Source, line: int) -> Span:
+    """A line without the blanks around it."""
+    text = _line(source, line)
+    begin = len(text) - len(text.lstrip())
+    return _columns(Span(name=source.name, line=line), begin, len(text.rstrip()))
+
+
+def _tags(source: Source, line: int) -> Span:
+    """A line from its first tag to its last; without tags, the whole line."""
+    tags = list(_TAG.finditer(_line(source, line)))
+    if not tags:
+        return whole_line(source, line)
+    return _columns(Span(name=source.name, line=line), tags[0].start(), tags[-1].end())
+
+
+def _line(source: Source, line: int) -> str:
+    lines = _NEWLINE.split(source.text)
+    return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+def _columns(span: Span, begin: int, end: int) -> Span:
+    return replace(span, column=begin + 1, width=end - begin) if begin < end else span
 
 
 def _find_words(name: str, statement: str) -> list[re.Match[str]]:
@@ -142,7 +166,11 @@ def of_finding(source: Source, finding: Finding) -> Diagnostic:
     """Why a template does not compile."""
     place = Place(source=source, line=finding.line)
     message = f"cannot compile template: {finding.message}"
-    return to_diagnostic(place, message, name=finding.name, hint=finding.hint)
+    diagnostic = to_diagnostic(place, message, name=finding.name, hint=finding.hint)
+    if finding.opened is None:
+        return diagnostic
+    tag, line = finding.opened
+    return replace(diagnostic, notes=(f'"{tag}" begins at {source.name}:{line}',))
 
 
 def of_traceback(traceback: TracebackType | None) -> list[Place]:

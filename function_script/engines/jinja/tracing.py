@@ -13,10 +13,10 @@ from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.codegen import CodeGenerator
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.positions import whole_line
 from function_script.engines.jinja.problems import MissingError, RenderError
 from function_script.engines.jinja.rendering import begin
 from function_script.engines.jinja.run import Run
-from function_script.source import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from function_script.engines.jinja.calls import Call
     from function_script.limits import Limits
     from function_script.program import Program, Scope
+    from function_script.source import Span
 
 
 class Origin(NamedTuple):
@@ -171,6 +172,5 @@ class Tracer:
             if origin is None:
                 spans.append(spans[-1] if spans else None)
             else:
-                name = environment.sources[origin.template].name
-                spans.append(Span(name=name, line=origin.line))
+                spans.append(whole_line(environment.sources[origin.template], origin.line))
         return spans

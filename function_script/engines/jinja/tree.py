@@ -42,12 +42,16 @@ _ALLOWED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something a template must not have. ``name`` is what to underline in the line."""
+    """Something a template must not have.
+
+    ``name`` is what to underline in the line; ``opened`` a tag that is still open, and its line.
+    """
 
     line: int
     message: str
     name: str | None = None
     hint: str | None = None
+    opened: tuple[str, int] | None = None
 
 
 class Reference(NamedTuple):
