@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, cast
 import orjson
 import starlark
 
-from function_script.engines.starlark import bridge, build, dialect, errors, predeclared
-from function_script.errors import DocumentError, InputError, LimitError
+from function_script.engines.starlark import blame, bridge, build, dialect, errors, predeclared
+from function_script.errors import DocumentError, FatalError, InputError, LimitError
 from function_script.program import Lazy, Returned
 
 if TYPE_CHECKING:
@@ -32,9 +32,26 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> Returned:
         with predeclared.seeded(scope.seed):
             reply = bridge.call(script.wrapped, text, limits, options)
     except starlark.StarlarkError as error:
-        said = str(error)
+        again = partial(_fail_again, scope=scope, text=text, limits=limits, options=options)
+        said = blame.exactly(str(error), program, again)
         raise errors.failed(said, script.main, script.sources, request, limits) from error
     return _result(reply, script.span, limits)
+
+
+def _fail_again(
+    program: Program, *, scope: Scope, text: str, limits: Limits, options: starlark.EvalOptions
+) -> str:
+    """What the interpreter says when it runs the program briefly; "" if it does not fail."""
+    brief = dialect.brief(options)
+    try:
+        with predeclared.seeded(scope.seed):
+            bridge.call(build.silent(program, limits, brief).wrapped, text, limits, brief)
+    except starlark.StarlarkError as error:
+        return str(error)
+    except FatalError:
+        # The longer text may be too long, or the top level takes all the time there is.
+        return ""
+    return ""
 
 
 def check(program: Program, limits: Limits) -> None:

@@ -61,6 +61,11 @@ def script(program: Program, limits: Limits, options: starlark.EvalOptions) -> S
     return found
 
 
+def silent(program: Program, limits: Limits, options: starlark.EvalOptions) -> Script:
+    """The program's script, built anew and unable to print; raises FatalError."""
+    return _Build(program, limits, options, is_silent=True).script()
+
+
 def _key(program: Program, limits: Limits) -> tuple[str, ...]:
     parts = [str(limits.source_bytes), program.main.name, program.main.text]
     for name, source in sorted(program.modules.items()):
@@ -71,7 +76,15 @@ def _key(program: Program, limits: Limits) -> tuple[str, ...]:
 class _Build:
     """Builds one program: its modules first, each of them once."""
 
-    def __init__(self, program: Program, limits: Limits, options: starlark.EvalOptions) -> None:
+    def __init__(
+        self,
+        program: Program,
+        limits: Limits,
+        options: starlark.EvalOptions,
+        *,
+        is_silent: bool = False,
+    ) -> None:
+        self._is_silent = is_silent
         self._program = program
         self._limits = limits
         self._options = options
@@ -103,6 +116,8 @@ class _Build:
         for load in tree.loads():
             self._load(load.module_id)
         module = predeclared.module()
+        if self._is_silent:
+            module.add_callable("print", lambda *_: None)
         try:
             starlark.eval_with(
                 self._options, module, tree, dialect.GLOBALS, starlark.FileLoader(self._get)
