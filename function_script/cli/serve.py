@@ -72,7 +72,7 @@ _DEBUG: Final = "Log every request and what programs print."
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
-    show_default="one for each CPU",
+    show_default="two for each CPU, at least 4",
     help="Programs to run at the same time.",
 )
 @click.option(

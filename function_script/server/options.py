@@ -16,7 +16,7 @@ class ServeOptions:
     """The flags of ``serve``.
 
     ``insecure`` wins over ``tls_certs_dir``; one of them must be given. An empty
-    ``health_address`` means no health port. ``workers`` None: as many as there are processors.
+    ``health_address`` means no health port. ``workers`` None: what suits the processors.
     ``program_root`` is the directory below which FileSystem sources are read.
     """
 

@@ -96,10 +96,13 @@ def sets_entries_aside(message: Message) -> bool:
 
 def _messages(message: Message) -> Iterator[Message]:
     for field_, value in message.ListFields():
-        values = value.values() if hasattr(value, "values") else value
         if field_.message_type is None:
             continue
-        for inner in values if field_.is_repeated else [value]:
+        values = [value]
+        if field_.is_repeated:
+            # A map; a Struct has `values` too, which read what may not be set.
+            values = value.values() if hasattr(value, "values") else value
+        for inner in values:
             if hasattr(inner, "ListFields"):
                 yield inner
 
