@@ -18,7 +18,10 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-MODULES = ("fields", "write", "messages", "decode", "encode", "request", "response", "splice")
+MODULES = (
+    *("fields", "write", "messages", "decode", "encode"),
+    *("request", "response", "splice", "identity"),
+)
 WIRE = Path("function_script", "wire")
 SETTING = os.environ.get("FUNCTION_SCRIPT_COMPILE", "")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script import contribution, desired, engines, inputs, request, response, wire
+from function_script import facts as known
 from function_script.errors import FatalError, InputError, SandboxError
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from function_script.diagnostics import Diagnostic
     from function_script.limits import Limits
-    from function_script.program import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +41,9 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
     ``limits`` are the operator's ceilings. ``on_limits`` is called with those in force, once
     the input has said how far it narrows them.
     """
-    facts: dict[str, str] = {}
+    facts = dict(known.read(data))
     try:
-        return Answer(response=run(index(data), limits, on_limits, facts), facts=facts)
+        return Answer(response=run(index(data), limits, on_limits), facts=facts)
     except FatalError as error:
         return _fatal(data, error, facts)
     except MemoryError:
@@ -56,9 +56,7 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
         return _fatal(data, _bug(error), facts)
 
 
-def run(
-    data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None], facts: dict[str, str]
-) -> bytes:
+def run(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None]) -> bytes:
     """One step: read the input, run its program, merge what it wants into desired state."""
     step = inputs.read(data.input or b"", ceilings, lambda: request.environment(data))
     on_limits(step.limits)
@@ -68,7 +66,6 @@ def run(
         keep_managed_fields=step.keep_managed_fields,
         sort_keys=not engines.sorts_keys(step.language),
     )
-    facts.update(_facts(step, scope))
 
     result = engines.get(step.language).evaluate(step.program, scope, step.limits)
     wanted = contribution.read(result, scope, step.limits, step.dialect)
@@ -109,15 +106,3 @@ def _frames(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     places = [f"{Path(frame.filename).stem}:{frame.lineno} in {frame.name}" for frame in frames]
     return f"{type(error).__name__} at {' > '.join(places)}"
-
-
-def _facts(step: inputs.Step, scope: Scope) -> dict[str, str]:
-    metadata = scope.xr.get("metadata")
-    named = metadata if isinstance(metadata, dict) else {}
-    found = {
-        "input": step.kind,
-        "xr": f"{scope.xr.get('kind', '')}.{scope.xr.get('apiVersion', '')}",
-        "name": str(named.get("name", "")),
-        "namespace": str(named.get("namespace", "")),
-    }
-    return {key: value for key, value in found.items() if value not in {"", "."}}

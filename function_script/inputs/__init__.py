@@ -7,8 +7,17 @@ It knows no language: it only says which one runs what.
 
 from __future__ import annotations
 
-from function_script.inputs.parsing import KINDS, parse, parse_without_sources
+from function_script.inputs.parsing import KINDS, LANGUAGES, parse, parse_without_sources
 from function_script.inputs.remembered import read
 from function_script.inputs.step import Dialect, Language, Step
 
-__all__ = ["KINDS", "Dialect", "Language", "Step", "parse", "parse_without_sources", "read"]
+__all__ = [
+    "KINDS",
+    "LANGUAGES",
+    "Dialect",
+    "Language",
+    "Step",
+    "parse",
+    "parse_without_sources",
+    "read",
+]

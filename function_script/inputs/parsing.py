@@ -9,7 +9,7 @@ from function_script.errors import InputError
 from function_script.fields import Fields, Problems
 from function_script.inputs import kinds, peer
 from function_script.inputs.files import files_below
-from function_script.inputs.step import Sources, Step
+from function_script.inputs.step import Language, Sources, Step
 from function_script.limits import Limits
 
 if TYPE_CHECKING:
@@ -24,6 +24,13 @@ KINDS: dict[Kind, Callable[[Fields, Limits, Sources], Step]] = {
     (kinds.API_VERSION, "JinjaTemplate"): kinds.parse_jinja_template,
     (kinds.API_VERSION, "GoTemplate"): kinds.parse_go_template,
     (peer.API_VERSION, "GoTemplate"): peer.parse_go_template,
+}
+# For whoever counts steps without parsing them.
+LANGUAGES: dict[Kind, Language] = {
+    (kinds.API_VERSION, "StarlarkScript"): "starlark",
+    (kinds.API_VERSION, "JinjaTemplate"): "jinja",
+    (kinds.API_VERSION, "GoTemplate"): "gotemplate",
+    (peer.API_VERSION, "GoTemplate"): "gotemplate",
 }
 
 

@@ -31,6 +31,7 @@ knows nothing of what the values mean. mypyc compiles it where possible (setup.p
 #   decode, encode      Struct <-> dict
 #   messages, request, response, splice
 #                       the protocol: what comes in, what goes out, what is handed on
+#   identity            who a request is about, without indexing it
 #
 # Differences from protobuf's own reader in Python (upb). In all but the first Go's does the same:
 #   - 200 containers inside one another are read; upb stops at 100 messages, which is 33 objects;
@@ -45,6 +46,7 @@ from function_script.wire import decode as _decode
 from function_script.wire.decode import decode_struct, decode_struct_fields, decode_value
 from function_script.wire.encode import EncodeError, encode_struct
 from function_script.wire.fields import WireError
+from function_script.wire.identity import Identity, read_identity
 from function_script.wire.messages import (
     Condition,
     Request,
@@ -62,6 +64,7 @@ from function_script.wire.splice import splice_resource, splice_state, splice_st
 __all__ = [
     "Condition",
     "EncodeError",
+    "Identity",
     "Request",
     "Requirements",
     "Resource",
@@ -79,6 +82,7 @@ __all__ = [
     "index_request",
     "index_resource",
     "is_compiled",
+    "read_identity",
     "splice_resource",
     "splice_state",
     "splice_struct",

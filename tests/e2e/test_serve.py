@@ -151,7 +151,8 @@ def test_a_request_is_one_json_line() -> None:
     (line,) = server.lines("answered")
     assert line["outcome"] == "ok"
     assert line["level"] == "info"
-    assert (line["xr"], line["name"]) == ("XThing.example.org/v1", "demo")
+    assert (line["api_version"], line["kind"]) == ("example.org/v1", "XThing")
+    assert (line["name"], line["language"]) == ("demo", "starlark")
     assert line["milliseconds"] < 1_000
     assert "hunter2" not in "".join(server.text)
     assert "seen demo" not in "".join(server.text)

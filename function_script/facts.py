@@ -1,0 +1,36 @@
+"""What the log and the metrics say of a request: which XR, which step, which language.
+
+The main path calls it, and the server for requests whose worker died. Identities only: nothing
+else of a request may end up in a log.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script import inputs, wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def read(data: bytes) -> Mapping[str, str]:
+    """The facts in the bytes of a request, without those that are not in it; never raises.
+
+    ``input`` is one of our kinds or "unknown"; ``step`` is the input's ``metadata.name``, since
+    Crossplane does not say which step it calls for.
+    """
+    found = wire.read_identity(data)
+    kind = (found.input_api_version, found.input_kind)
+    is_known = kind in inputs.LANGUAGES
+    facts = {
+        "api_version": found.api_version,
+        "kind": found.kind,
+        "namespace": found.namespace,
+        "name": found.name,
+        "uid": found.uid,
+        "step": found.input_name,
+        "input": found.input_kind if is_known else "unknown",
+        "language": inputs.LANGUAGES[kind] if is_known else "",
+    }
+    return {key: value for key, value in facts.items() if value}

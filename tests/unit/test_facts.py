@@ -1,0 +1,85 @@
+"""What is read of a request for the log: identities, from any bytes, and nothing else."""
+
+from __future__ import annotations
+
+import builders
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from function_script import facts, inputs, wire
+from function_script.limits import Limits
+
+XR = {
+    "api_version": "example.org/v1",
+    "kind": "XThing",
+    "namespace": "here",
+    "name": "demo",
+    "uid": "8a4c2f0e",
+}
+
+
+def facts_of(step_input: object, **parts: object) -> dict[str, str]:
+    """The facts of a request."""
+    return dict(facts.read(builders.request(step_input, **parts).SerializeToString()))  # type: ignore[arg-type] # any input
+
+
+def test_a_request_is_known_by_its_xr_and_its_step() -> None:
+    """The XR's identity, the input's kind and language, and the name the input was given."""
+    step_input = builders.jinja("", metadata={"name": "buckets"})
+    of_step = {"step": "buckets", "input": "JinjaTemplate", "language": "jinja"}
+    assert facts_of(step_input) == XR | of_step
+
+
+def test_an_unknown_input_is_told_as_unknown() -> None:
+    """What somebody wrote into a kind is no fact; so metrics stay few."""
+    assert facts_of({"apiVersion": "example.org/v1", "kind": "Mine"}) == XR | {"input": "unknown"}
+
+
+def test_an_operation_has_no_xr() -> None:
+    """What is not there is left out."""
+    assert facts_of(builders.starlark(""), observed={}) == {
+        "input": "StarlarkScript",
+        "language": "starlark",
+    }
+
+
+def test_a_name_is_cut_not_refused() -> None:
+    """A line of the log has an end, whatever a caller sends."""
+    observed = {"composite": {"resource": {"metadata": {"name": "x" * 10_000}}}}
+    assert len(facts_of(None, observed=observed)["name"]) == 256
+
+
+@pytest.mark.parametrize("kind", inputs.KINDS)
+def test_every_kind_has_the_language_it_runs(kind: tuple[str, str]) -> None:
+    """The table for counting agrees with what parsing makes of an input."""
+    program = "script" if kind[1] == "StarlarkScript" else "inline"
+    text: object = "x" if kind[0] == builders.API_VERSION else {"template": "x"}
+    source = {} if kind[0] == builders.API_VERSION else {"source": "Inline"}
+    step_input = {"apiVersion": kind[0], "kind": kind[1], program: text, **source}
+    step = inputs.parse(step_input, Limits())  # type: ignore[arg-type] # plain values
+    assert inputs.LANGUAGES[kind] == step.language
+
+
+@given(st.binary(max_size=60), st.integers(0, 400))
+def test_reading_never_fails(tail: bytes, kept: int) -> None:
+    """Any bytes, also a request that is cut off anywhere and goes on with something else."""
+    whole = builders.request(builders.starlark("x")).SerializeToString()
+    facts.read(whole[:kept] + tail)
+
+
+NAMES = st.text(max_size=200)
+
+
+@given(NAMES, NAMES, st.dictionaries(st.text(max_size=140), NAMES, max_size=5))
+def test_the_identity_is_what_the_codec_decodes(
+    name: str, kind: str, others: dict[str, str]
+) -> None:
+    """The quick way reads the same as the thorough one, wherever keys stand."""
+    metadata = {**others, "name": name}
+    resource = {**others, "metadata": metadata, "kind": kind}
+    data = builders.request(None, observed={"composite": {"resource": resource}})
+    found = wire.read_identity(data.SerializeToString())
+    assert found.name.encode() == name.encode()[:256] or len(name.encode()) > 256
+    assert found.kind.encode() == kind.encode()[:256] or len(kind.encode()) > 256
+    assert found.uid == others.get("uid", "")
