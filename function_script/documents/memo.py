@@ -7,6 +7,7 @@ changes nothing but time.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -14,39 +15,55 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# What was seen once is noted by its hash: two of these sets, of which the older one goes.
+_MAX_SEEN = 8192
+
 
 class Memo(Generic[T]):
-    """The most recently used results that fit into ``max_bytes``.
+    """The most recently used results that fit into ``max_bytes``, from their second time on.
 
+    What comes only once, such as a document with a timestamp in it, neither drives out what
+    comes again nor costs the time to keep it and to forget it.
     What it gives out is shared between requests: nobody may change it.
     """
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        # In the order of use: a dict remembers in which order its keys were put in.
-        self._entries: dict[Hashable, tuple[T, int]] = {}
+        # In the order of use. The first key of a plain dict is ever further away, the more
+        # others were taken out before it.
+        self._entries: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._seen: set[int] = set()
+        self._seen_before: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def find(self, key: Hashable) -> T | None:
         """What was kept for this key, or None."""
-        entry = self._entries.pop(key, None)
+        entry = self._entries.get(key)
         if entry is None:
             return None
-        self._entries[key] = entry
+        self._entries.move_to_end(key)
         return entry[0]
 
     def keep(self, key: Hashable, result: T, *, size_bytes: int) -> None:
         """Keep a result of about this size, key included; forget others if it needs room."""
         self.forget(key)
-        if size_bytes > self._max_bytes:
+        if size_bytes > self._max_bytes or not self._was_seen(hash(key)):
             return
         while self._bytes + size_bytes > self._max_bytes:
-            self.forget(next(iter(self._entries)))
+            self._bytes -= self._entries.popitem(last=False)[1][1]
         self._entries[key] = (result, size_bytes)
         self._bytes += size_bytes
+
+    def _was_seen(self, mark: int) -> bool:
+        if mark in self._seen or mark in self._seen_before:
+            return True
+        if len(self._seen) >= _MAX_SEEN:
+            self._seen, self._seen_before = set(), self._seen
+        self._seen.add(mark)
+        return False
 
     def forget(self, key: Hashable) -> None:
         """Forget what was kept for this key, if anything."""

@@ -103,14 +103,14 @@ def answer(data: bytes) -> bytes:
 @given(st.lists(st.tuples(INPUTS, EARLIER), min_size=1, max_size=3))
 @settings(max_examples=150)
 def test_what_was_seen_before_changes_no_response(steps: list[tuple[Object, Object]]) -> None:
-    """Every response, the second time too, is the one of a process that remembers nothing."""
+    """Every response, also the third, is the one of a process that remembers nothing."""
     requests = [
         request(step_input, desired={"resources": earlier}).SerializeToString()
         for step_input, earlier in steps
     ]
-    remembered = [answer(data) for data in requests * 2]
+    remembered = [answer(data) for data in requests * 3]
     with patch.object(Memo, "find", lambda _self, _key: None):
-        assert remembered == [answer(data) for data in requests] * 2
+        assert remembered == [answer(data) for data in requests] * 3
 
 
 @given(OBJECTS)
