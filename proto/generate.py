@@ -17,21 +17,25 @@ from grpc_tools import protoc
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent / "function_script" / "proto"
-VERSIONS = ("v1", "v1beta1")
+# Where each file's stubs go, below the package.
+SOURCES = {
+    "apiextensions/fn/proto/v1/run_function.proto": "v1",
+    "apiextensions/fn/proto/v1beta1/run_function.proto": "v1beta1",
+    "render/v1alpha1/render.proto": "render",
+}
 
 
 def generate(target: Path) -> None:
-    """Write ``VERSION/run_function_pb2.py`` and ``.pyi`` below ``target``."""
+    """Write the stubs, such as ``v1/run_function_pb2.py`` and ``.pyi``, below ``target``."""
     well_known = resources.files("grpc_tools") / "_proto"
-    for version in VERSIONS:
-        source = f"apiextensions/fn/proto/{version}/run_function.proto"
+    for source, package in SOURCES.items():
         with tempfile.TemporaryDirectory() as made:
             arguments = [f"-I{HERE}", f"-I{well_known}", f"--python_out={made}"]
             if protoc.main(["protoc", *arguments, f"--pyi_out={made}", source]) != 0:
                 sys.exit(f"cannot generate stubs from {source}")
-            (target / version).mkdir(parents=True, exist_ok=True)
+            (target / package).mkdir(parents=True, exist_ok=True)
             for stub in Path(made, source).parent.iterdir():
-                shutil.copy(stub, target / version / stub.name)
+                shutil.copy(stub, target / package / stub.name)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ import click
 from function_script import __version__
 from function_script.cli import failures, options
 from function_script.cli.check import check
+from function_script.cli.internal import internal
+from function_script.cli.operation import NAME as RENDER_OPERATION
+from function_script.cli.operation import render_operation
 from function_script.cli.package import package
 from function_script.cli.render import render
 from function_script.cli.run import run
@@ -43,6 +46,8 @@ class _Commands(click.Group):
             means_serve = args[0] not in _OWN_FLAGS
         else:
             means_serve = not args and any(os.environ.get(name) for name in _IN_A_CLUSTER)
+        if args[:2] == RENDER_OPERATION.split():
+            args = [RENDER_OPERATION, *args[2:]]
         return super().parse_args(ctx, ["serve", *args] if means_serve else args)
 
 
@@ -76,7 +81,18 @@ def version() -> None:
     click.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {codec} codec)")
 
 
-for _command in (serve, render, run, template, check, run_cases, validate, package):
+for _command in (
+    internal,
+    serve,
+    render,
+    render_operation,
+    run,
+    template,
+    check,
+    run_cases,
+    validate,
+    package,
+):
     commands.add_command(_command)
 options.name_variables(commands)
 

@@ -171,4 +171,4 @@ def name_variables(group: click.Group, prefix: str = PREFIX) -> None:
 
 
 def _upper(name: str) -> str:
-    return name.lstrip("-").replace("-", "_").upper()
+    return name.lstrip("-").replace("-", "_").replace(" ", "_").upper()

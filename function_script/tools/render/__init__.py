@@ -13,8 +13,8 @@ from function_script import objects
 from function_script.tools import manifests
 from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
-from function_script.tools.render.compose import Composition, compose, untouched
-from function_script.tools.render.pipeline import Event, Start
+from function_script.tools.render.compose import Composition, compose, failed, untouched
+from function_script.tools.render.pipeline import Event, PipelineError, Start
 from function_script.tools.render.requirements import Supplies
 from function_script.tools.render.schemas import Schemas
 from function_script.tools.render.store import Store
@@ -33,7 +33,8 @@ class Given:
     """What there is to render, and what stands in for the cluster.
 
     ``spans`` gives the file and line of observed resources, by their place. ``schemas`` are
-    OpenAPI documents.
+    OpenAPI documents. ``is_ready``: somebody has checked that the Composition is for this XR, and
+    filled in the XRD's defaults, as the official command does before it asks an engine.
     """
 
     xr: Object
@@ -45,22 +46,37 @@ class Given:
     xrd: Object | None = None
     context: Object = field(default_factory=dict)
     spans: Mapping[int, Span] = field(default_factory=dict)
+    is_ready: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came out: ``xr`` as given, with the XRD's defaults; what is composed; the context."""
+    """What came out: ``xr`` as given, with the XRD's defaults; what is composed; the context.
+
+    ``supplies`` know what functions asked for; None when no function was called. After a FATAL
+    result in ``failure``, the rest is what Crossplane would write and tell of it.
+    """
 
     xr: Object
     composition: Composition
     events: tuple[Event, ...]
     context: Object | None
+    supplies: Supplies | None = None
+    failure: PipelineError | None = None
 
 
 def render(given: Given, runner: Runner) -> Result:
     """Raises InputError for what cannot be rendered, PipelineError for a FATAL result."""
+    result = reconcile(given, runner)
+    if result.failure is not None:
+        raise result.failure
+    return result
+
+
+def reconcile(given: Given, runner: Runner) -> Result:
+    """`render` that also returns what there is after a FATAL result. Raises InputError."""
     xr = _identify(given)
-    todo = steps.parse(given.composition)
+    todo = steps.parse(given.composition, allows_twins=given.is_ready)
     xrs.check_observed(xr, given.observed, given.spans)
     xrs.prepare(xr, given.composition, given.observed)
     if xr.is_paused or xr.is_deleted:
@@ -71,23 +87,31 @@ def render(given: Given, runner: Runner) -> Result:
     supplies = Supplies(store=store, schemas=Schemas(given.schemas))
     start = Start(observed=_state(xr, observed, store), context=given.context)
     outcome = pipeline.run(todo, start, supplies, runner)
-    composition = compose(xr, observed, outcome)
-    events = (*_selection(xr, given.composition), *composition.events)
-    return Result(xr=xr.file, composition=composition, events=events, context=outcome.context)
+    composition = (compose if outcome.failure is None else failed)(xr, observed, outcome)
+    return Result(
+        xr=xr.file,
+        composition=composition,
+        events=(*_selection(xr, given.composition), *composition.events),
+        context=outcome.context,
+        supplies=supplies,
+        failure=outcome.failure,
+    )
 
 
 def _identify(given: Given) -> Xr:
     is_legacy = xrds.is_legacy(given.xrd)
-    steps.check_match(given.composition, given.xr, is_legacy=is_legacy)
+    if not given.is_ready:
+        steps.check_match(given.composition, given.xr, is_legacy=is_legacy)
     file: Object = {key: objects.copied(value) for key, value in given.xr.items()}
     if given.xrd is not None:
         xrds.check_match(given.xrd, file)
-        xrds.add_defaults(file, given.xrd)
+        if not given.is_ready:
+            xrds.add_defaults(file, given.xrd)
     return xrs.identify(file, is_legacy=is_legacy)
 
 
 def _store(xr: Xr, given: Given) -> Store:
-    secrets = [{"apiVersion": "v1", "kind": "Secret", **item} for item in given.credentials]
+    secrets = messages.secrets(given.credentials)
     return Store([xr.manifest, *given.observed, *given.required, *secrets])
 
 

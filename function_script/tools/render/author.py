@@ -6,7 +6,7 @@ Called around everything that reads or runs a pipeline, by the commands that do.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from function_script.errors import InputError
 from function_script.tools import positions as places
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from function_script.tools.render.steps import Step
 
 
+# Says where a step's input stands in its document.
+Finder: TypeAlias = "Callable[[Step], objects.Path]"
+
+
 def in_composition(step: Step) -> objects.Path:
     """Where a step's input stands in its Composition."""
     return ("spec", "pipeline", step.index, "input")
@@ -31,7 +35,7 @@ def in_composition(step: Step) -> objects.Path:
 def positions(
     document: Document,
     programs: Path | None,
-    find_input: Callable[[Step], objects.Path] = in_composition,
+    find_input: Finder = in_composition,
 ) -> Iterator[None]:
     """Give problems the positions their author knows.
 

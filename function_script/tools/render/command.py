@@ -78,7 +78,7 @@ def _load(paths: Paths, composition: Document) -> Given:
         credentials=loading.load_values([paths.credentials] if paths.credentials else []),
         schemas=[] if paths.schemas is None else loading.load_schemas(paths.schemas),
         xrd=None if paths.xrd is None else loading.load_one(paths.xrd, "an XRD").value,
-        context=loading.load_context(paths),
+        context=loading.load_context(paths.context, paths.context_values),
         spans={index: span for index, span in spans.items() if span is not None},
     )
 

@@ -17,7 +17,7 @@ from function_script.tools.render import xr as xrs
 from function_script.tools.render.pipeline import COMPOSE, Event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from function_script.tools.render.conditions import Condition
     from function_script.tools.render.pipeline import Outcome
@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composition:
-    """The result: the XR, the composed resources by name, events in the order they happen."""
+    """The result: the XR, the composed resources by name, events in the order they happen.
+
+    ``deleted`` are those that the XR has composed and no longer wants.
+    """
 
     xr: Object
     resources: Mapping[str, Object]
     events: tuple[Event, ...]
+    deleted: tuple[Object, ...] = ()
 
 
 def compose(xr: Xr, observed: Mapping[str, Object], outcome: Outcome) -> Composition:
@@ -51,7 +55,36 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: Outcome) -> Composi
         xr=_composed_xr(xr, outcome, resources.values(), _readiness(outcome, unready)),
         resources=resources,
         events=(*outcome.events, *overridden, *map(_not_ready, unready)),
+        deleted=tuple(_abandoned(observed[name]) for name in _unwanted(observed, wanted)),
     )
+
+
+def _unwanted(observed: Mapping[str, Object], wanted: Container[str]) -> list[str]:
+    """What is controlled by somebody else was refused before; what is by nobody stays."""
+    gone = [name for name in sorted(observed) if name not in wanted]
+    return [name for name in gone if manifests.controller(observed[name]) is not None]
+
+
+def _abandoned(manifest: Object) -> Object:
+    """Crossplane takes its labels off a resource before it deletes it."""
+    ours = {manifests.COMPOSITE, manifests.CLAIM_NAME, manifests.CLAIM_NAMESPACE}
+    labels = manifests.object_at(manifest, "metadata", "labels")
+    kept: Object = {key: text for key, text in labels.items() if key not in ours}
+    return {**manifest, "metadata": {**manifests.object_at(manifest, "metadata"), "labels": kept}}
+
+
+def failed(xr: Xr, _: Mapping[str, Object], outcome: Outcome) -> Composition:
+    """What is written after a FATAL result: the XR with conditions, and no resources."""
+    cause = f"cannot compose resources: {outcome.fatal}"
+    manifest = xrs.last_written(xr)
+    stated = [one for one in outcome.conditions if one.type not in conditions.SYSTEM_TYPES]
+    generation = xrs.generation(manifest)
+    conditions.mark(manifest, [conditions.failed(cause)], generation=generation)
+    conditions.mark(manifest, stated)
+    conditions.mark(manifest, conditions.unseen(manifest, stated), generation=generation)
+    _name_claim_conditions(manifest, stated, xr)
+    event = Event(severity="Warning", reason=COMPOSE, message=cause)
+    return Composition(xr=manifest, resources={}, events=(event, *outcome.events))
 
 
 def untouched(xr: Xr) -> Composition:
@@ -181,9 +214,7 @@ def _composed_xr(xr: Xr, outcome: Outcome, resources: Iterable[Object], ready: C
     _name_claim_conditions(composed, stated, xr)
     # Nothing changed, so Crossplane's last write was an earlier one, of the whole XR.
     is_unchanged = composed["status"] == xr.file.get("status")
-    if is_unchanged and not manifests.labels(xr.file).get(manifests.COMPOSITE):
-        return xr.manifest
-    return composed
+    return xr.manifest if is_unchanged and xrs.is_updated(xr) else composed
 
 
 def _name_claim_conditions(composed: Object, stated: list[Condition], xr: Xr) -> None:

@@ -59,6 +59,23 @@ def unready(names: Sequence[str]) -> Condition:
     )
 
 
+def failed(cause: str) -> Condition:
+    """Not synced because of ``cause``."""
+    return Condition(type="Synced", status="False", reason="ReconcileError", message=cause)
+
+
+def unseen(xr: Object, stated: Sequence[Condition]) -> list[Condition]:
+    """Those of functions that ``xr`` has and nobody ``stated`` because of a FATAL result."""
+    said = SYSTEM_TYPES | {condition.type for condition in stated}
+    types = [manifests.text_at(item, "type") for item in read(xr)]
+    message = "A fatal error occurred before the status of this condition could be determined."
+    return [
+        Condition(type=type_, status="Unknown", reason="FatalError", message=message)
+        for type_ in types
+        if type_ not in said
+    ]
+
+
 def mark(xr: Object, conditions: Sequence[Condition], *, generation: int = 0) -> None:
     """Set conditions in ``xr``: known types keep their place, new ones go last."""
     restore(xr, [_to_object(condition, generation) for condition in conditions])

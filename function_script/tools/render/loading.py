@@ -115,12 +115,12 @@ def load_schemas(directory: Path) -> list[Object]:
     return [_load_json(path) for path in files]
 
 
-def load_context(paths: Paths) -> Object:
-    """The first step's context; values win over files."""
+def load_context(files: Iterable[tuple[str, Path]], values: Iterable[tuple[str, str]]) -> Object:
+    """The first step's context, from keys and files or YAML; values win over files."""
     context: Object = {}
-    for key, path in paths.context:
+    for key, path in files:
         context[key] = _parse_value(_read(path), f'"{path}"')
-    for key, text in paths.context_values:
+    for key, text in values:
         context[key] = _parse_value(text, f'the context value "{key}"')
     return context
 

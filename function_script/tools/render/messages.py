@@ -93,6 +93,11 @@ def sign(request: fnv1.RunFunctionRequest) -> None:
     request.meta.capabilities.extend(CAPABILITIES)
 
 
+def secrets(found: Iterable[Object]) -> list[Object]:
+    """Secrets as they are looked up: one without a type is of the usual one."""
+    return [{"apiVersion": "v1", "kind": "Secret", **item} for item in found]
+
+
 def secret_data(secret: Object) -> dict[str, bytes]:
     """A Secret's data, decoded; ``stringData`` wins, as when it is applied. Raises InputError."""
     data = manifests.texts_at(secret, "data")

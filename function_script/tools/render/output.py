@@ -12,7 +12,7 @@ from function_script import objects
 from function_script.tools.render import conditions
 
 if TYPE_CHECKING:
-    from function_script.tools.render import Result
+    from function_script.tools.render import Result, operation
     from function_script.values import Object
 
 _API_VERSION: Final = "render.crossplane.io/v1beta1"
@@ -37,6 +37,18 @@ def documents(result: Result, wanted: Wanted) -> list[Object]:
     resources = result.composition.resources
     found = [conditions.with_times_replaced(xr)]
     found += [conditions.with_times_replaced(resources[name]) for name in sorted(resources)]
+    return found + _extras(result, wanted)
+
+
+def operation_documents(result: operation.Result, wanted: Wanted) -> list[Object]:
+    """The Operation, what it applies by name, then results and context where wanted."""
+    shown = [result.operation] if result.operation is not None else []
+    found = [conditions.with_times_replaced(each) for each in (*shown, *result.applied)]
+    return found + _extras(result, wanted)
+
+
+def _extras(result: Result | operation.Result, wanted: Wanted) -> list[Object]:
+    found: list[Object] = []
     if wanted.results:
         found += [
             {

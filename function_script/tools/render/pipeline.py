@@ -1,11 +1,12 @@
 """Run the steps of a pipeline one after the other, each on what the one before left.
 
-Called with everything loaded. What runs a function is a callable; composing comes later.
+Called with everything loaded, for XRs and Operations. What runs a function is a callable; what
+becomes of desired state comes later.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from function_script.diagnostics import Diagnostic
@@ -16,7 +17,7 @@ from function_script.tools.render.conditions import Condition
 from function_script.tools.results import fatal_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from function_script.tools.render.requirements import Answer, Runner, Supplies
     from function_script.tools.render.steps import Step
@@ -38,12 +39,19 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What the whole pipeline wants; ``context`` None: the last step returned none."""
+    """What the pipeline wants; ``context`` None: the last step returned none.
+
+    ``outputs`` are what steps returned as output, by their names. After a FATAL result in
+    ``failure`` the rest is what there was until then; ``fatal`` is that result as events tell it.
+    """
 
     desired: fnv1.State
     context: Object | None
     events: tuple[Event, ...]
     conditions: tuple[Condition, ...]
+    outputs: Mapping[str, Object] = field(default_factory=dict)
+    failure: PipelineError | None = None
+    fatal: str = ""
 
 
 class PipelineError(ProgramError):
@@ -56,39 +64,76 @@ class PipelineError(ProgramError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What the first step gets: observed state, the same for all steps, and context."""
+    """What the first step gets: observed state, the same for all steps, and context.
 
-    observed: fnv1.State
+    Operations observe nothing.
+    """
+
+    observed: fnv1.State | None
     context: Object
 
 
 def run(steps: Sequence[Step], start: Start, supplies: Supplies, runner: Runner) -> Outcome:
-    """Raises PipelineError for a FATAL result, and what ``runner`` raises."""
-    previous = fnv1.RunFunctionResponse()
-    previous.desired.SetInParent()
-    messages.write_struct(previous.context, start.context)
-    events: list[Event] = []
-    conditions: list[Condition] = []
+    """Run up to the last step, or up to a FATAL result. Raises what ``runner`` raises."""
+    run_ = _Run(start, supplies, runner)
     for step in steps:
-        request = _request(step, start.observed, previous, supplies)
-        answer = requirements.settle(step, request, supplies, runner)
-        previous = answer.response
-        conditions += [_condition(condition) for condition in previous.conditions]
-        if fatal_messages(previous):
-            raise _fatal(step, answer)
-        events += [_event(step, result) for result in previous.results]
-    context = messages.read_struct(previous.context) if previous.HasField("context") else None
-    return Outcome(
-        desired=previous.desired,
-        context=context,
-        events=tuple(events),
-        conditions=tuple(conditions),
-    )
+        try:
+            run_.run(step)
+        except PipelineError as error:
+            return run_.outcome(error)
+    return run_.outcome()
+
+
+class _Run:
+    """What the steps so far have left."""
+
+    def __init__(self, start: Start, supplies: Supplies, runner: Runner) -> None:
+        self._start = start
+        self._supplies = supplies
+        self._runner = runner
+        self._previous = fnv1.RunFunctionResponse()
+        self._previous.desired.SetInParent()
+        messages.write_struct(self._previous.context, start.context)
+        self._events: list[Event] = []
+        self._conditions: list[Condition] = []
+        self._outputs: dict[str, Object] = {}
+
+    def run(self, step: Step) -> None:
+        """Raises PipelineError for a FATAL result, after what stands before it."""
+        request = _request(step, self._start.observed, self._previous, self._supplies)
+        answer = requirements.settle(step, request, self._supplies, self._runner)
+        response = self._previous = answer.response
+        self._conditions += [_condition(condition) for condition in response.conditions]
+        for result in response.results:
+            if result.severity == fnv1.SEVERITY_FATAL:
+                raise _fatal(step, answer)
+            self._events.append(_event(step, result))
+        if response.HasField("output"):
+            self._outputs[step.name] = messages.read_struct(response.output)
+
+    def outcome(self, failure: PipelineError | None = None) -> Outcome:
+        """What there is now."""
+        last = self._previous
+        return Outcome(
+            desired=last.desired,
+            context=messages.read_struct(last.context) if last.HasField("context") else None,
+            events=tuple(self._events),
+            conditions=tuple(self._conditions),
+            outputs=self._outputs,
+            failure=failure,
+            fatal="" if failure is None else _fatal_text(failure, last),
+        )
+
+
+def _fatal_text(failure: PipelineError, response: fnv1.RunFunctionResponse) -> str:
+    """As Crossplane words it; a worker that died has left its problem but no response."""
+    texts = fatal_messages(response) or [failure.diagnostics[0].message]
+    return f'pipeline step "{failure.step.name}" returned a fatal result: {texts[0]}'
 
 
 def _request(
     step: Step,
-    observed: fnv1.State,
+    observed: fnv1.State | None,
     previous: fnv1.RunFunctionResponse,
     supplies: Supplies,
 ) -> fnv1.RunFunctionRequest:

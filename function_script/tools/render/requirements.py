@@ -6,7 +6,7 @@ Called by the pipeline once for each step. Who runs the function is not known he
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script.errors import ProgramError
@@ -42,10 +42,25 @@ Runner: TypeAlias = Callable[[Step, fnv1.RunFunctionRequest], Answer]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supplies:
-    """Where everything that a step may ask for is looked up."""
+    """Where everything that a step may ask for is looked up.
+
+    ``asked`` and ``asked_schemas`` are what was handed over so far, in its order.
+    """
 
     store: Store
     schemas: Schemas
+    asked: list[Selector] = field(default_factory=list)
+    asked_schemas: list[Selector] = field(default_factory=list)
+
+    def hand_over(self, selector: Selector) -> fnv1.Resources:
+        """The same as `resources`, and remember it."""
+        self.asked.append(selector)
+        return self.resources(selector)
+
+    def hand_over_schema(self, selector: Selector) -> fnv1.Schema:
+        """The schema of a kind, which is remembered; an empty one when it is not known."""
+        self.asked_schemas.append(selector)
+        return messages.schema(self.schemas.find(selector.api_version, selector.kind))
 
     def resources(self, selector: Selector) -> fnv1.Resources:
         """What ``selector`` selects: by name, by labels, or all of the kind."""
@@ -55,17 +70,13 @@ class Supplies:
         found = self.store.find(*place, selector.name)
         return messages.resources([] if found is None else [found])
 
-    def schema(self, selector: Selector) -> fnv1.Schema:
-        """The schema of a kind; an empty one when it is not known."""
-        return messages.schema(self.schemas.find(selector.api_version, selector.kind))
-
 
 def supply(step: Step, request: fnv1.RunFunctionRequest, supplies: Supplies) -> None:
     """Give ``request`` what the step requires in the Composition, before its first call."""
     for name, selector in step.resources.items():
-        request.required_resources[name].CopyFrom(supplies.resources(selector))
+        request.required_resources[name].CopyFrom(supplies.hand_over(selector))
     for name, selector in step.schemas.items():
-        request.required_schemas[name].CopyFrom(supplies.schema(selector))
+        request.required_schemas[name].CopyFrom(supplies.hand_over_schema(selector))
 
 
 def settle(
@@ -113,13 +124,13 @@ def _following(
     following.CopyFrom(bootstrap)
     if asked is None:
         return following
-    for name, selector in asked.extra_resources.items():
-        following.extra_resources[name].CopyFrom(supplies.resources(_read(selector)))
-    for name, selector in asked.resources.items():
-        following.required_resources[name].CopyFrom(supplies.resources(_read(selector)))
-    for name, schema in asked.schemas.items():
+    for name, selector in sorted(asked.extra_resources.items()):
+        following.extra_resources[name].CopyFrom(supplies.hand_over(_read(selector)))
+    for name, selector in sorted(asked.resources.items()):
+        following.required_resources[name].CopyFrom(supplies.hand_over(_read(selector)))
+    for name, schema in sorted(asked.schemas.items()):
         kind = Selector(api_version=schema.api_version, kind=schema.kind)
-        following.required_schemas[name].CopyFrom(supplies.schema(kind))
+        following.required_schemas[name].CopyFrom(supplies.hand_over_schema(kind))
     return following
 
 
@@ -128,8 +139,8 @@ def _replace(
     following: fnv1.RunFunctionRequest,
     response: fnv1.RunFunctionResponse,
 ) -> None:
-    for field in ("required_resources", "extra_resources", "required_schemas", "context"):
-        request.ClearField(field)
+    for part in ("required_resources", "extra_resources", "required_schemas", "context"):
+        request.ClearField(part)
     request.MergeFrom(following)
     if response.HasField("context"):
         request.context.CopyFrom(response.context)
@@ -144,6 +155,18 @@ def _read(selector: fnv1.ResourceSelector) -> Selector:
         labels=dict(selector.match_labels.labels) if match == "match_labels" else None,
         namespace=selector.namespace if selector.HasField("namespace") else None,
     )
+
+
+def to_message(selector: Selector) -> fnv1.ResourceSelector:
+    """The selector as the protocol has it."""
+    message = fnv1.ResourceSelector(api_version=selector.api_version, kind=selector.kind)
+    if selector.namespace is not None:
+        message.namespace = selector.namespace
+    if selector.name is not None:
+        message.match_name = selector.name
+    elif selector.labels is not None:
+        message.match_labels.labels.update(selector.labels)
+    return message
 
 
 def _missing(asked: fnv1.Requirements | None, supplies: Supplies) -> tuple[str, ...]:

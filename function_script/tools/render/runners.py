@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from function_script.errors import LimitError
+from function_script.errors import InputError, LimitError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered
 from function_script.tools.render.functions import Remote
@@ -27,14 +27,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What runners work with: the sandbox, and who wants to know what programs print."""
+    """What runners work with: the sandbox, and who wants to know what programs print.
 
-    pool: Pool
+    ``pool`` may be None where no step runs here.
+    """
+
+    pool: Pool | None
     print: Callable[[str], None]
 
 
 def build(places: Mapping[str, Place], bench: Bench, timeout_seconds: float) -> Runner:
     """A runner for the steps in ``places``; all calls together may take ``timeout_seconds``."""
+    return build_for(lambda step: places[step.name], bench, timeout_seconds)
+
+
+def build_for(find: Callable[[Step], Place], bench: Bench, timeout_seconds: float) -> Runner:
+    """`build` with the place of a step's function as ``find`` says it, which may raise."""
     deadline = time.monotonic() + timeout_seconds
 
     def run(step: Step, request: fnv1.RunFunctionRequest) -> Answer:
@@ -44,7 +52,7 @@ def build(places: Mapping[str, Place], bench: Bench, timeout_seconds: float) -> 
                 f'cannot run step "{step.name}": the time for rendering is over',
                 hint=f"it is {timeout_seconds:g} s, set by --timeout",
             )
-        place = places[step.name]
+        place = find(step)
         if isinstance(place, Remote):
             return _run_remote(step, place, request, left_seconds)
         return _skip(request) if place == "skip" else _run_local(step, request, bench, left_seconds)
@@ -55,6 +63,8 @@ def build(places: Mapping[str, Place], bench: Bench, timeout_seconds: float) -> 
 def _run_local(
     step: Step, request: fnv1.RunFunctionRequest, bench: Bench, timeout_seconds: float
 ) -> Answer:
+    if bench.pool is None:
+        raise InputError.of(f'cannot run step "{step.name}" here: there is no sandbox')
     reply = bench.pool.run(request.SerializeToString(), timeout_seconds)
     if reply.log:
         bench.print(reply.log)

@@ -51,11 +51,13 @@ class Step:
     schemas: Mapping[str, Selector]
 
 
-def parse(composition: Object) -> list[Step]:
-    """The steps in their order; raises InputError with every problem of the Composition."""
+def parse(composition: Object, *, allows_twins: bool = False) -> list[Step]:
+    """The steps in their order; raises InputError with every problem of the Composition.
+
+    ``allows_twins``: several steps may have the same name.
+    """
     problems = Problems()
     fields = Fields(composition, "", problems)
-    steps: list[Step] = []
     if objects.api_version_and_kind(composition) != (_API_VERSION, "Composition"):
         problems.add(
             "",
@@ -63,12 +65,24 @@ def parse(composition: Object) -> list[Step]:
             hint=f"it must be a Composition of {_API_VERSION}; "
             "the order of arguments is XR COMPOSITION FUNCTIONS",
         )
-    elif spec := fields.object("spec", required=True):
+    return _parse(fields, problems, allows_twins=allows_twins)
+
+
+def parse_operation(operation: Object, *, at: str = "", allows_twins: bool = False) -> list[Step]:
+    """`parse` for an Operation, or for the template of one that stands ``at`` a field."""
+    problems = Problems()
+    return _parse(Fields(operation, at, problems), problems, allows_twins=allows_twins)
+
+
+def _parse(fields: Fields, problems: Problems, *, allows_twins: bool) -> list[Step]:
+    steps: list[Step] = []
+    if not problems.texts and (spec := fields.object("spec", required=True)):
         spec.choice("mode", {_PIPELINE: _PIPELINE})
         if spec.value.get("pipeline") is None:
             problems.add(spec.at("pipeline"), "is required")
         steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
-        _refuse_twins(steps, problems)
+        if not allows_twins:
+            _refuse_twins(steps, problems)
     if problems.texts:
         raise InputError(*(Diagnostic(message=text, hint=hint) for text, hint in problems.texts))
     return steps

@@ -108,6 +108,26 @@ def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:
         machinery["writeConnectionSecretToRef"] = {"name": xr.uid, "namespace": secrets}
 
 
+def is_updated(xr: Xr) -> bool:
+    """Whether Crossplane has written the whole XR before it called a function."""
+    path = (*_machinery(is_legacy=xr.is_legacy), "writeConnectionSecretToRef")
+    refers_anew = manifests.object_at(xr.file, *path) != manifests.object_at(xr.manifest, *path)
+    return not manifests.labels(xr.file).get(manifests.COMPOSITE) or refers_anew
+
+
+def last_written(xr: Xr) -> Object:
+    """A copy of the XR as it was last written, with conditions as they are now."""
+    written: Object = {key: objects.copied(value) for key, value in xr.manifest.items()}
+    path = _machinery(is_legacy=xr.is_legacy)
+    machinery = manifests.object_at(written, *path)
+    if not is_updated(xr):
+        before = manifests.object_at(xr.file, *path).get("compositionRef")
+        machinery.pop("compositionRef", None)
+        if before is not None:
+            machinery["compositionRef"] = objects.copied(before)
+    return written
+
+
 def generation(manifest: Object) -> int:
     """``metadata.generation``; 0 when there is none."""
     found = objects.find_path(manifest, ("metadata", "generation"))

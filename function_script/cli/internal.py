@@ -1,0 +1,73 @@
+"""``function-script internal render``: an engine for the official command.
+
+It calls the program that it is given as ``--crossplane-binary`` like this.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+
+import click
+
+from function_script.cli import failures, options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# What the official command takes for a FATAL result, with a part of the response on stdout.
+_FATAL: Final = 3
+
+_EPILOG: Final = """\b
+Example:
+  crossplane composition render xr.yaml composition.yaml functions.yaml \\
+    --crossplane-binary=$(which function-script)
+"""
+
+
+class _Flags(TypedDict):
+    timeout: float
+    program_root: Path | None
+    debug: bool
+
+
+@click.group(hidden=True)
+def internal() -> None:
+    """Commands for other programs."""
+
+
+@internal.command("render", epilog=_EPILOG, params=[options.program_root("none"), options.debug()])
+@click.option(
+    "--timeout",
+    type=options.duration,
+    default="2m",
+    show_default=True,
+    metavar="DURATION",
+    help="Time all steps together may take.",
+)
+def render(**flags: Unpack[_Flags]) -> int:
+    """Answer a RenderRequest on stdin with a RenderResponse on stdout.
+
+    The official command calls it in place of a Crossplane binary. Functions are called at the
+    addresses it gives; the address local stands for this function, which then needs no server.
+
+    The exit code is 3 when a step returned a FATAL result; the response then holds what there was.
+    """
+    from function_script.limits import Limits  # noqa: PLC0415 - slow to import
+    from function_script.tools.render import engine  # noqa: PLC0415 - slow to import
+
+    answer = engine.answer(
+        sys.stdin.buffer.read(),
+        engine.Options(
+            timeout_seconds=flags["timeout"],
+            limits=options.with_root(Limits(), flags["program_root"]),
+            print=partial(click.echo, err=True),
+        ),
+    )
+    sys.stdout.buffer.write(answer.response)
+    sys.stdout.buffer.flush()
+    if answer.failure is None:
+        return failures.OK
+    failures.report_problem(answer.failure)
+    return _FATAL

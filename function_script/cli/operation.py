@@ -1,0 +1,90 @@
+"""``function-script render operation``: what an Operation does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+
+import click
+
+from function_script.cli import rendering
+from function_script.cli.rendering import PATH
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.tools.render.operation_command import Paths
+
+
+class _Flags(rendering.Flags, TypedDict):
+    operation: Path
+    functions: Path | None
+    include_full_operation: bool
+    watched_resource: Path | None
+    required_schemas: Path | None
+
+
+# How it is called by people; the command line takes it for one name.
+NAME: Final = "render operation"
+
+_EPILOG: Final = """\b
+Examples:
+  function-script render operation examples/operation-report
+  function-script render operation operation.yaml functions.yaml -e required.yaml -r
+  function-script render operation watchoperation.yaml functions.yaml -w changed.yaml
+"""
+
+
+@click.command(
+    NAME,
+    epilog=_EPILOG,
+    params=[*rendering.shared("OPERATION"), rendering.required_schemas()],
+)
+@click.argument("operation", type=PATH)
+@click.argument("functions", type=PATH, required=False)
+@click.option(
+    "-o",
+    "--include-full-operation",
+    is_flag=True,
+    help="Print the Operation with its spec, which is done anyway.",
+)
+@click.option(
+    "-w",
+    "--watched-resource",
+    type=PATH,
+    metavar="FILE",
+    help="What a WatchOperation watches and has changed; every step requires it.",
+)
+def render_operation(**flags: Unpack[_Flags]) -> None:
+    """Show what an Operation does, without a cluster.
+
+    OPERATION is a file with an Operation, or with a CronOperation or WatchOperation, whose template
+    is run. Prints the Operation with its status and the resources it applies.
+
+    OPERATION may be a directory that holds operation.yaml, functions.yaml and what else there is to
+    give: watched.yaml, required.yaml, credentials.yaml, schemas/ and context/.
+    """
+    from function_script.tools.render import operation_command  # noqa: PLC0415 - slow to import
+
+    chosen = rendering.read_options(flags)
+    click.echo(operation_command.render_files(_paths(flags), chosen), nl=False)
+
+
+def _paths(flags: _Flags) -> Paths:
+    from function_script.tools.render import operation_command  # noqa: PLC0415 - slow to import
+
+    if flags["operation"].is_dir():
+        base = operation_command.in_directory(flags["operation"])
+    else:
+        base = operation_command.Paths(operation=flags["operation"])
+    return replace(
+        base,
+        functions=flags["functions"] or base.functions,
+        required=(*base.required, *flags["required_resources"]),
+        watched=flags["watched_resource"] or base.watched,
+        schemas=flags["required_schemas"] or base.schemas,
+        credentials=flags["function_credentials"] or base.credentials,
+        context=[*base.context, *rendering.context_files(flags)],
+        context_values=rendering.context_values(flags),
+        programs=flags["program_root"],
+    )

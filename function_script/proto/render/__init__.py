@@ -1,0 +1,1 @@
+"""Stubs of apiextensions.fn.proto.v1."""

@@ -1,0 +1,136 @@
+"""The Operations that CronOperations and WatchOperations make from their template.
+
+Called before an Operation is run, and by the engine, which makes them as the cluster does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.errors import InputError
+from function_script.tools import manifests
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+API_VERSION: Final = "ops.crossplane.io/v1alpha1"
+WATCHED: Final = "ops.crossplane.io/watched-resource"
+
+_OPERATION: Final = "Operation"
+_CRON: Final = "CronOperation"
+_WATCH: Final = "WatchOperation"
+_TEMPLATE: Final = ("spec", "operationTemplate")
+_GROUP: Final = "ops.crossplane.io"
+_HASH: Final = 7
+
+
+def to_operation(manifest: Object) -> Object:
+    """What the official command makes of a file: the template's Operation, with its own name.
+
+    Raises InputError unless it is an Operation, CronOperation or WatchOperation.
+    """
+    api_version, kind = objects.api_version_and_kind(manifest)
+    if api_version == API_VERSION and kind == _OPERATION:
+        return _copied(manifest)
+    if api_version != API_VERSION or kind not in {_CRON, _WATCH}:
+        raise InputError.of(
+            f"cannot use {manifests.describe(manifest)} as an Operation",
+            hint=f"it must be an Operation, CronOperation or WatchOperation of {API_VERSION}",
+        )
+    return _filled(manifest, manifests.name(manifest))
+
+
+def from_cron(cron: Object, scheduled_seconds: int) -> Object:
+    """The Operation a CronOperation makes at a time, in seconds since 1970."""
+    return _owned(_filled(cron, f"{manifests.name(cron)}-{scheduled_seconds}"), cron, _CRON)
+
+
+def from_watch(watch: Object, watched: Object) -> Object:
+    """The Operation a WatchOperation makes when ``watched`` has changed."""
+    operation = _filled(watch, f"{manifests.name(watch)}-{_hash(watched)}")
+    require(operation, watched)
+    marks = {
+        "apiversion": manifests.text_at(watched, "apiVersion"),
+        "kind": manifests.text_at(watched, "kind"),
+        "name": manifests.name(watched),
+        "resourceversion": manifests.text_at(watched, "metadata", "resourceVersion"),
+    }
+    if manifests.namespace(watched):
+        marks["namespace"] = manifests.namespace(watched)
+    annotations = {f"{WATCHED}-{key}": text for key, text in marks.items()}
+    manifests.add_texts(operation, annotations, "metadata", "annotations")
+    return _owned(operation, watch, _WATCH)
+
+
+def require(operation: Object, watched: Object) -> None:
+    """Make every step of ``operation`` require ``watched``."""
+    selector: Object = {
+        "requirementName": WATCHED,
+        "apiVersion": manifests.text_at(watched, "apiVersion"),
+        "kind": manifests.text_at(watched, "kind"),
+        "name": manifests.name(watched),
+    }
+    manifests.set_text(selector, manifests.namespace(watched), "namespace")
+    for step in manifests.objects_at(operation, "spec", "pipeline"):
+        listed: list[Value] = [*manifests.objects_at(step, "requirements", "requiredResources")]
+        needs = manifests.make_object(step, "requirements")
+        needs["requiredResources"] = [*listed, dict(selector)]
+
+
+def _copied(manifest: Object) -> Object:
+    return {key: objects.copied(value) for key, value in manifest.items()}
+
+
+def _filled(parent: Object, name: str) -> Object:
+    template = manifests.object_at(parent, *_TEMPLATE)
+    metadata = _copied(manifests.object_at(template, "metadata"))
+    return {
+        "apiVersion": API_VERSION,
+        "kind": _OPERATION,
+        "metadata": {**metadata, "name": name},
+        "spec": _copied(manifests.object_at(template, "spec")),
+    }
+
+
+def _owned(operation: Object, parent: Object, kind: str) -> Object:
+    name = manifests.name(parent)
+    label = f"{_GROUP}/{kind.lower()}"
+    manifests.add_texts(operation, {label: name}, "metadata", "labels")
+    owner: Object = {
+        "apiVersion": API_VERSION,
+        "kind": kind,
+        "name": name,
+        "uid": manifests.text_at(parent, "metadata", "uid"),
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    owners: list[Value] = [*manifests.objects_at(operation, "metadata", "ownerReferences"), owner]
+    manifests.object_at(operation, "metadata")["ownerReferences"] = owners
+    # The engine's answer is the object alone, without its type.
+    return {key: value for key, value in operation.items() if key in {"metadata", "spec"}} | {
+        "status": {}
+    }
+
+
+def _hash(watched: Object) -> str:
+    group, _, version = manifests.text_at(watched, "apiVersion").rpartition("/")
+    parts = [
+        f"{group}/{version}, Kind={manifests.text_at(watched, 'kind')}",
+        manifests.namespace(watched),
+        manifests.name(watched),
+        manifests.text_at(watched, "metadata", "uid"),
+        manifests.text_at(watched, "metadata", "resourceVersion"),
+    ]
+    if deleted := manifests.text_at(watched, "metadata", "deletionTimestamp"):
+        parts.append(_in_utc(deleted))
+    return hashlib.sha256("/".join(parts).encode()).hexdigest()[:_HASH]
+
+
+def _in_utc(time: str) -> str:
+    try:
+        return datetime.fromisoformat(time).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        return time
