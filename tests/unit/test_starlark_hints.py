@@ -56,7 +56,7 @@ CASES = (
     ("return [*req]", "join lists with `a + b`"),
     ("if (x := 1):\n        pass", "on a line of its own"),
     ("if req\n        pass", "a colon is missing"),
-    ("return [1, 2", "a bracket is not closed"),
+    ("return [1, 2", "close it with ]"),
     ("return 'a' 'b'", "join texts with `+`"),
     ("x = 1\n      y = 2", "indented further"),
     ("if req:\n    pass", "indent the lines of a block"),
@@ -87,6 +87,18 @@ CASES = (
     ("return {'a': len}", "with parentheses"),
     ("return {'a': range(2)}", "write list(range(n))"),
     ("return {1: 'a'}", "use str(key)"),
+    ("return dict((1, 2", "close it with )"),
+    ("return {'a': [1\n    x = 2", "close it with ]"),
+    ("x = {'a': 1\n    return x", "close it with }"),
+    ("return 1 // 0", "not 0 first"),
+    ("return 'a", "the quote it begins with"),
+    ("return range(3000000000)", "at most 2147483647"),
+    ("return dns1123(1)", "use str(value)"),
+    ("return indent('a', 'b')", "use int(value)"),
+    ("return stable_choice('a')", "[value]"),
+    ("return reqs", 'did you mean "re'),
+    ("return child_name('a')", "write child_name(parent, name, max_length=63)"),
+    ("return regex_match('a', '(')", "close it with )"),
 )
 
 

@@ -100,7 +100,7 @@ class _Build:
         try:
             wrapped = bridge.wrap(frozen)
         except starlark.StarlarkError as error:
-            raise errors.no_main(str(error)) from error
+            raise errors.no_main(str(error), main) from error
         # Positions and excerpts refer to the text as it was parsed.
         main = self._sources[main.name]
         return Script(

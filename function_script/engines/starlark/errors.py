@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from function_script.diagnostics import Diagnostic, cut
-from function_script.engines.starlark import hints, missing
+from function_script.engines.starlark import corrections, hints, missing
 from function_script.engines.starlark.dialect import MAX_CALLS
 from function_script.errors import DocumentError, FatalError, LimitError, ProgramError
 from function_script.source import Source, Span, excerpt
@@ -37,7 +37,6 @@ _SPOT = re.compile(r"^ *--> (.+):([0-9]+):([0-9]+)$", re.MULTILINE)
 _FRAME = re.compile(r"^  \* (.+):([0-9]+), in (.+)$", re.MULTILINE)
 _UNDERLINE = re.compile(r"^ *\| ( *)(\^+)$", re.MULTILINE)
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
-_FIRST_LINE = re.compile(r"^1 \| ", re.MULTILINE)
 # Something that was looked up is not there.
 _ABSENT = re.compile(r"^Key .* was not found$|`NoneType`")
 _LINE_END = re.compile(r"\s*\n\s*")
@@ -72,8 +71,8 @@ def main_span(source: Source) -> Span | None:
 def unparsable(text: str, source: Source) -> ProgramError:
     """The error of a source that is no Starlark."""
     failure = _read(text)
-    span = _at_the_tab(_at_the_end(failure.spot, text, source), failure.message, source)
-    failure = replace(failure, spot=span)
+    message, spot = corrections.of_syntax(failure.message, failure.spot, text, source)
+    failure = replace(failure, message=message, spot=spot)
     sources = {source.name: source}
     return ProgramError(_diagnostic(f"cannot parse {source.name}", failure, sources))
 
@@ -86,13 +85,16 @@ def unloadable(text: str, source: Source, sources: Sources, limits: Limits) -> F
     return limit or ProgramError(_diagnostic(verb, failure, sources))
 
 
-def no_main(text: str) -> ProgramError:
+def no_main(text: str, main: Source) -> ProgramError:
     """The error of a script without ``main``."""
     cause = _read(text).message
     if "no symbol `main`" in cause or "`main` is not exported" in cause:
         cause = "the script must define main(req)"
     hint = 'begin with `def main(req):` and return a dict such as {"desired": {"resources": {}}}'
-    return ProgramError.of(f"cannot run main: {cause}", hint=hint)
+    span = Span(name=main.name, line=1, column=1)
+    return ProgramError.of(
+        f"cannot run main: {cause}", span=span, excerpt=excerpt(main, span), hint=hint
+    )
 
 
 def failed(
@@ -154,6 +156,7 @@ def _diagnostic(verb: str, failure: _Failure, sources: Sources) -> Diagnostic:
     """The user's place, or the place of the user's call into our prelude."""
     span, calls = _place(failure, sources)
     source = sources.get(span.name) if span else None
+    span = corrections.of_run(failure.message, span, source)
     line = _line(source, span) if source and span else ""
     message, hint = hints.explain(failure.message, line, span.column if span else None)
     return Diagnostic(
@@ -253,23 +256,3 @@ def _bad_contract(message: str, main: Source) -> FatalError:
     return ProgramError.of(
         f"cannot run main: {cause}", span=span, excerpt=frame, hint="write `def main(req):`"
     )
-
-
-def _at_the_end(span: Span | None, text: str, source: Source) -> Span | None:
-    """The interpreter reports an unexpected end of the file at 1:1, with an empty frame."""
-    if span is None or (span.line, span.column) != (1, 1) or _FIRST_LINE.search(text):
-        return span
-    lines = source.text.rstrip().split("\n")
-    return replace(span, line=len(lines), column=len(lines[-1]) + 1, width=1)
-
-
-def _at_the_tab(span: Span | None, message: str, source: Source) -> Span | None:
-    """The interpreter reports a tab in the indentation at the end of the line before."""
-    if span is None or not message.endswith("tabs are not allowed"):
-        return span
-    lines = source.text.split("\n")
-    for line, start in ((span.line, (span.column or 1) - 1), (span.line + 1, 0)):
-        column = lines[line - 1].find("\t", start) if line <= len(lines) else -1
-        if column >= 0:
-            return replace(span, line=line, column=column + 1, width=1)
-    return span

@@ -9,12 +9,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from function_script.engines.library import FUNCTIONS, advice
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 # The interpreter lists every symbol that would have been right; beyond a few it is noise.
 _MAX_EXPECTED = 4
 _EXPECTED = re.compile(r", expected one of (.+)$", re.DOTALL)
+_MEANT = re.compile(r', did you mean "?([^"]*?)"?\?$')
+_RAISED = re.compile(r"^(?:ValueError|TypeError): ")
 _REPR = re.compile(r"(\w+) \(repr: .*\)", re.DOTALL)
 
 
@@ -35,7 +39,12 @@ def _hint(message: str, text: str, line: str | None = None) -> _Hint:
 def explain(message: str, line: str, column: int | None) -> tuple[str, str | None]:
     """The message in our words, and a hint; ``line`` is the source's line, ``column`` 1-based."""
     before = line if column is None else line[: column - 1]
-    return _reworded(message), _find(message, before)
+    hint = _find(message, before)
+    message = _reworded(message)
+    meant = None if message.startswith("fail: ") else _MEANT.search(message)
+    if meant is None:
+        return message, hint
+    return message[: meant.start()], hint or f'did you mean "{meant[1]}"?'
 
 
 def for_result(problem: str) -> str | None:
@@ -48,7 +57,7 @@ def _find(message: str, before: str) -> str | None:
         found = hint.message.search(message)
         if found and (hint.line is None or hint.line.search(before)):
             return found.expand(hint.text)
-    return None
+    return advice.find(_RAISED.sub("", message), FUNCTIONS)
 
 
 def _reworded(message: str) -> str:
@@ -79,6 +88,14 @@ _WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         r"a value of type \1 cannot be handed to this function",
     ),
     (re.compile(r"^Variable (.*) not found"), r"name \1 is not defined"),
+    (
+        re.compile(r"^Operation `(?:compare|cmp\(\))` not supported for types `(\w+)` and `(\w+)`"),
+        r"cannot compare a value of type \1 with one of type \2",
+    ),
+    (
+        re.compile(r"^Error unpacking value for parameter `\w+` of type `int\b.*", re.DOTALL),
+        "the number is larger than this function takes",
+    ),
     (re.compile(r"\(iter\)"), "for … in"),
     # Calls are of "script.name", or of a function of ours such as "<prelude>._resource".
     (re.compile(r"for call to `?(?:\S*\.)?_?(\w+)`?$"), r"of \1"),
@@ -143,7 +160,6 @@ _HINTS = (
     _hint(r"unexpected symbol '\*' here", "join lists with `a + b`"),
     _hint(r"unexpected symbol ':' here", "assign on a line of its own", line=r"\(\s*\w+\s*$"),
     _hint(r"unexpected new line here, expected one of (?:\"->\" or )?\":\"", "a colon is missing"),
-    _hint(r"unexpected new line here, expected one of \",\" or", "a bracket is not closed"),
     _hint(r"unexpected string literal", "join texts with `+`"),
     _hint(r"unexpected new indentation", "this line is indented further than the block it is in"),
     _hint(r"expected one of \"\\n\" or \"INDENT\"", "indent the lines of a block"),
@@ -162,7 +178,16 @@ _HINTS = (
     _hint(r"^Index `.*` is out of bound", "test the length first"),
     _hint(r"^Immutable$", "nothing is kept between runs: begin with a copy, such as dict(value)"),
     _hint(r"referenced before assignment", "a name that a function assigns is its own everywhere"),
-    _hint(r"[Ee]xpected `int`,.*float", "use int(value)"),
+    _hint(r"[Ee]xpected `int`,.*float", "divide with //, or use int(value)"),
+    _hint(r"^Error unpacking value for parameter", "numbers here are at most 2147483647"),
+    _hint(r"bracket `\{` is not closed", "close it with }"),
+    _hint(r"bracket `\[` is not closed", "close it with ]"),
+    _hint(r"bracket `\(` is not closed", "close it with )"),
+    _hint(r"division by zero", "test that the divisor is not 0 first"),
+    _hint(r"unfinished string literal", "close the text with the quote it begins with"),
+    _hint(r"must be a string, not ", "use str(value)"),
+    _hint(r"must be an integer, not ", "use int(value)"),
+    _hint(r"must be a list(?: of \w+)?, not ", "put the value into brackets: [value]"),
     _hint(r"`\*` not supported for types .*`float`", "use int(value)"),
     _hint(r"`\+` not supported for types .*`string`", "use str(value), or a format such as %s"),
     _hint(r"`(?:compare|cmp\(\))` not supported", "only values of one type can be compared"),
