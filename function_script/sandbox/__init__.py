@@ -5,6 +5,6 @@ a pool moves bytes to ``function.handle`` in a worker and bytes back, and explai
 """
 
 from function_script.sandbox.outcome import Answered, Failed, Reply
-from function_script.sandbox.pool import Pool, PoolOptions
+from function_script.sandbox.pool import Load, Pool, PoolOptions
 
-__all__ = ["Answered", "Failed", "Pool", "PoolOptions", "Reply"]
+__all__ = ["Answered", "Failed", "Load", "Pool", "PoolOptions", "Reply"]

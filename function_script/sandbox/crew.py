@@ -31,25 +31,30 @@ class Crew:
         self._errands: set[threading.Thread] = set()
         self._is_closed = False
 
+    @property
+    def idle(self) -> int:
+        """How many workers are ready."""
+        return len(self._idle)
+
     def hire(self, number: int) -> None:
         """Have ``number`` more workers ready; raises SandboxError when they do not start."""
         for _ in range(number):
             self.give_back(self._nursery.fork())
 
     def take(self) -> Child:
-        """The worker that was busy last, for its caches are warmest; or a new one.
+        """An idle worker or a new one; raises SandboxError when none starts."""
+        return self.find_idle() or self._nursery.fork()
 
-        Raises SandboxError when none starts.
-        """
+    def find_idle(self) -> Child | None:
+        """The worker that was busy last, for its caches are warmest; takes no time."""
         while True:
             with self._lock:
                 if not self._idle:
-                    break
+                    return None
                 child = self._idle.pop()
             if child.is_alive():
                 return child
-            self._end(child)
-        return self._nursery.fork()
+            self.replace_later(child)
 
     def give_back(self, child: Child) -> None:
         """A worker is idle again."""
@@ -57,11 +62,11 @@ class Crew:
             if len(self._idle) < self._max_idle and not self._is_closed:
                 self._idle.append(child)
                 return
-        self._end(child)
+        self._in_background(lambda: self.end(child))
 
     def replace(self, child: Child) -> Death:
         """End a worker and tell how it ended; another is made ready when few are."""
-        death = self._end(child)
+        death = self.end(child)
         self._in_background(self._restock)
         return death
 
@@ -69,7 +74,7 @@ class Crew:
         """The same, while the caller goes on: a large process takes its time to end."""
 
         def replace() -> None:
-            self._end(child)
+            self.end(child)
             self._restock()
 
         self._in_background(replace)
@@ -81,12 +86,13 @@ class Crew:
             idle, self._idle = self._idle, []
             errands = list(self._errands)
         for child in idle:
-            self._end(child)
+            self.end(child)
         for thread in errands:
             thread.join()
         self._nursery.close()
 
-    def _end(self, child: Child) -> Death:
+    def end(self, child: Child) -> Death:
+        """End a worker and tell how it ended."""
         child.kill()
         death = self._nursery.reap(child.pid)
         child.close()
@@ -99,7 +105,7 @@ class Crew:
             with suppress(SandboxError):
                 self.hire(1)
 
-    def _in_background(self, task: Callable[[], None]) -> None:
+    def _in_background(self, task: Callable[[], object]) -> None:
         def work() -> None:
             task()
             with self._lock:

@@ -75,10 +75,10 @@ class Receipt:
         )
 
 
-def receive(connection: socket.socket) -> bytes:
-    """The next frame, or no bytes when the other end is gone."""
+def receive(connection: socket.socket, flags: int = 0) -> bytes:
+    """The next frame, or no bytes when the other end is gone; raises what recv raises to wait."""
     try:
-        return connection.recv(_MAX_FRAME_BYTES)
+        return connection.recv(_MAX_FRAME_BYTES, flags)
     except ConnectionResetError:
         return b""
 

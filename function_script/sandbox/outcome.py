@@ -129,9 +129,12 @@ def waited(seconds: float) -> Failed:
     return Failed(error=error, cause=Cause.WAITED, waited_seconds=seconds)
 
 
-def queue_full(waiting: int) -> Failed:
-    """More requests wait already than the pool lets wait."""
-    text = f"all workers are busy and {waiting} requests are waiting"
+def queue_full(waiting_of_this: int, waiting: int) -> Failed:
+    """More requests wait already than the pool lets wait, in all or of this composite resource."""
+    text = (
+        f"all workers are busy and {waiting} requests are waiting, "
+        f"{waiting_of_this} of them of this composite resource"
+    )
     return Failed(error=_limit(text, _BUSY_HINT), cause=Cause.REFUSED)
 
 

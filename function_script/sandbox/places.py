@@ -1,31 +1,45 @@
 """Who may run now: a few quick places, more slow ones, and a bounded queue before them.
 
 A run starts in a quick place. When it turns out to be long it moves to a slow one, so that the
-next in the queue can start. Knows nothing of workers and processes.
+next in the queue can start. Those who wait take turns by key, and one key has at most half of
+the slow places. Knows nothing of workers and processes.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import Counter
 from typing import TYPE_CHECKING, Self
 
 from function_script.sandbox import outcome
+from function_script.sandbox.turns import Turns
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
     from types import TracebackType
 
     from function_script.sandbox.outcome import Failed
 
+# Of the queue, for one key: a flood of one XR must leave room for the others.
+_SHARE_OF_QUEUE = 4
+_SHARE_OF_SLOW = 2
+
 
 class Place:
-    """The right to run, for the time of a ``with`` block."""
+    """The right to run, for the time of a ``with`` block; at first perhaps only a place in line."""
 
-    def __init__(self, places: Places, waited_seconds: float) -> None:
+    def __init__(
+        self, places: Places, key_of: Callable[[], Hashable], on_turn: Callable[[], None]
+    ) -> None:
         self._places = places
-        self.waited_seconds = waited_seconds
+        self._key_of: Callable[[], Hashable] | None = key_of
+        self._key: Hashable = None
+        self._arrival = time.monotonic()
+        self.on_turn = on_turn
+        self.is_waiting = False
         self.is_slow = False
+        self.waited_seconds = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -36,64 +50,123 @@ class Place:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._places.leave(self)
+        self.leave()
+
+    @property
+    def key(self) -> Hashable:
+        """Whose run it is; found out when first asked for, since mostly nobody asks."""
+        if self._key_of is not None:
+            self._key, self._key_of = self._key_of(), None
+        return self._key
+
+    def turn(self) -> None:
+        """It is this one's turn: it waits no more."""
+        self.is_waiting = False
+        self.waited_seconds = time.monotonic() - self._arrival
+
+    def age_seconds(self) -> float:
+        """The time since it was asked for."""
+        return time.monotonic() - self._arrival
 
     def give_way(self) -> bool:
         """Move to a slow place, so that another run can have the quick one; False: none is left."""
         return self._places.give_way(self)
 
+    def give_up(self) -> bool:
+        """Wait no longer; False: the turn has come meanwhile."""
+        return self._places.give_up(self)
+
+    def leave(self) -> None:
+        """End the run."""
+        self._places.leave(self)
+
 
 class Places:
-    """``quick`` and ``slow`` runs at the same time, ``waiting`` requests before them, in order."""
+    """``quick`` and ``slow`` runs at the same time, ``waiting`` requests before them.
+
+    Thread-safe. ``on_turn`` is called in the thread that makes room, with no lock held.
+    """
 
     def __init__(self, *, quick: int, slow: int, waiting: int) -> None:
         self._lock = threading.Lock()
+        self._quick = quick
         self._free_quick = quick
         self._max_slow = slow
-        self._max_waiting = waiting
-        self._queue: deque[threading.Event] = deque()
+        self._max_slow_of_one = max(slow // _SHARE_OF_SLOW, 1)
+        per_key = max(waiting // _SHARE_OF_QUEUE, 1)
+        self._queue: Turns[Place] = Turns(total=waiting, per_key=per_key)
+        self._slow_of: Counter[Hashable] = Counter()
         self.slow = 0
         """How many runs have turned out to be long and are still there."""
 
-    def enter(self, deadline: float) -> Place | Failed:
-        """Wait for a quick place until ``deadline`` (monotonic seconds)."""
-        arrival = time.monotonic()
+    @property
+    def busy(self) -> int:
+        """How many quick places are taken."""
+        return self._quick - self._free_quick
+
+    @property
+    def waiting(self) -> int:
+        """How many requests are in line."""
+        return len(self._queue)
+
+    def enter(self, key_of: Callable[[], Hashable], on_turn: Callable[[], None]) -> Place | Failed:
+        """A quick place, or one in line until ``on_turn`` is called; or why there is neither."""
+        place = Place(self, key_of, on_turn)
         with self._lock:
-            if self._free_quick > 0:
+            is_held = bool(self._slow_of) and self._is_held(place.key)
+            if self._free_quick > 0 and not is_held:
                 self._free_quick -= 1
-                return Place(self, 0.0)
-            if len(self._queue) >= self._max_waiting:
-                return outcome.queue_full(len(self._queue))
-            turn = threading.Event()
-            self._queue.append(turn)
-        turn.wait(max(0.0, deadline - arrival))
-        waited_seconds = time.monotonic() - arrival
+                return place
+            if self._queue.is_full_for(place.key):
+                return outcome.queue_full(self._queue.count(place.key), len(self._queue))
+            place.is_waiting = True
+            self._queue.add(place.key, place)
+        return place
+
+    def give_up(self, place: Place) -> bool:
+        """Take ``place`` out of the line; False: it is not in line any more."""
         with self._lock:
-            if turn.is_set():
-                return Place(self, waited_seconds)
-            self._queue.remove(turn)
-        return outcome.waited(waited_seconds)
+            return place.is_waiting and self._queue.remove(place.key, place)
 
     def give_way(self, place: Place) -> bool:
         """Move ``place`` from quick to slow, if it can be; whether it is slow now."""
+        called: list[Place] = []
         with self._lock:
             if not place.is_slow and self.slow < self._max_slow:
                 self.slow += 1
+                self._slow_of[place.key] += 1
                 place.is_slow = True
-                self._call_next()
-            return place.is_slow
+                self._free_quick += 1
+                called = self._call()
+        _tell(called)
+        return place.is_slow
 
     def leave(self, place: Place) -> None:
         """End a run."""
         with self._lock:
             if place.is_slow:
                 self.slow -= 1
+                self._slow_of[place.key] -= 1
+                self._slow_of += Counter()  # drops keys that are at zero
             else:
-                self._call_next()
+                self._free_quick += 1
+            called = self._call()
+        _tell(called)
 
-    def _call_next(self) -> None:
-        """Hand the place straight to the first in the queue, so that no newcomer overtakes it."""
-        if self._queue:
-            self._queue.popleft().set()
-        else:
-            self._free_quick += 1
+    def _is_held(self, key: Hashable) -> bool:
+        """One that has so many long runs already must wait for them, whoever else may run."""
+        return key is not None and self._slow_of[key] >= self._max_slow_of_one
+
+    def _call(self) -> list[Place]:
+        """Hand free places straight to those whose turn it is, so that no newcomer overtakes."""
+        called = []
+        while self._free_quick > 0 and (place := self._queue.next(self._is_held)) is not None:
+            self._free_quick -= 1
+            place.turn()
+            called.append(place)
+        return called
+
+
+def _tell(called: list[Place]) -> None:
+    for place in called:
+        place.on_turn()

@@ -1,43 +1,40 @@
 """The pool: one request to one worker, under limits, with an explanation for each that is lost.
 
-The server and the local tools call ``run``, from any thread. A pool knows limits and processes;
-it reads neither requests nor responses.
+Local tools and the threaded transport call ``run``, from any thread; a server with an event loop
+puts a ``Switchboard`` on it. A pool knows limits and processes; it reads no requests.
 """
 
 from __future__ import annotations
 
+import threading
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from function_script.errors import SandboxError
 from function_script.limits import MIB, Limits
-from function_script.sandbox import machine, outcome, report
+from function_script.sandbox import machine, outcome
 from function_script.sandbox.crew import Crew
-from function_script.sandbox.frames import Receipt
 from function_script.sandbox.nursery import Nursery
-from function_script.sandbox.outcome import Answered, Cause, Failed, Reply, Terms
+from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.pace import Pace
-from function_script.sandbox.places import Places
+from function_script.sandbox.places import Place, Places
+from function_script.sandbox.run import Loss, Means, Run
 from function_script.sandbox.settings import Settings
-from function_script.sandbox.speech import to_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
     from types import TracebackType
 
-    from function_script.sandbox.child import Child
-    from function_script.sandbox.places import Place
-
-_LOOK_SECONDS = 0.0125
-# On a crowded machine a run can get nowhere: it gives way after this share of its time as well.
-_GIVE_WAY_SHARE = 0.5
-# The worker's own alarm comes first; this one is for when it does not.
-_GRACE_SECONDS = 0.1
 # Nobody waits longer for a worker: Crossplane gives a whole pipeline two minutes.
 _PATIENCE_SECONDS = 600.0
-_MAX_PICKS = 3
 # A response is at most the desired state that came with the request, and what the step adds.
 _ROOM_FOR_OUTPUT_BYTES = 16 * MIB
+
+
+def _of_nobody(_: bytes) -> Hashable:
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +43,7 @@ class PoolOptions:
 
     ``workers`` run programs at the same time, ``slow_workers`` more may be busy with long ones
     (None: as many as the machine bears); ``spare`` idle ones are kept ready when others are lost.
+    ``key_of`` says whose a request is: those who wait take turns by it.
     ``module``, ``preload`` and ``rehearsals`` make workers warm at birth (see Settings).
     """
 
@@ -56,17 +54,20 @@ class PoolOptions:
     max_waiting: int = 1_000
     max_request_bytes: int = 64 * MIB
     max_runs: int = 10_000
+    key_of: Callable[[bytes], Hashable] = _of_nobody
     module: str = "function_script.function"
     preload: tuple[str, ...] = ()
     rehearsals: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
-    """A worker that did not answer within ``seconds``: it has ended, or is to be ended."""
+class Load:
+    """How many requests are in line, short and long runs, idle workers."""
 
-    child: Child
-    seconds: float
+    waiting: int = 0
+    busy: int = 0
+    slow: int = 0
+    idle: int = 0
 
 
 class Pool:
@@ -77,8 +78,6 @@ class Pool:
         slow = options.slow_workers
         if slow is None:
             slow = machine.slow_workers(options.limits.memory_bytes, options.workers)
-        self._places = Places(quick=options.workers, slow=slow, waiting=options.max_waiting)
-        self._pace = Pace(options.limits.timeout_seconds)
         settings = Settings(
             module=options.module,
             preload=options.preload,
@@ -87,7 +86,12 @@ class Pool:
             max_runs=options.max_runs,
         )
         nursery = Nursery(settings, options.max_request_bytes + _ROOM_FOR_OUTPUT_BYTES)
-        self._crew = Crew(nursery, max_idle=options.workers + options.spare, spare=options.spare)
+        self.means = Means(
+            limits=options.limits,
+            places=Places(quick=options.workers, slow=slow, waiting=options.max_waiting),
+            crew=Crew(nursery, max_idle=options.workers + options.spare, spare=options.spare),
+            pace=Pace(options.limits.timeout_seconds),
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -102,7 +106,13 @@ class Pool:
 
     def fill(self) -> None:
         """Have workers ready before the first request; raises SandboxError when it cannot be."""
-        self._crew.hire(self._options.workers)
+        self.means.crew.hire(self._options.workers)
+
+    def enter(self, data: bytes, on_turn: Callable[[], None]) -> Place | Failed:
+        """A place for a request (see Places.enter)."""
+        if len(data) > self._options.max_request_bytes:
+            return outcome.too_large(len(data), self._options.max_request_bytes)
+        return self.means.places.enter(partial(self._options.key_of, data), on_turn)
 
     def run(self, data: bytes, timeout_seconds: float | None = None) -> Reply:
         """Evaluate a request in a worker.
@@ -110,112 +120,51 @@ class Pool:
         ``timeout_seconds`` is what is left of the caller's time, waiting for a worker included;
         None: no other limit than the step's own. Never raises for what a program did.
         """
-        if len(data) > self._options.max_request_bytes:
-            return outcome.too_large(len(data), self._options.max_request_bytes)
-        left = _PATIENCE_SECONDS if timeout_seconds is None else timeout_seconds
-        deadline = time.monotonic() + min(left, _PATIENCE_SECONDS)
-        place = self._places.enter(deadline)
+        end = deadline(timeout_seconds)
+        turn = threading.Event()
+        place = self.enter(data, turn.set)
         if isinstance(place, Failed):
             return place
-        terms = self._terms(deadline)
+        if place.is_waiting:
+            turn.wait(max(0.0, end - time.monotonic()))
+            if not turn.is_set() and place.give_up():
+                return outcome.waited(place.age_seconds())
+        run = Run(self.means, place, data, end)
         with place:
-            reply = self._run_at(place, data, terms)
+            reply = self._to_end(run)
         if isinstance(reply, Loss):
             # The next one may run meanwhile: a large process takes its time to end.
-            reply = self._explain(reply, terms)
-        return replace(reply, waited_seconds=place.waited_seconds)
+            return run.explain(reply)
+        return reply
+
+    def load(self) -> Load:
+        """How busy it is, for the operator."""
+        places, crew = self.means.places, self.means.crew
+        return Load(
+            waiting=places.waiting, busy=places.busy, slow=places.slow, idle=crew.idle
+        )
 
     def close(self) -> None:
         """End all processes."""
-        self._crew.close()
+        self.means.crew.close()
 
-    def _terms(self, deadline: float) -> Terms:
-        limits = self._options.limits
-        terms = Terms(timeout_seconds=limits.timeout_seconds, memory_bytes=limits.memory_bytes)
-        left = max(deadline - time.monotonic(), 0.0)
-        if left < terms.timeout_seconds:
-            terms = replace(terms, timeout_seconds=left, timeout_set_by="the call's deadline")
-        return terms
-
-    def _run_at(self, place: Place, data: bytes, terms: Terms) -> Reply | Loss:
+    def _to_end(self, run: Run) -> Reply | Loss:
         """Evaluate in the next worker that lives to begin; one may be dying when it is picked."""
-        for _ in range(_MAX_PICKS):
+        reply = None
+        while reply is None:
             try:
-                child = self._crew.take()
+                child = self.means.crew.take()
             except SandboxError as error:
                 return Failed(error=error, cause=Cause.KILLED)
-            started = time.monotonic()
-            child.begin(data, terms.timeout_seconds)
-            frame = self._await_receipt(child, place, terms.timeout_seconds)
-            if frame:
-                return self._read(child, frame, terms, len(data))
-            if frame is None or child.has_begun():
-                return Loss(child=child, seconds=time.monotonic() - started)
-            self._crew.replace(child)
-        return _failed(Cause.KILLED, terms, detail="workers end before they begin")
-
-    def _await_receipt(self, child: Child, place: Place, timeout_seconds: float) -> bytes | None:
-        """The next frame (see Child.receipt), while a long run is moved out of the others' way."""
-        started = time.monotonic()
-        end = started + timeout_seconds + _GRACE_SECONDS
-        while not place.is_slow:
-            left = end - time.monotonic()
-            frame = child.receipt(min(left, _LOOK_SECONDS))
-            if frame is not None or left <= _LOOK_SECONDS:
-                return frame
-            is_long = child.used_seconds() > self._pace.long_seconds()
-            is_late = time.monotonic() - started > timeout_seconds * _GIVE_WAY_SHARE
-            if (is_long or is_late) and place.give_way() and is_long:
-                child.slow_down()
-        return child.receipt(end - time.monotonic())
-
-    def _read(self, child: Child, frame: bytes, terms: Terms, request_bytes: int) -> Reply:
-        try:
-            receipt = Receipt.unpack(frame)
-            reply = _to_reply(*child.payload(receipt), _narrowed(terms, child))
-        except ValueError as error:
-            self._crew.replace_later(child)
-            return _failed(Cause.CRASH, terms, detail=f"its worker answered with {error}")
-        if isinstance(reply, Answered) and not reply.diagnostics:
-            self._pace.learn(child.used_seconds())
-        child.finish(max(request_bytes, receipt.payload_length + receipt.report_length))
-        if receipt.is_last or not child.is_reusable:
-            self._crew.replace_later(child)
-        else:
-            self._crew.give_back(child)
+            run.begin(child)
+            frame = child.receipt(run.due - time.monotonic())
+            while frame is None and run.look(time.monotonic()):
+                frame = child.receipt(run.due - time.monotonic())
+            reply = run.end(frame)
         return reply
 
-    def _explain(self, loss: Loss, terms: Terms) -> Failed:
-        """Find out what a worker died of; one that is late is not waited for."""
-        child, terms = loss.child, _narrowed(terms, loss.child)
-        log = to_text(child.last_words())
-        if loss.seconds >= terms.timeout_seconds:
-            self._crew.replace_later(child)
-            return _failed(Cause.TIMEOUT, terms, log=log)
-        death = self._crew.replace(child)
-        cause = outcome.cause_of(death, terms)
-        return _failed(cause, terms, log=log, detail=f"wait status {death.status}")
 
-
-def _to_reply(response: bytes, text: bytes, terms: Terms) -> Reply:
-    told = report.from_json(text)
-    if told.cause is None:
-        return Answered(
-            response=response, diagnostics=told.diagnostics, facts=told.facts, log=told.log
-        )
-    error = outcome.explain(told.cause, terms, told.detail)
-    return Failed(error=error, cause=told.cause, log=told.log, detail=told.trace)
-
-
-def _failed(cause: Cause, terms: Terms, *, log: str = "", detail: str = "") -> Failed:
-    return Failed(error=outcome.explain(cause, terms), cause=cause, log=log, detail=detail)
-
-
-def _narrowed(terms: Terms, child: Child) -> Terms:
-    """The terms after the input had its say."""
-    timeout_seconds, memory_bytes = child.limits_in_force()
-    if 0 < timeout_seconds < terms.timeout_seconds:
-        terms = replace(terms, timeout_seconds=timeout_seconds, timeout_set_by="limits.timeout")
-    if 0 < memory_bytes < terms.memory_bytes:
-        terms = replace(terms, memory_bytes=memory_bytes, memory_set_by="limits.memory")
-    return terms
+def deadline(timeout_seconds: float | None) -> float:
+    """The moment (monotonic seconds) until which a caller with that much time left waits."""
+    left = _PATIENCE_SECONDS if timeout_seconds is None else timeout_seconds
+    return time.monotonic() + min(left, _PATIENCE_SECONDS)

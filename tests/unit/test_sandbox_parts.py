@@ -1,10 +1,8 @@
-"""The sandbox's parts, each by itself: places, deaths, reports, logs, frames."""
+"""The sandbox's parts, each by itself: deaths, reports, logs, frames."""
 
 from __future__ import annotations
 
 import signal
-import threading
-import time
 
 import pytest
 from sandbox_handlers import PROBLEM
@@ -12,89 +10,11 @@ from sandbox_handlers import PROBLEM
 from function_script.limits import MIB
 from function_script.sandbox import machine, outcome, report, speech
 from function_script.sandbox.frames import Receipt
-from function_script.sandbox.outcome import Cause, Death, Failed, Terms
+from function_script.sandbox.outcome import Cause, Death, Terms
 from function_script.sandbox.pace import Pace
-from function_script.sandbox.places import Place, Places
 from function_script.sandbox.report import Report
 
 TERMS = Terms(timeout_seconds=2.0, memory_bytes=256 * MIB)
-
-
-def soon() -> float:
-    """A deadline that a test can wait for."""
-    return time.monotonic() + 0.02
-
-
-def enter(places: Places) -> Place:
-    """A place that must be free."""
-    place = places.enter(soon())
-    assert isinstance(place, Place)
-    return place
-
-
-def cause(entered: Place | Failed) -> Cause:
-    """Why there was no place."""
-    assert isinstance(entered, Failed)
-    return entered.cause
-
-
-def test_no_more_than_the_quick_places_run() -> None:
-    """The next one waits, and gives up at its deadline."""
-    places = Places(quick=1, slow=1, waiting=5)
-    enter(places)
-    assert cause(places.enter(soon())) is Cause.WAITED
-
-
-def test_leaving_makes_room() -> None:
-    """A place is free again after its run, also when a run raised."""
-    places = Places(quick=1, slow=1, waiting=5)
-    with pytest.raises(KeyError), enter(places):
-        raise KeyError
-    enter(places)
-
-
-def test_giving_way_makes_room_while_there_are_slow_places() -> None:
-    """As many runs as there are slow places can give way, each of them once."""
-    places = Places(quick=1, slow=1, waiting=5)
-    first = enter(places)
-    first.give_way()
-    first.give_way()
-    second = enter(places)
-    second.give_way()
-    assert cause(places.enter(soon())) is Cause.WAITED
-    with first:
-        pass
-    second.give_way()
-    enter(places)
-
-
-def test_the_queue_is_bounded() -> None:
-    """Nobody waits behind more than the longest queue allowed."""
-    places = Places(quick=1, slow=0, waiting=0)
-    enter(places)
-    assert cause(places.enter(soon())) is Cause.REFUSED
-
-
-def test_the_queue_is_served_in_order() -> None:
-    """Places go to those who wait, first come first served."""
-    places, order = Places(quick=1, slow=0, waiting=9), []
-    first = enter(places)
-
-    def wait(number: int) -> None:
-        place = places.enter(time.monotonic() + 5)
-        assert isinstance(place, Place)
-        with place:
-            order.append(number)
-
-    threads = [threading.Thread(target=wait, args=[number]) for number in range(5)]
-    for thread in threads:
-        thread.start()
-        time.sleep(0.01)
-    with first:
-        pass
-    for thread in threads:
-        thread.join()
-    assert order == [0, 1, 2, 3, 4]
 
 
 def test_long_is_what_is_unusual() -> None:

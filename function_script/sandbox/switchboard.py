@@ -1,0 +1,191 @@
+"""The pool for a server with an event loop: requests in, replies by callback, no thread waits.
+
+The server calls it in its loop's thread. What takes time (forking, and finding out what a worker
+died of) is done by a few threads aside.
+"""
+
+from __future__ import annotations
+
+import select
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from function_script.errors import SandboxError
+from function_script.sandbox import outcome
+from function_script.sandbox.outcome import Cause, Failed, Reply
+from function_script.sandbox.pool import deadline
+from function_script.sandbox.run import LOOK_SECONDS, Loss, Run
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from function_script.sandbox.child import Child
+    from function_script.sandbox.places import Place
+    from function_script.sandbox.pool import Pool
+
+OnReply: TypeAlias = "Callable[[Reply], None]"
+T = TypeVar("T")
+# Each is held up by one dying process or by the zygote; more than a few would only queue there.
+_ERRAND_THREADS = 8
+_ONCE = select.EPOLLIN | select.EPOLLONESHOT
+
+
+class Job:
+    """One request on its way; to be handed back to ``cancel``."""
+
+    def __init__(self, data: bytes, end: float, on_reply: OnReply) -> None:
+        self.data = data
+        self.end = end
+        self.on_reply: OnReply | None = on_reply
+        self.place: Place
+        self.run: Run
+        self.child: Child
+
+
+class Switchboard:
+    """Connects requests with workers. Everything is called, and calls back, in ``loop``."""
+
+    def __init__(self, pool: Pool, loop: asyncio.AbstractEventLoop) -> None:
+        self._pool = pool
+        self._crew = pool.means.crew
+        self._loop = loop
+        self._errands = ThreadPoolExecutor(_ERRAND_THREADS, thread_name_prefix="errand")
+        self._running: dict[int, Job] = {}
+        self._waiting: dict[Job, None] = {}
+        self._ticking: asyncio.TimerHandle | None = None
+        # A set of its own: joining and leaving the loop's would cost more than the rest of a run.
+        self._epoll = select.epoll()
+        loop.add_reader(self._epoll.fileno(), self._receive)
+
+    def start(self, data: bytes, timeout_seconds: float, on_reply: OnReply) -> Job:
+        """Evaluate a request; ``on_reply`` is called once, perhaps before this returns."""
+        job = Job(data, deadline(timeout_seconds), on_reply)
+        place = self._pool.enter(data, partial(self._begin, job))
+        if isinstance(place, Failed):
+            _tell(job, place)
+            return job
+        job.place = place
+        if not place.is_waiting:
+            self._begin(job)
+        else:
+            self._waiting[job] = None
+            self._keep_ticking()
+        return job
+
+    def cancel(self, job: Job) -> None:
+        """Nobody waits for the reply any more: do not begin; what has begun goes to its end."""
+        job.on_reply = None
+        if job in self._waiting and job.place.give_up():
+            del self._waiting[job]
+
+    def close(self) -> None:
+        """End what is running; no reply comes from now on."""
+        self._loop.remove_reader(self._epoll.fileno())
+        if self._ticking is not None:
+            self._ticking.cancel()
+        self._errands.shutdown()
+        self._epoll.close()
+        for job in self._running.values():
+            self._crew.end(job.child)
+
+    def _begin(self, job: Job) -> None:
+        self._waiting.pop(job, None)
+        job.run = Run(self._pool.means, job.place, job.data, job.end)
+        self._pick(job)
+
+    def _pick(self, job: Job) -> None:
+        child = self._crew.find_idle()
+        if child is None:
+            self._aside(self._take, partial(self._hand_over, job))
+        else:
+            self._hand_over(job, child)
+
+    def _hand_over(self, job: Job, child: Child | SandboxError) -> None:
+        if isinstance(child, SandboxError):
+            waited_seconds = job.place.waited_seconds
+            failed = Failed(error=child, cause=Cause.KILLED, waited_seconds=waited_seconds)
+            self._finish(job, failed)
+            return
+        job.child = child
+        job.run.begin(child)
+        self._running[child.fileno()] = job
+        self._expect(child)
+        self._keep_ticking()
+
+    def _expect(self, child: Child) -> None:
+        """Hear of the next receipt. A closed descriptor leaves the set by itself."""
+        try:
+            self._epoll.modify(child.fileno(), _ONCE)
+        except FileNotFoundError:
+            self._epoll.register(child.fileno(), _ONCE)
+
+    def _receive(self) -> None:
+        for descriptor, _ in self._epoll.poll(0):
+            job = self._running.get(descriptor)
+            if job is None:
+                continue
+            frame = job.child.receipt_now()
+            if frame is None:
+                self._expect(job.child)
+            else:
+                self._end(job, frame)
+
+    def _end(self, job: Job, frame: bytes | None) -> None:
+        del self._running[job.child.fileno()]
+        reply = job.run.end(frame)
+        if reply is None:
+            self._pick(job)
+        elif isinstance(reply, Loss):
+            # The next one may run meanwhile: a large process takes its time to end.
+            job.place.leave()
+            self._aside(partial(job.run.explain, reply), partial(_tell, job))
+        else:
+            self._finish(job, reply)
+
+    def _finish(self, job: Job, reply: Reply) -> None:
+        job.place.leave()
+        _tell(job, reply)
+
+    def _keep_ticking(self) -> None:
+        if self._ticking is None:
+            self._ticking = self._loop.call_later(LOOK_SECONDS, self._tick)
+
+    def _tick(self) -> None:
+        """Look at runs that take long, and at the patience of those in line."""
+        now = time.monotonic()
+        for job in list(self._running.values()):
+            if job.run.due <= now and not job.run.look(now):
+                self._end(job, None)
+        for job in [job for job in self._waiting if job.end <= now]:
+            if job.place.give_up():
+                del self._waiting[job]
+                _tell(job, outcome.waited(job.place.age_seconds()))
+        self._ticking = None
+        if self._running or self._waiting:
+            self._keep_ticking()
+
+    def _take(self) -> Child | SandboxError:
+        try:
+            return self._crew.take()
+        except SandboxError as error:
+            return error
+
+    def _aside(self, task: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Have a thread do ``task``, and the loop go on with what it returned."""
+
+        def done(future: Future[T]) -> None:
+            # After the end of the loop nobody is there to be told.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(then, future.result())
+
+        self._errands.submit(task).add_done_callback(done)
+
+
+def _tell(job: Job, reply: Reply) -> None:
+    if job.on_reply is not None:
+        job.on_reply(reply)
