@@ -17,6 +17,7 @@ class _Flags(options.LimitFlags, TypedDict):
     tls_server_certs_dir: Path | None
     address: str
     health_address: str
+    metrics_address: str
     max_recv_message_size: int
     workers: int | None
     program_root: Path | None
@@ -55,6 +56,14 @@ _DEBUG: Final = "Log every request and what programs print."
     show_default=True,
     metavar="HOST:PORT",
     help="Where kubelet probes health, in plain text. Empty: nowhere.",
+)
+@click.option(
+    "--metrics-address",
+    type=options.address_or_nothing,
+    default="0.0.0.0:8080",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="Where /metrics, /livez and /readyz are, in plain HTTP. Empty: nowhere.",
 )
 @click.option(
     "--max-recv-message-size",
@@ -107,6 +116,7 @@ def serve(**flags: Unpack[_Flags]) -> None:
         server.ServeOptions(
             address=flags["address"],
             health_address=flags["health_address"],
+            metrics_address=flags["metrics_address"],
             insecure=flags["insecure"],
             tls_certs_dir=flags["tls_server_certs_dir"] or flags["tls_certs_dir"],
             debug=flags["debug"],

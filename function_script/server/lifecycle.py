@@ -21,6 +21,7 @@ from function_script.limits import MIB
 from function_script.sandbox import Pool, PoolOptions, machine, seccomp
 from function_script.server import log, rehearsal, tls, transport
 from function_script.server.answering import Desk
+from function_script.server.watch import Watch
 
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
@@ -46,17 +47,21 @@ def serve(options: ServeOptions) -> int:
     with ExitStack() as stack:
         stopping = stack.enter_context(_Signals())
         pool = stack.enter_context(Pool(_pool_options(options)))
+        watch = Watch(pool, options)
         servicer = health.HealthServicer()
         max_request_bytes = options.max_recv_message_size_mib * MIB
-        server = transport.build(Desk(pool).answer, max_request_bytes, servicer)
+        server = transport.build(Desk(pool, watch.observe).answer, max_request_bytes, servicer)
         port = transport.listen(server, options.address, credentials)
         probes, probes_port = _listen_for_probes(options.health_address, servicer)
+        ports = (port, probes_port, watch.open(stack))
         pool.fill()
         server.start()
         for service in ("", *transport.SERVICES):
             servicer.set(service, health_pb2.HealthCheckResponse.SERVING)
-        _announce(options, (port, probes_port), time.monotonic() - started)
+        watch.is_serving = True
+        _announce(options, ports, time.monotonic() - started)
         stopping.wait()
+        watch.is_serving = False
         _drain(server, probes, servicer)
     _LOG.info("stopped")
     return 0
@@ -102,14 +107,16 @@ def _listen_for_probes(
     return server, port
 
 
-def _announce(options: ServeOptions, ports: tuple[int, int], seconds: float) -> None:
-    hosts = [address.rpartition(":")[0] for address in (options.address, options.health_address)]
-    address, health_address = (
+def _announce(options: ServeOptions, ports: tuple[int, ...], seconds: float) -> None:
+    wanted = (options.address, options.health_address, options.metrics_address)
+    hosts = [address.rpartition(":")[0] for address in wanted]
+    address, health_address, metrics_address = (
         f"{host}:{port}" if port else "none" for host, port in zip(hosts, ports, strict=True)
     )
     values = log.fields(
         address=address,
         health_address=health_address,
+        metrics_address=metrics_address,
         security="none" if options.insecure else "mutual TLS",
         system_calls="filtered" if seccomp.is_available() else "not filtered",
         version=__version__,

@@ -7,14 +7,27 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+import orjson
+
+from function_script import diagnostics
+
+if TYPE_CHECKING:
+    from function_script.server.records import Record
 
 Fields: TypeAlias = Mapping[str, str | int | float]
 
 _PACKAGE = "function_script"
+# For each value; lines of --debug may be longer, since people asked for what is in them.
+_MAX_BYTES = 2 * 1024
+_MAX_DEBUG_BYTES = 64 * 1024
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_LOG = logging.getLogger(__name__)
 
 
 def start(*, debug: bool) -> None:
@@ -32,25 +45,71 @@ def fields(**values: str | float) -> dict[str, Fields]:
     return {"fields": values}
 
 
+def write(record: Record) -> None:
+    """The one line of a request; with --debug also its problems and what its program printed."""
+    message = "answered" if record.outcome in {"ok", "fatal"} else "not answered"
+    level = logging.ERROR if record.is_alarming else logging.INFO
+    _LOG.log(level, message, extra={"fields": fields_of(record)})
+    if not _LOG.isEnabledFor(logging.DEBUG):
+        return
+    if record.problems:
+        frames = "\n".join(diagnostics.to_frame(problem) for problem in record.problems)
+        _LOG.debug("the problems", extra=fields(problems=frames + "\n"))
+    if record.printed:
+        _LOG.debug("the program printed", extra=fields(printed=record.printed + "\n"))
+
+
+def fields_of(record: Record) -> Fields:
+    """What the line of a request says, without what every line says."""
+    values: dict[str, str | int | float] = {"outcome": record.outcome, **record.identity}
+    waited = record.waited_seconds
+    values["milliseconds"] = round(record.seconds * 1000, 2)
+    values["waited_milliseconds"] = round(waited * 1000, 2)
+    if record.program_seconds is not None:
+        values["program_milliseconds"] = round(record.program_seconds * 1000, 2)
+    values["request_bytes"] = record.request_bytes
+    values["response_bytes"] = record.response_bytes
+    values.update(record.counts)
+    told = {"limit": record.limit, "error": record.error, "detail": record.detail}
+    values.update({key: value for key, value in told.items() if value})
+    return values
+
+
 def _fields_of(record: logging.LogRecord) -> Fields:
     found: Fields = getattr(record, "fields", {})
     return found
 
 
 class _Json(logging.Formatter):
-    """``{"ts": ..., "level": ..., "msg": ..., and the fields}``."""
+    """``{"ts": ..., "level": ..., "msg": ..., and the fields}``, in ASCII."""
 
     def format(self, record: logging.LogRecord) -> str:
         stamp = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line = {
-            **_fields_of(record),
             "ts": stamp.replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "msg": record.getMessage(),
         }
+        values = {
+            key: diagnostics.cut(value, _MAX_BYTES)
+            if type(value) is str and len(value) > _MAX_BYTES // 4
+            else value
+            for key, value in _fields_of(record).items()
+            if key not in line
+        }
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            values["exception"] = self.formatException(record.exc_info)
+        return _to_json({**line, **values})
+
+
+def _to_json(line: Fields) -> str:
+    try:
+        text = orjson.dumps(line)
+    except TypeError:
+        # A lone surrogate.
         return json.dumps(line)
+    # Line separators and control characters beyond ASCII are escaped by this one only.
+    return text.decode() if text.isascii() else json.dumps(line)
 
 
 class _Text(logging.Formatter):
@@ -58,10 +117,15 @@ class _Text(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         stamp = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S.%f")[:-3]
-        values = {key: str(value) for key, value in _fields_of(record).items()}
+        values = {key: _clean(str(value)) for key, value in _fields_of(record).items()}
         short = [f"{key}={value}" for key, value in values.items() if "\n" not in value]
         long = [value.rstrip("\n") for value in values.values() if "\n" in value]
-        text = " ".join([stamp, f"{record.levelname:7}", record.getMessage(), *short])
+        text = " ".join([stamp, f"{record.levelname:7}", _clean(record.getMessage()), *short])
         if record.exc_info:
             long.append(self.formatException(record.exc_info))
         return "\n".join([text, *("    " + block.replace("\n", "\n    ") for block in long)])
+
+
+def _clean(text: str) -> str:
+    """What a terminal shows and does not obey."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", diagnostics.cut(text, _MAX_DEBUG_BYTES))

@@ -16,12 +16,13 @@ class ServeOptions:
     """The flags of ``serve``.
 
     ``insecure`` wins over ``tls_certs_dir``; one of them must be given. An empty
-    ``health_address`` means no health port. ``workers`` None: what suits the processors.
-    ``program_root`` is the directory below which FileSystem sources are read.
+    ``health_address`` or ``metrics_address`` means no such port. ``workers`` None: what suits
+    the processors. ``program_root`` is the directory below which FileSystem sources are read.
     """
 
     address: str = "0.0.0.0:9443"  # Crossplane calls from other pods
     health_address: str = "0.0.0.0:8081"  # so does kubelet, from the node
+    metrics_address: str = "0.0.0.0:8080"  # and Prometheus
     insecure: bool = False
     tls_certs_dir: Path | None = None
     debug: bool = False

@@ -94,6 +94,11 @@ class Server:
         """Where it answers probes."""
         return _reachable(str(self._announcement()["health_address"]))
 
+    @property
+    def metrics_address(self) -> str:
+        """Where it answers in plain HTTP."""
+        return _reachable(str(self._announcement()["metrics_address"]))
+
     def channel(self, identity: Identity | None = None, *, name: str = SERVER_NAME) -> grpc.Channel:
         """A connection: in plain text, or with a client's ``identity`` to a server ``name``."""
         if identity is None:
@@ -128,6 +133,13 @@ class Server:
         """Memory of the server process itself, without what it shares with workers."""
         pages = Path(f"/proc/{self.pid}/statm").read_text().split()
         return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
+
+    def says(self, text: str, seconds: float = 5.0) -> bool:
+        """Whether the log has ``text``, soon."""
+        end = time.monotonic() + seconds
+        while text not in "".join(self.text) and time.monotonic() < end:
+            time.sleep(0.01)
+        return text in "".join(self.text)
 
     def lines(self, message: str) -> list[dict[str, object]]:
         """The lines of the log with that message."""
@@ -180,7 +192,7 @@ def _parse(line: str) -> list[dict[str, object]]:
 
 def _with_free_ports(flags: tuple[str, ...]) -> list[str]:
     chosen = [*flags]
-    for flag in ("--address", "--health-address"):
+    for flag in ("--address", "--health-address", "--metrics-address"):
         if flag not in flags:
             chosen += [flag, "127.0.0.1:0"]
     return chosen

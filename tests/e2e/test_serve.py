@@ -136,9 +136,8 @@ def test_debug_shows_prints_and_frames(server: Server, channel: grpc.Channel) ->
     """With --debug the log has what a program printed, and problems with their source."""
     call(channel, GOOD)
     call(channel, builders.request(builders.starlark("def main(req):\n    return nmae\n")))
-    text = "".join(server.text)
-    assert "seen demo" in text
-    assert "2 |     return nmae" in text
+    assert server.says("seen demo")
+    assert server.says("2 |     return nmae")
 
 
 def test_a_request_is_one_json_line() -> None:

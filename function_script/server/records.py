@@ -1,0 +1,96 @@
+"""One finished request, as the log, the metrics and the traces tell it.
+
+Answering makes one record for each request. A record says how it went, never what was in it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from function_script import diagnostics, facts
+from function_script.sandbox import Answered
+from function_script.sandbox.outcome import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.sandbox import Reply
+
+OK = "ok"
+FATAL = "fatal"
+OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
+"""Everything a record's ``outcome`` can be."""
+
+# These are for the operator to look into; all others are the user's business.
+_ALARMING = {Cause.BUG, Cause.FORBIDDEN, Cause.KILLED}
+_LIMITS = {Cause.TIMEOUT: "time", Cause.MEMORY: "memory", Cause.OUTPUT: "printed"}
+# A worker has run a stranger's program: of what it reports, only this is passed on.
+_TEXTS = ("api_version", "kind", "namespace", "name", "uid", "step", "input", "language")
+_COUNTS = ("documents", "remembered", "looked_up")
+
+
+class Record(NamedTuple):
+    """Times in seconds. ``counts`` are whole numbers a worker reports; ``error`` is for users.
+
+    ``problems`` and ``printed`` may quote what a program has seen: for --debug only. ``parent`` is
+    the caller's trace context.
+    """
+
+    outcome: str
+    is_alarming: bool
+    identity: Mapping[str, str]
+    request_bytes: int
+    response_bytes: int
+    seconds: float
+    waited_seconds: float
+    program_seconds: float | None = None
+    counts: Mapping[str, int] = {}
+    limit: str = ""
+    error: str = ""
+    detail: str = ""
+    problems: tuple[diagnostics.Diagnostic, ...] = ()
+    printed: str = ""
+    parent: str = ""
+
+
+def of(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> Record:
+    """The record of a request that was answered, in one way or another."""
+    if isinstance(reply, Answered):
+        return _of_answer(reply, len(data), response_bytes, seconds)
+    return Record(
+        outcome=reply.cause.value,
+        is_alarming=reply.cause in _ALARMING,
+        identity=facts.read(data),
+        request_bytes=len(data),
+        response_bytes=response_bytes,
+        seconds=seconds,
+        waited_seconds=reply.waited_seconds,
+        limit=_LIMITS.get(reply.cause, ""),
+        error=str(reply.error),
+        detail=reply.detail,
+        printed=reply.log,
+    )
+
+
+def _of_answer(reply: Answered, request_bytes: int, response_bytes: int, seconds: float) -> Record:
+    told = reply.facts
+    return Record(
+        outcome=FATAL if reply.diagnostics else OK,
+        is_alarming="bug" in told,
+        identity={key: told[key] for key in _TEXTS if key in told},
+        request_bytes=request_bytes,
+        response_bytes=response_bytes,
+        seconds=seconds,
+        waited_seconds=reply.waited_seconds,
+        program_seconds=_number(told.get("program_microseconds", ""), 1e-6),
+        counts={key: int(told[key]) for key in _COUNTS if told.get(key, "").isdecimal()},
+        limit=told.get("limit", ""),
+        error=diagnostics.to_line(reply.diagnostics) if reply.diagnostics else "",
+        detail=told.get("bug", ""),
+        problems=reply.diagnostics,
+        printed=reply.log,
+    )
+
+
+def _number(text: str, unit: float) -> float | None:
+    return int(text) * unit if text.isdecimal() else None
