@@ -20,6 +20,7 @@ MAX_MODULE_DOCSTRING_LINES = 6
 ROOMS = {
     "celpy": ("function_script/tools/validate/cel",),
     "click": ("function_script/cli",),
+    "cryptography": ("function_script/engines/gotemplate/sprig/crypto",),
     "google": ("function_script/server", "function_script/tools"),
     "grpc": ("function_script/server", "function_script/tools/render"),
     "grpc_health": ("function_script/server",),

@@ -55,9 +55,8 @@ env expandenv getHostByName
 REFUSED = re.findall(
     r"\w+",
     """
-now ago env expandenv getHostByName bcrypt htpasswd encryptAES decryptAES buildCustomCert
-genPrivateKey genCA genCAWithKey genSelfSignedCert genSelfSignedCertWithKey genSignedCert
-genSignedCertWithKey
+env expandenv getHostByName bcrypt htpasswd genPrivateKey genCA genCAWithKey genSelfSignedCert
+genSelfSignedCertWithKey genSignedCert genSignedCertWithKey
 """,
 )
 
@@ -91,7 +90,7 @@ def test_every_name_of_sprig_is_a_function_or_refused() -> None:
 
 
 def test_exactly_these_are_refused() -> None:
-    """The clock, the environment, the network, and what draws keys or salts."""
+    """The environment, the network, and what draws keys or salts."""
     assert sorted(refusal.name for refusal in sprig.REFUSALS) == sorted(REFUSED)
 
 
@@ -114,10 +113,12 @@ def test_exactly_these_change_their_arguments() -> None:
 
 
 def test_exactly_these_need_an_option() -> None:
-    """Draws and the slow derivation of passwords are off unless a step asks for them."""
+    """Draws, the clock and what handles secrets are off unless a step asks for them."""
     options = {f.name: f.option for f in sprig.FUNCTIONS if f.option}
-    draws = dict.fromkeys(NAMES[NAMES.index("randAlpha") : NAMES.index("bcrypt")], "stable_values")
-    assert options == {**draws, "derivePassword": "crypto"}
+    draws = NAMES[NAMES.index("randAlpha") : NAMES.index("bcrypt")]
+    secrets = ("derivePassword", "encryptAES", "decryptAES", "buildCustomCert")
+    stable = dict.fromkeys((*draws, "now", "ago"), "stable_values")
+    assert options == {**stable, **dict.fromkeys(secrets, "crypto")}
 
 
 # Draws

@@ -90,7 +90,7 @@ def _first(function: Function) -> tuple[object, ...]:
     run = Run(Unit({}, [], mutates=True, failures=[]), Limits(), "")
     if function.needs is Needs.DRAW:
         return (run.draw("here"),)
-    return (run,) if function.needs is Needs.BUDGET else ()
+    return (run,) if function.needs in {Needs.BUDGET, Needs.RUN} else ()
 
 
 @pytest.mark.parametrize("function", FAST, ids=lambda function: function.name)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from function_script.engines.gotemplate.shelf import ABSENT, Shelf
 from function_script.engines.gotemplate.values import TypedMap
+from function_script.program import Lazy
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.shelf import Builder
@@ -101,8 +102,10 @@ def _resource(entry: object, take: Take) -> dict[str, object]:
     if not isinstance(entry, Mapping):
         return {}
     made: dict[str, object] = {}
-    if entry.get("resource"):
-        made["resource"] = take(entry["resource"])
+    resource = entry.get("resource")
+    if resource:
+        lazily = isinstance(resource, Lazy)
+        made["resource"] = _each(resource, take) if lazily else take(resource)
     if entry.get("connection_details"):
         made["connectionDetails"] = _to_base64(entry["connection_details"])
     if "ready" in entry:

@@ -75,7 +75,8 @@ class Function:
     nothing. ``mutates`` says that it changes an argument. ``gives`` may name the result's Go type
     when it is always ``string``, ``bool`` or ``int``: it saves a check. ``option`` is the option
     of the step without which the function is refused: ``stable_values`` for draws, ``crypto``
-    for keys. ``cost`` are the steps a call takes beside what it makes.
+    for keys. ``package`` is what must be installed for it, an extra of this one. ``cost`` are the
+    steps a call takes beside what it makes.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Function:
     mutates: bool = False
     gives: str = "any"
     option: str = ""
+    package: str = ""
     cost: int = 0
 
     @property

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from function_script.diagnostics import Diagnostic
-from function_script.engines.gotemplate import table
+from function_script.engines.gotemplate import hints, table
 from function_script.engines.gotemplate.faults import (
     CallError,
     FieldError,
@@ -23,8 +22,6 @@ from function_script.engines.gotemplate.syntax.nodes import Chain, Dot, Field, V
 from function_script.errors import LimitError, ProgramError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from function_script.engines.gotemplate.compiler.code import Site
     from function_script.engines.gotemplate.places import Part, Place
     from function_script.engines.gotemplate.programs import Loaded, ProgramFailure
@@ -34,6 +31,7 @@ if TYPE_CHECKING:
 
 _MAX_EXPRESSION: Final = 80
 _MAX_NOTES: Final = 3
+_MAX_NAMES: Final = 8
 _MAX_ERRORS: Final = 20
 _UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
 _KINDS: Final = {
@@ -46,12 +44,9 @@ _KINDS: Final = {
     "bool": "a boolean",
     "slice": "a list",
 }
-# What Go says of an argument, and what mends it.
-_WRONG: Final = (
-    (re.compile(r"invalid value; expected .*"), "it is absent: check the path, or use default"),
-    (re.compile(r".*; got interface \{\}"), "it is null: use default"),
-    (re.compile(r".*expected string; got (u?int|float|bool).*"), "pipe it through toString"),
-    (re.compile(r".*expected int; got (u?int|float|string).*"), "pipe it through int"),
+_LOST_REQUEST: Final = (
+    "within range and with, . is the current item and $ the whole request; "
+    "a named template has only what it is given"
 )
 
 
@@ -71,21 +66,16 @@ def _parse_problem(error: ParseError, source: Source, parts: tuple[Part, ...]) -
     unknown = _UNKNOWN.fullmatch(error.text)
     reason = table.refusal(unknown[1]) if unknown is not None else None
     cause = f'function "{unknown[1]}" is not available' if unknown and reason else error.text
-    similar = _similar(unknown[1], table.FUNCTIONS) if unknown is not None else None
+    similar = hints.of_function(unknown[1], table.FUNCTIONS) if unknown is not None else None
     return Diagnostic(
         message=f"cannot parse {place.span.name}: {cause}",
         span=place.span,
         excerpt=place.excerpt,
-        hint=error.hint or reason or similar,
+        hint=error.hint or reason or similar or hints.of_syntax(error.text, source.text),
     )
 
 
 _WORD: Final = re.compile(r"[$.]?\w+|\S")
-
-
-def _similar(name: str, names: Iterable[str]) -> str | None:
-    near = difflib.get_close_matches(name, list(names), n=1)
-    return f'did you mean "{near[0]}"?' if near else None
 
 
 def run_problem(
@@ -104,7 +94,7 @@ def run_problem(
         _message(error, site, place),
         span=place.span if place is not None else None,
         excerpt=place.excerpt if place is not None else None,
-        hint=_hint(error),
+        hint=_hint(error, site, loaded),
         notes=tuple(reversed(used)),
     )
 
@@ -113,7 +103,8 @@ def site_problem(text: str, site: Site, loaded: Loaded, parts: tuple[Part, ...])
     """A failure that is certain once its place is reached."""
     place = _place(site, loaded, parts)
     message = f"cannot evaluate {_expression(site)}: {text}"
-    return Diagnostic(message=message, span=place.span, excerpt=place.excerpt)
+    hint = hints.of_run(text, loaded.unit.bodies)
+    return Diagnostic(message=message, span=place.span, excerpt=place.excerpt, hint=hint)
 
 
 def _place(site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Place:
@@ -173,11 +164,18 @@ def _expression(site: Site) -> str:
     return text if len(text) <= _MAX_EXPRESSION else f"{text[: _MAX_EXPRESSION - 1]}…"
 
 
-def _hint(error: Exception) -> str | None:
+def _hint(error: Exception, site: Site | None, loaded: Loaded) -> str | None:
     if isinstance(error, OverLimit):
         return error.hint
     if isinstance(error, FieldError):
-        near = _similar(error.name, error.names)
-        return near or (f"it has {', '.join(sorted(error.names)[:8])}" if error.names else None)
-    matching = (hint for pattern, hint in _WRONG if pattern.fullmatch(str(error)))
-    return next(matching, None)
+        return _field_hint(error, site)
+    return hints.of_run(str(error), loaded.unit.bodies)
+
+
+def _field_hint(error: FieldError, site: Site | None) -> str | None:
+    if error.names:
+        shown = ", ".join(sorted(error.names)[:_MAX_NAMES])
+        return hints.meant(error.name, error.names) or f"it has {shown}"
+    if error.index == 0 and site is not None and isinstance(site.node, Field):
+        return _LOST_REQUEST
+    return "there is no value here yet: test it with {{ with }}, or use dig with a default"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -23,8 +24,9 @@ OWN: Final[Mapping[str, Function]] = {function.name: function for function in ow
 OPTIONS: Final = ("stable_values", "crypto")
 _NEEDED: Final = {
     "stable_values": "set options.stableValues: true to have it, with the same value every time",
-    "crypto": "set options.crypto: true to have it; it takes a long time",
+    "crypto": "set options.crypto: true to have it",
 }
+_EXTRAS: Final = {"cryptography": "crypto"}
 
 
 @lru_cache(maxsize=8)
@@ -33,12 +35,20 @@ def functions(allowed: frozenset[str], *, is_own: bool = False) -> Mapping[str, 
     return {
         name: function
         for name, function in {**FUNCTIONS, **(OWN if is_own else {})}.items()
-        if not function.option or function.option in allowed
+        if (not function.option or function.option in allowed) and _is_installed(function.package)
     }
+
+
+def _is_installed(package: str) -> bool:
+    return not package or importlib.util.find_spec(package) is not None
 
 
 def refusal(name: str) -> str | None:
     """Why a function that others know is not to be had; None when nobody knows it."""
-    if name in FUNCTIONS:
-        return _NEEDED.get(FUNCTIONS[name].option)
-    return REFUSALS.get(name)
+    function = FUNCTIONS.get(name)
+    if function is None:
+        return REFUSALS.get(name)
+    if not _is_installed(function.package):
+        extra = f"function-script[{_EXTRAS[function.package]}]"
+        return f"the package {function.package} is not installed here: install {extra}"
+    return _NEEDED.get(function.option)

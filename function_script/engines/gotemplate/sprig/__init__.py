@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.sprig import (
     casing,
+    ciphers,
+    clock,
     constraints,
     dates,
     decimals,
@@ -47,10 +49,12 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *encoding.FUNCTIONS,
     *regex.FUNCTIONS,
     *dates.FUNCTIONS,
+    *clock.FUNCTIONS,
     *paths.FUNCTIONS,
     *url_functions.FUNCTIONS,
     *constraints.FUNCTIONS,
     *draws.FUNCTIONS,
     *derived_password.FUNCTIONS,
+    *ciphers.FUNCTIONS,
 )
 REFUSALS: Final[tuple[Refusal, ...]] = refused.REFUSALS

@@ -45,15 +45,23 @@ def _html_date_in_zone(value: object, zone: str) -> str:
 
 
 def _to_moment(value: object) -> Moment:
+    found = find_moment(value)
+    if found is None:
+        raise CallError(
+            f"{_article(go_type(value))} is no date, and there is no current time to take instead: "
+            "use toDate, or seconds since 1970"
+        )
+    return found
+
+
+def find_moment(value: object) -> Moment | None:
+    """The date that a value is: a time, or seconds since 1970."""
     kind = go_type(value)
     if isinstance(value, Time) and kind == Time.go_type:
         return Moment.of(value)
     if isinstance(value, int) and kind in _SECONDS:
         return Moment(int(value))
-    raise CallError(
-        f"{_article(kind)} is no date, and there is no current time to take instead: "
-        "use toDate, or seconds since 1970"
-    )
+    return None
 
 
 def _article(kind: str) -> str:

@@ -11,6 +11,7 @@ import re
 import zlib
 from typing import Final
 
+from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Function
 from function_script.engines.gotemplate.values import to_bytes, to_string
 
@@ -42,14 +43,22 @@ def _b64_encode(text: str) -> str:
 
 
 def _b64_decode(text: str) -> str:
+    try:
+        return to_string(decode_64(text))
+    except CallError as error:
+        return error.text
+
+
+def decode_64(text: str) -> bytes:
+    """The bytes of a text in base64; raises CallError where it is none, as Go's decoder does."""
     data = to_bytes(text)
     plain = data.translate(None, _NEWLINES)
     count = _leading(_ALPHABET_64, plain)
     padding = plain[count:]
     left = count % _QUANTUM_64
     if padding != _PADDING * (-count % _QUANTUM_64) or left == 1:
-        return f"illegal base64 data at input byte {_fault(data, count)}"
-    return to_string(base64.b64decode(plain))
+        raise CallError(f"illegal base64 data at input byte {_fault(data, count)}")
+    return base64.b64decode(plain)
 
 
 def _leading(alphabet: re.Pattern[bytes], data: bytes) -> int:

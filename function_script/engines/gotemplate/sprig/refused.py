@@ -9,10 +9,6 @@ from typing import Final
 
 from function_script.engines.gotemplate.functions import Refusal
 
-_CLOCK: Final = (
-    "it reads the clock, so every reconcile would render something else: use a time that the "
-    "resources have, for example .observed.composite.resource.metadata.creationTimestamp"
-)
 _ENVIRONMENT: Final = (
     "it reads the environment of the function's process: pass values through the composite "
     "resource, the context or the step's params"
@@ -25,18 +21,7 @@ _SALT: Final = (
     "it draws a new salt at every reconcile, so its result never stays the same: keep the value in "
     "a secret and hash it where it is checked"
 )
-_AES: Final = (
-    "secrets that stand in a composition, encrypted or not, are readable by all who can read it: "
-    "use the step's credentials, or a secret that a provider writes"
-)
-_CERTIFICATE: Final = (
-    "it only checks a certificate and a key and hands them back: use the PEM texts themselves, "
-    "decoded with b64dec"
-)
-
 REFUSALS: Final = (
-    Refusal(name="now", reason=_CLOCK),
-    Refusal(name="ago", reason=_CLOCK),
     Refusal(name="env", reason=_ENVIRONMENT),
     Refusal(name="expandenv", reason=_ENVIRONMENT),
     Refusal(
@@ -57,6 +42,4 @@ REFUSALS: Final = (
         )
     ),
     *(Refusal(name=name, reason=_SALT) for name in ("bcrypt", "htpasswd")),
-    *(Refusal(name=name, reason=_AES) for name in ("encryptAES", "decryptAES")),
-    Refusal(name="buildCustomCert", reason=_CERTIFICATE),
 )

@@ -1,0 +1,90 @@
+"""What mends a failure of a template, from the words Go has for it.
+
+Called when a failure is told; the words are those that Go's own error would have.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from function_script.fields import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_ARITY: Final = "a piped value is the last argument; parentheses keep arguments together"
+_DIVISOR: Final = "test that the divisor is not 0 first"
+_PATTERN: Final = r"write \\ before a character that is meant as such, in a text with backquotes"
+_FROM_HELM: Final = {
+    "required": 'write {{ if not .x }}{{ fail "x is missing" }}{{ end }}, or default',
+    "lookup": "objects of the cluster are asked for with ExtraResources or Requirements",
+    "tpl": "write a named template with define, and include it",
+    "getCompositeResourceConnectionDetails": "read .observed.composite.connectionDetails",
+}
+# What the parser says, and what mends it.
+_SYNTAX: Final = (
+    ("unexpected {{end}}", "no if, range, with or define is open here: take it out"),
+    ("unexpected {{else", "no if, range or with is open here"),
+    ('unexpected "=" in operand', "compare with a function: {{ if eq .a .b }}"),
+    ('unexpected "<" in operand', "compare with a function: {{ if lt .a .b }}"),
+    ('unexpected ">" in operand', "compare with a function: {{ if gt .a .b }}"),
+    ('unexpected "}" in operand', "an action ends with two braces: }}"),
+    ('unexpected "&" in operand', "write {{ if and .a .b }}"),
+    ('unexpected "!" in operand', "write {{ if not .a }}, or {{ if ne .a .b }}"),
+    ("unexpected bad character U+0026", "write {{ if and .a .b }}"),
+    ("unclosed left paren", "close it with )"),
+    ("unexpected right paren", "there is no ( that it closes"),
+    ("unterminated quoted string", 'close it with "'),
+    ("unterminated raw quoted string", "close it with `"),
+    ("unclosed action", "an action ends with }}"),
+    ("missing value for ", "write what it is about between the name and }}"),
+)
+# What a run says, and what mends it.
+_RUN: Final = (
+    (r"invalid value; expected .*", "it is absent: check the path, or use default"),
+    (r".*; got interface \{\}", "it is null: use default"),
+    (r".*expected string; got (u?int|float|bool).*", "pipe it through toString"),
+    (r".*expected int; got (u?int|float|string).*", "pipe it through int"),
+    (r".*improper constraint.*", 'write a constraint such as ">= 1.2, < 2"'),
+    (r"(?i).*invalid semantic version.*", "a version is three numbers with dots: 1.2.3"),
+    (r".*(divide|division) by zero.*", _DIVISOR),
+    (r".*index out of range.*", "test the length first: {{ if gt (len .list) 2 }}"),
+    (r"range can't iterate over.*", "range goes over lists, maps and whole numbers: see the path"),
+    (r"incompatible types for comparison.*", "convert one of both: int, float64 or toString"),
+    (r".*missing closing \).*", "close it with ), or write \\\\( for the character itself"),
+    (r".*missing closing \].*", "close it with ], or write \\\\[ for the character itself"),
+    (r".*error parsing regexp.*", _PATTERN),
+    (r".*wrong number of args.*", _ARITY),
+    (r".*illegal base64 data.*", "only what was encoded can be decoded: see the path"),
+)
+_NOT_A_TEMPLATE: Final = re.compile(r'no template "(.*)" associated|template "(.*)" not defined')
+_VARIABLE: Final = re.compile(r'undefined variable "(\$\w*)"')
+_DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
+
+
+def of_syntax(text: str, source: str) -> str | None:
+    """For what the parser says of ``source``."""
+    if unknown := _VARIABLE.search(text):
+        declared = {name for names in _DECLARED.findall(source) for name in names if name}
+        return meant(unknown[1], declared) or f"declare it first: {{{{ {unknown[1]} := ... }}}}"
+    return next((hint for words, hint in _SYNTAX if text.startswith(words)), None)
+
+
+def of_function(name: str, functions: Iterable[str]) -> str | None:
+    """For a function that there is not."""
+    return _FROM_HELM.get(name) or meant(name, functions)
+
+
+def of_run(text: str, templates: Iterable[str]) -> str | None:
+    """For what stopped a run; ``templates`` are the names of those that are defined."""
+    if unknown := _NOT_A_TEMPLATE.search(text):
+        name = unknown[1] or unknown[2]
+        return meant(name, templates) or f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}'
+    return next((hint for pattern, hint in _RUN if re.fullmatch(pattern, text, re.DOTALL)), None)
+
+
+def meant(name: str, names: Iterable[str]) -> str | None:
+    """The nearest of ``names``."""
+    near = nearest(name, tuple(names))
+    return f'did you mean "{near}"?' if near else None

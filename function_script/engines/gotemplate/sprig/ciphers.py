@@ -1,0 +1,158 @@
+"""sprig's AES and its check of certificates, which need the package ``cryptography``.
+
+A text's key is the password itself, filled up with zeros or cut to 32 bytes: whoever has the
+composition and the text can read it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.functions import Function, Needs
+from function_script.engines.gotemplate.sprig.encoding import decode_64
+from function_script.engines.gotemplate.values import Struct, to_bytes, to_string
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.functions import Draw
+
+_KEY_BYTES: Final = 32
+_BLOCK: Final = 16
+_BYTE: Final = 256
+_PEM: Final = re.compile(
+    rb"(?:^|\n)-----BEGIN ([^\n]*?)-----[ \t\r]*\n(?:[^\n:]+:[^\n]*\n)*(.*?)\n?-----END \1-----",
+    re.DOTALL,
+)
+_KEY_KINDS: Final = {
+    "PRIVATE KEY": "decoding PEM as PKCS#8",
+    "RSA PRIVATE KEY": "parsing RSA private key from PEM",
+    "EC PRIVATE KEY": "parsing EC private key from PEM",
+    "DSA PRIVATE KEY": "parsing DSA private key from PEM",
+}
+
+
+class Certificate(Struct):
+    """A certificate and its key, both as PEM."""
+
+    __slots__ = ()
+    go_type = "sprig.certificate"
+
+
+def _key(password: str) -> bytes:
+    return to_bytes(password)[:_KEY_BYTES].ljust(_KEY_BYTES, b"\0")
+
+
+def _encrypt(draw: Draw, password: str, text: str) -> str:
+    """The start that Go draws is the same for the same call and XR here."""
+    from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
+
+    if not text:
+        return ""
+    start = bytes(draw(_BYTE) for _ in range(_BLOCK))
+    plain = to_bytes(text)
+    padding = _BLOCK - len(plain) % _BLOCK
+    blocks = crypto.encrypt(_key(password), start, plain + bytes([padding]) * padding)
+    return base64.b64encode(start + blocks).decode()
+
+
+def _decrypt(password: str, text: str) -> str:
+    from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
+
+    if not text:
+        return ""
+    data = decode_64(text)
+    if len(data) < _BLOCK:
+        bound = f"with capacity {len(data)}"
+        raise CallError(f"runtime error: slice bounds out of range [:{_BLOCK}] {bound}")
+    start, blocks = data[:_BLOCK], data[_BLOCK:]
+    if len(blocks) % _BLOCK:
+        raise CallError("crypto/cipher: input not full blocks")
+    if not blocks:
+        raise CallError("runtime error: index out of range [-1]")
+    plain = crypto.decrypt(_key(password), start, blocks)
+    end = len(plain) - plain[-1]
+    if end < 0:
+        raise CallError(f"runtime error: slice bounds out of range [:{end}]")
+    return to_string(plain[:end])
+
+
+def _custom_certificate(certificate: str, key: str) -> Certificate:
+    """Both decoded, once they are what they say."""
+    from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
+
+    pem = _decoded(certificate, "certificate")
+    key_pem = _decoded(key, "private key")
+    found = _read_pem(pem)
+    if found is None:
+        raise CallError("unable to decode certificate")
+    try:
+        crypto.check_certificate(found[1])
+    except ValueError as error:
+        cause = "error parsing certificate: decodedCert.Bytes: x509: malformed certificate"
+        raise CallError(cause) from error
+    _check_key(key_pem)
+    return Certificate({"Cert": to_string(pem), "Key": to_string(key_pem)})
+
+
+def _decoded(text: str, what: str) -> bytes:
+    try:
+        return decode_64(text)
+    except CallError as error:
+        raise CallError(f"unable to decode base64 {what}") from error
+
+
+def _check_key(pem: bytes) -> None:
+    from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
+
+    found = _read_pem(pem)
+    if found is None:
+        raise _bad_key("no PEM data in input")
+    kind, der = found
+    if not kind.endswith("PRIVATE KEY"):
+        raise _bad_key(f"no private key data in PEM block of type {kind}")
+    if kind not in _KEY_KINDS:
+        raise _bad_key(f"unsupported private key type {kind}")
+    try:
+        crypto.check_private_key(der)
+    except (ValueError, TypeError) as error:
+        raise _bad_key(f"{_KEY_KINDS[kind]}: it is malformed") from error
+
+
+def _bad_key(cause: str) -> CallError:
+    return CallError(f"error parsing private key: {cause}")
+
+
+def _read_pem(data: bytes) -> tuple[str, bytes] | None:
+    """The kind and the bytes of the first block; None when there is none."""
+    for match in _PEM.finditer(data):
+        try:
+            body = base64.b64decode(b"".join(match[2].split()), validate=True)
+        except binascii.Error:
+            continue
+        return match[1].decode("utf-8", "replace"), body
+    return None
+
+
+def _secret(
+    name: str, call: object, needs: Needs = Needs.NOTHING, gives: str = "string"
+) -> Function:
+    return Function(
+        name=name,
+        takes="string string",
+        call=call,
+        needs=needs,
+        gives=gives,
+        option="crypto",
+        package="cryptography",
+        cost=100,
+    )
+
+
+FUNCTIONS: Final = (
+    _secret("encryptAES", _encrypt, Needs.DRAW),
+    _secret("decryptAES", _decrypt),
+    _secret("buildCustomCert", _custom_certificate, gives="any"),
+)

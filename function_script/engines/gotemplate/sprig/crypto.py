@@ -1,0 +1,39 @@
+"""The ciphers and certificates behind sprig's secrets: all that needs the package ``cryptography``.
+
+That package is the extra ``crypto``; secrets.py imports this module when a template calls.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import CipherContext
+
+
+def encrypt(key: bytes, start: bytes, blocks: bytes) -> bytes:
+    """Whole blocks in AES, each mixed with the one before it; ``start`` with the first."""
+    return _apply(Cipher(algorithms.AES(key), modes.CBC(start)).encryptor(), blocks)
+
+
+def decrypt(key: bytes, start: bytes, blocks: bytes) -> bytes:
+    """What ``encrypt`` was given."""
+    return _apply(Cipher(algorithms.AES(key), modes.CBC(start)).decryptor(), blocks)
+
+
+def _apply(context: CipherContext, blocks: bytes) -> bytes:
+    return context.update(blocks) + context.finalize()
+
+
+def check_certificate(der: bytes) -> None:
+    """Raise ValueError unless it is a certificate."""
+    x509.load_der_x509_certificate(der)
+
+
+def check_private_key(der: bytes) -> None:
+    """Raise ValueError or TypeError unless it is a private key without a password."""
+    serialization.load_der_private_key(der, password=None)

@@ -1,0 +1,39 @@
+"""sprig's clock, which stands still: now is when the composite resource was made."""
+
+from __future__ import annotations
+
+import pytest
+
+from function_script.engines.gotemplate import render_text
+
+
+def render(expression: str, made: object = "2024-05-06T07:08:09Z") -> str:
+    """With a composite resource that was made then."""
+    metadata = {} if made is None else {"creationTimestamp": made}
+    data = {"observed": {"composite": {"resource": {"metadata": metadata}}}}
+    return render_text(f"{{{{ {expression} }}}}", data)  # type: ignore[arg-type] # a request
+
+
+CASES = [
+    pytest.param("now", "2024-05-06 07:08:09 +0000 UTC", id="now"),
+    pytest.param('now | date "2006-01-02"', "2024-05-06", id="date"),
+    pytest.param('now | dateModify "24h" | unixEpoch', "1715065689", id="later"),
+    pytest.param("now.Year", "2024", id="year"),
+    pytest.param("ago now", "0s", id="ago-now"),
+    pytest.param("ago 1714979289", "0s", id="ago-seconds"),
+    pytest.param("ago 1714979227", "1m2s", id="ago-earlier"),
+    pytest.param('ago (now | dateModify "1500ms")', "-2s", id="ago-later-rounded"),
+    pytest.param('ago "text"', "0s", id="ago-no-date"),
+]
+
+
+@pytest.mark.parametrize(("expression", "wanted"), CASES)
+def test_now_is_when_the_composite_resource_was_made(expression: str, wanted: str) -> None:
+    """So that every reconcile renders the same."""
+    assert render(expression) == wanted
+
+
+@pytest.mark.parametrize("made", [None, "soon", 3], ids=["absent", "unreadable", "number"])
+def test_now_is_1970_before_the_composite_resource_is_made(made: object) -> None:
+    """As when it is rendered from a file."""
+    assert render("now | unixEpoch", made) == "0"
