@@ -31,7 +31,8 @@ _SYNTAX: Final = (
     ('unexpected ">" in operand', "compare with a function: {{ if gt .a .b }}"),
     ('unexpected "}" in operand', "an action ends with two braces: }}"),
     ('unexpected "&" in operand', "write {{ if and .a .b }}"),
-    ('unexpected "!" in operand', "write {{ if not .a }}, or {{ if ne .a .b }}"),
+    ('unexpected "!" in if', "write {{ if not .a }}"),
+    ('unexpected "!" in operand', "compare with a function: {{ if ne .a .b }}"),
     ("unexpected bad character U+0026", "write {{ if and .a .b }}"),
     ("unclosed left paren", "close it with )"),
     ("unexpected right paren", "there is no ( that it closes"),
@@ -56,7 +57,6 @@ _RUN: Final = (
     (r".*missing closing \].*", "close it with ], or write \\\\[ for the character itself"),
     (r".*error parsing regexp.*", _PATTERN),
     (r".*wrong number of args.*", _ARITY),
-    (r".*illegal base64 data.*", "only what was encoded can be decoded: see the path"),
 )
 _NOT_A_TEMPLATE: Final = re.compile(r'no template "(.*)" associated|template "(.*)" not defined')
 _VARIABLE: Final = re.compile(r'undefined variable "(\$\w*)"')

@@ -25,6 +25,7 @@ from function_script.engines.jinja.operators import turns
 from function_script.engines.jinja.predicates import TESTS
 from function_script.engines.jinja.problems import MissingError, RenderError, a
 from function_script.engines.jinja.undefined import Lenient, Strict
+from function_script.program import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
@@ -118,7 +119,7 @@ class Environment(ImmutableSandboxedEnvironment):
 
     def getattr(self, obj: object, attribute: str) -> object:
         """``obj.attribute``; the key of an object comes first."""
-        if type(obj) is dict:
+        if type(obj) is dict or type(obj) is Lazy:
             try:
                 return obj[attribute]
             except KeyError:
@@ -127,7 +128,7 @@ class Environment(ImmutableSandboxedEnvironment):
 
     def getitem(self, obj: object, argument: object) -> object:
         """``obj[argument]``."""
-        if type(obj) is dict and type(argument) is str:
+        if (type(obj) is dict or type(obj) is Lazy) and type(argument) is str:
             try:
                 return obj[argument]
             except KeyError:

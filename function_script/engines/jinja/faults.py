@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 
 _RENDER = "cannot render template: "
 _TOO_DEEP = "calls are nested too deeply"
-_UNPACK_HINT = "to loop over an object's keys and values, write `for key, value in object.items()`"
+# What Python says, and what mends it.
+_PYTHON = (
+    (
+        "unpack",
+        "to loop over an object's keys and values, write `for key, value in object.items()`",
+    ),
+    ("by zero", "test that the divisor is not 0 first"),
+)
 
 
 def to_error(error: Exception, run: Run, last: Place | None) -> FatalError:
@@ -63,5 +70,5 @@ def _told(error: Exception, run: Run, place: Place | None) -> tuple[str, str | N
 
 
 def _of_python(text: str) -> tuple[str, str | None, str | None]:
-    hint = _UNPACK_HINT if "unpack" in text else None
+    hint = next((hint for words, hint in _PYTHON if words in text), None)
     return _RENDER + reworded(text), hint, None

@@ -139,9 +139,22 @@ def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> 
 
 
 def _unavailable(value: object, name: str, available: Sequence[str]) -> RenderError:
-    hint = f"available: {', '.join(sorted(available))}" if available else None
+    hint = _INSTEAD.get(name)
+    if hint is None and available:
+        hint = f"available: {', '.join(sorted(available))}"
     return RenderError(f'"{name}" of {a(value)} is not available', hint=hint, name=name)
 
+
+# Methods of Python that change what they are called on.
+_INSTEAD = {
+    "append": "make a new list: {% set list = list + [item] %}",
+    "extend": "make a new list: {% set list = list + others %}",
+    "insert": "make a new list: {% set list = [item] + list %}",
+    "update": "make a new object: {% set object = merge(object, other) %}",
+    "setdefault": "make a new object: {% set object = merge({key: value}, object) %}",
+    "pop": "make a new object with omit(object, [key]), or a new list with list[:-1]",
+    "format": "join with ~, or use a filter",
+}
 
 _FINDERS: dict[type, Callable[[object, str, type[Undefined]], object]] = {
     int: _find_in_scalar,

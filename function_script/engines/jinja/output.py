@@ -135,7 +135,10 @@ def collect(chunks: Iterator[str], max_bytes: int) -> str:
     while batch := list(islice(chunks, _CHUNKS)):
         characters += sum(map(len, batch))
         if characters > max_bytes:
-            raise BudgetError(f"{characters} characters of output, the limit is {max_bytes} bytes")
+            raise BudgetError(
+                f"{characters} characters of output, the limit is {max_bytes} bytes",
+                hint="write less, or raise limits.output if the operator allows more",
+            )
         parts += batch
     whole = "".join(parts)
     if not whole.isascii():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from jinja2 import TemplateSyntaxError
 from jinja2.parser import Parser as JinjaParser
 
+from function_script.engines.jinja import classics
 from function_script.engines.jinja.problems import reworded
 from function_script.engines.jinja.tree import Finding
 
@@ -74,6 +75,8 @@ def _reworded(error: TemplateSyntaxError, open_tags: list[tuple[str, int]]) -> F
         return _unclosed(message, open_tags[-1])
     if message.startswith("Encountered unknown tag"):
         return _unknown_tag(error, message, open_tags)
+    if classic := classics.find(message, error.lineno):
+        return classic
     quoted = _QUOTED.search(message)
     return Finding(
         line=error.lineno,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Undefined
 from jinja2.utils import missing
 
+from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.problems import a, reworded
 from function_script.engines.jinja.scope import NAMES
 from function_script.fields import nearest
@@ -72,8 +73,15 @@ def _unknown_name(keys: Sequence[object]) -> Story:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
     near = nearest(name, NAMES)
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
-    hint = f'did you mean "{near}"?' if near else None
+    hint = f'did you mean "{near}"?' if near else _filter_like(name)
     return Story(f"{whole} is undefined{cause}", hint, name)
+
+
+def _filter_like(name: str) -> str:
+    near = nearest(name, FILTERS)
+    if near:
+        return f'there is a filter "{near}": write `value | {near}`'
+    return "nothing sets this name; the request's parts are observed, desired, context and others"
 
 
 def _hint(key: object, base: object) -> str | None:
@@ -91,7 +99,7 @@ def _hint_of_keys(key: str, candidates: Iterable[object]) -> str:
     if near is not None:
         return f'did you mean "{near}"?'
     if not keys:
-        return "the object is empty"
+        return "the object is empty: `| default(value)` says what to take instead"
     shown = ", ".join(sorted(keys)[:_MAX_SHOWN])
     return f"available: {shown}{', …' if len(keys) > _MAX_SHOWN else ''}"
 

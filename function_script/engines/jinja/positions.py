@@ -106,6 +106,9 @@ def _find_words(name: str, statement: str) -> list[re.Match[str]]:
     """The word inside of tags: where it is looked up or piped to, else wherever it stands."""
     tags = [range(*tag.span()) for tag in _TAG.finditer(statement)]
     word = rf"(?<!\w){re.escape(name)}(?!\w)"
+    if not name[:1].isalnum():
+        # Of "=" and "}" those are meant that are not part of "==" or "}}".
+        word = rf"(?<![=!<>{{}}]){re.escape(name)}(?![=}}])"
     for pattern in (rf"(?<=[.|]){word}|(?<=[.|] ){word}", word, re.escape(name)):
         found = [
             match
@@ -167,10 +170,19 @@ def of_finding(source: Source, finding: Finding) -> Diagnostic:
     place = Place(source=source, line=finding.line)
     message = f"cannot compile template: {finding.message}"
     diagnostic = to_diagnostic(place, message, name=finding.name, hint=finding.hint)
+    if finding.offset is not None:
+        span = _at_offset(source, finding.offset)
+        diagnostic = replace(diagnostic, span=span, excerpt=excerpt(source, span))
     if finding.opened is None:
         return diagnostic
     tag, line = finding.opened
     return replace(diagnostic, notes=(f'"{tag}" begins at {source.name}:{line}',))
+
+
+def _at_offset(source: Source, offset: int) -> Span:
+    before = "\n".join(_NEWLINE.split(source.text))[:offset]
+    column = offset - before.rfind("\n")
+    return Span(name=source.name, line=before.count("\n") + 1, column=column)
 
 
 def of_traceback(traceback: TracebackType | None) -> list[Place]:

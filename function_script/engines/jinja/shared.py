@@ -13,7 +13,7 @@ from jinja2 import Undefined
 from function_script.engines.jinja.budget import CHARACTERS_PER_STEP
 from function_script.engines.jinja.output import settled
 from function_script.engines.jinja.problems import MissingError, RenderError
-from function_script.engines.library import FUNCTIONS, Function
+from function_script.engines.library import FUNCTIONS, Function, advice
 from function_script.engines.library.bounds import READERS
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ class Shared:
         try:
             result = self.function.call(*seed, *given, **by_name)
         except ValueError as error:
-            raise RenderError(str(error), name=self.function.name) from error
+            raise RenderError(
+                str(error), name=self.function.name, hint=_hint(str(error))
+            ) from error
         if isinstance(result, str):
             run.budget.characters(len(result))
         return result
@@ -64,6 +66,17 @@ class Shared:
             raise MissingError(value)
         return cast("Readable", value) if name in self.lazy else settled(run.budget, value)
 
+
+def _hint(message: str) -> str | None:
+    converted = (hint for words, hint in _CONVERSIONS if words in message)
+    return advice.find(message, FUNCTIONS) or next(converted, None)
+
+
+_CONVERSIONS = (
+    ("must be a string, not ", "write `value | string`"),
+    ("must be an integer, not ", "write `value | int`"),
+    ("must be a list, not ", "put the value into brackets: [value]"),
+)
 
 SHARED = {function.name: Shared(function) for function in FUNCTIONS}
 SHARED_FILTERS = {name: call for name, call in SHARED.items() if call.function.is_filter}

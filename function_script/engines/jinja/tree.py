@@ -45,6 +45,7 @@ class Finding:
     """Something a template must not have.
 
     ``name`` is what to underline in the line; ``opened`` a tag that is still open, and its line.
+    ``offset`` counts characters from the begin of the text, where lines end with one.
     """
 
     line: int
@@ -52,6 +53,7 @@ class Finding:
     name: str | None = None
     hint: str | None = None
     opened: tuple[str, int] | None = None
+    offset: int | None = None
 
 
 class Reference(NamedTuple):

@@ -1,0 +1,75 @@
+"""What mends a mistake in a Go template: each hint is given for what it is about."""
+
+from __future__ import annotations
+
+import pytest
+
+from function_script.engines import gotemplate
+from function_script.engines.gotemplate import hints
+from function_script.errors import FatalError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope
+from function_script.source import Source
+
+DATA = {"a": 1, "list": [1], "text": "x", "nothing": None}
+CASES = (
+    ("{{ end }}", "no if, range, with or define is open"),
+    ("{{ else }}", "no if, range or with is open"),
+    ("{{ if .a == 1 }}{{ end }}", "{{ if eq .a .b }}"),
+    ("{{ if .a < 1 }}{{ end }}", "{{ if lt .a .b }}"),
+    ("{{ if .a > 1 }}{{ end }}", "{{ if gt .a .b }}"),
+    ("{{ .a }", "an action ends with two braces"),
+    ("{{ if .a && .b }}{{ end }}", "{{ if and .a .b }}"),
+    ("{{ if !.a }}{{ end }}", "{{ if not .a }}"),
+    ("{{ if .a != 1 }}{{ end }}", "{{ if ne .a .b }}"),
+    ("{{ .a", "an action ends with }}"),
+    ("{{ upper .params.absent }}", "check the path"),
+    ("{{ add (.a 1 }}", "close it with )"),
+    ("{{ add .a) 1 }}", "there is no ( that it closes"),
+    ('{{ add "a }}', 'close it with "'),
+    ("{{ add `a }}", "close it with `"),
+    ("{{ if }}{{ end }}", "write what it is about"),
+    ("{{ $name := 1 }}{{ $nmae }}", 'did you mean "$name"?'),
+    ("{{ $x }}", "declare it first: {{ $x := ... }}"),
+    ("{{ required 1 2 }}", "default"),
+    ("{{ lookup 1 2 }}", "ExtraResources"),
+    ("{{ uper 1 }}", 'did you mean "upper"?'),
+    ("{{ upper .params.a }}", "pipe it through toString"),
+    ("{{ upper .params.nothing }}", "it is null: use default"),
+    ("{{ repeat .params.text .params.text }}", "pipe it through int"),
+    ('{{ semverCompare ">=one" "1.2.3" }}', ">= 1.2, < 2"),
+    ('{{ semver "one" }}', "1.2.3"),
+    ("{{ div 1 0 }}", "not 0 first"),
+    ("{{ index .params.list 2 }}", "test the length first"),
+    ("{{ range .params.text }}{{ end }}", "range goes over lists"),
+    ('{{ eq .params.a "1" }}', "convert one of both"),
+    ('{{ regexMatch "(a" "a" }}{{ mustRegexMatch "(a" "a" }}', "close it with )"),
+    ('{{ mustRegexMatch "[a" "a" }}', "close it with ]"),
+    ('{{ mustRegexMatch "a**" "a" }}', "in a text with backquotes"),
+    ('{{ replace "a" "b" }}', "a piped value is the last argument"),
+    ('{{ define "part" }}{{ end }}{{ include "prat" . }}', 'did you mean "part"?'),
+    ('{{ template "x" }}', '{{ define "x" }}'),
+    ("{{ range .params.list }}{{ .params.a }}{{ end }}", "$ the whole request"),
+    ("{{ .params.nothing.a }}", "test it with {{ with }}"),
+)
+
+
+def _hint(template: str) -> str:
+    program = Program(main=Source(name="inline", text=template), options={"dialect": "script"})
+    scope = Scope(request=Lazy({}), params=DATA)
+    with pytest.raises(FatalError) as caught:
+        gotemplate.evaluate(program, scope, Limits())
+    return caught.value.diagnostics[0].hint or ""
+
+
+@pytest.mark.parametrize(("template", "said"), CASES, ids=[template for template, _ in CASES])
+def test_mistake_gets_its_hint(template: str, said: str) -> None:
+    """A classic mistake is answered by what to write instead."""
+    assert said in _hint(template)
+
+
+def test_no_hint_is_dead() -> None:
+    """Each hint of the tables is given for one of the mistakes above."""
+    given = {_hint(template) for template, _ in CASES}
+    known = {hint for _, hint in (*hints._SYNTAX, *hints._RUN)}
+    assert known - given == set()
