@@ -44,6 +44,11 @@ def merge(request: wire.Request, wanted: Contribution) -> bytes | None:
 def _composed(name: str, entry: Composed, resource: Object, earlier: wire.Resource | None) -> bytes:
     if earlier is None or earlier.struct is None:
         return _alone(name, entry, resource)
+    if not resource and not entry.replace:
+        # Nothing is said but its readiness.
+        ready = earlier.ready if entry.ready is None else entry.ready
+        judged = wire.encode_resource(earlier.struct, earlier.connection_details, ready)
+        return wire.splice_resource(earlier.payload, judged)
     before = wire.decode_struct(earlier.struct)
     resource = cast("Object", objects.pruned(resource))
     ready, details = entry.ready or 0, {}

@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from function_script import contribution, desired, engines, inputs, request, response, wire
+from function_script import (
+    contribution,
+    desired,
+    engines,
+    inputs,
+    progress,
+    request,
+    response,
+    wire,
+)
 from function_script import facts as known
 from function_script.errors import FatalError, InputError, SandboxError
 
@@ -69,6 +78,7 @@ def run(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None
 
     result = engines.get(step.language).evaluate(step.program, scope, step.limits)
     wanted = contribution.read(result, scope, step.limits, step.dialect)
+    wanted = progress.settle(data, wanted, step)
 
     state = desired.merge(data, wanted)
     return response.encode(response.to(data, state, wanted, step.ttl_seconds), step.limits)

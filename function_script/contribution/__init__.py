@@ -14,7 +14,14 @@ from function_script.contribution import peer, warnings
 from function_script.contribution.dialects import OURS
 from function_script.contribution.rendered import combined, from_documents
 from function_script.contribution.returned import from_response
-from function_script.contribution.shapes import Composed, Composite, Contribution
+from function_script.contribution.shapes import (
+    Composed,
+    Composite,
+    Contribution,
+    Deferred,
+    Dependency,
+    Order,
+)
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
 from function_script.fields import Problems
@@ -25,7 +32,15 @@ if TYPE_CHECKING:
     from function_script.program import Scope
     from function_script.source import Span
 
-__all__ = ["Composed", "Composite", "Contribution", "read"]
+__all__ = [
+    "Composed",
+    "Composite",
+    "Contribution",
+    "Deferred",
+    "Dependency",
+    "Order",
+    "read",
+]
 
 DIALECTS = {"script": OURS, "gotemplating": peer.PEER}
 
@@ -38,7 +53,10 @@ def read(
     if isinstance(result, Returned):
         wanted = from_response(result.value, problems, result.resources)
         _refuse(problems, "main returned ", result.span)
-        return wanted
+        ordered = [name for name, entry in wanted.composed.items() if entry.order is not None]
+        if not ordered:
+            return wanted
+        return replace(wanted, places=dict.fromkeys(ordered, lambda: result.span))
     stream = documents.read_stream(result.text, locate=result.locate, limits=limits)
     wanted = from_documents(stream, scope.xr, DIALECTS[dialect], result.locate)
     if dialect == "gotemplating":

@@ -21,7 +21,8 @@ class Dialect:
 
     ``kinds`` reads a meta document of each kind. ``replaces``: a document takes the place of an
     earlier step's resource unless it says otherwise; else it merges into it. ``keeps_empty``: the
-    annotations stay as an empty map when ours were all there was.
+    annotations stay as an empty map when ours were all there was. ``orders``: it has annotations
+    for dependencies and rules of readiness, and refuses those it does not know.
     """
 
     prefix: str
@@ -29,6 +30,7 @@ class Dialect:
     kinds: Mapping[str, Callable[[Fields], Contribution]]
     replaces: bool
     keeps_empty: bool
+    orders: bool
 
     def annotation(self, name: str) -> str:
         """The annotation key of that name, such as ``ready``."""
@@ -62,6 +64,7 @@ OURS = Dialect(
     meta_api_version="meta.script.fn.crossplane.io/v1beta1",
     replaces=False,
     keeps_empty=False,
+    orders=True,
     kinds={
         "Conditions": _reader(("conditions",), lambda doc: {"conditions": doc.get("conditions")}),
         "ConnectionDetails": _reader(

@@ -10,9 +10,9 @@ import base64
 import binascii
 from typing import TYPE_CHECKING
 
-from function_script import wire
+from function_script import conditions, wire
 from function_script.contribution.dialects import Dialect
-from function_script.contribution.returned import STATUS, TARGET, check_condition_type
+from function_script.contribution.returned import STATUS, TARGET
 from function_script.contribution.shapes import Composite, Contribution
 from function_script.objects import find_path
 from function_script.program import plain
@@ -86,7 +86,7 @@ def _condition(item: Fields) -> wire.Condition:
         "type", "status", "reason", "message", "target", "lastTransitionTime", "observedGeneration"
     )
     kind = item.text("type", required=True) or ""
-    check_condition_type(item, kind)
+    conditions.check_type(item, "type", kind)
     return wire.Condition(
         kind,
         item.choice("status", STATUS) or STATUS["Unknown"],
@@ -133,6 +133,7 @@ PEER = Dialect(
     meta_api_version=f"meta.{PREFIX}/v1alpha1",
     replaces=True,
     keeps_empty=True,
+    orders=False,
     kinds={
         "ClaimConditions": _claim_conditions,
         "CompositeConnectionDetails": _connection_details,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from function_script.contribution import shapes, warnings
+from function_script.contribution import order, shapes, warnings
 from function_script.contribution.returned import READY
 from function_script.contribution.sanitize import composed_object
 from function_script.diagnostics import Diagnostic
@@ -43,6 +43,7 @@ def from_documents(
     """Read every document; raises one DocumentError with all that is wrong, each at its place."""
     found: list[Diagnostic] = []
     parts: list[shapes.Contribution] = []
+    places: dict[str, Callable[[], Span | None]] = {}
     lines: dict[tuple[str, str], int] = {}
     for document in documents:
         problems = Problems()
@@ -53,10 +54,18 @@ def from_documents(
                 problems.add("", f'{key[0]} "{key[1]}" is used twice; first at {first}')
             lines.setdefault(key, document.line)
         found.extend(_diagnostics(problems, document, locate))
+        for name, entry in part.composed.items():
+            if entry.order is not None:
+                places[name] = _place(document, dialect)
         parts.append(part)
     if found:
         raise DocumentError(*found)
-    return combined(parts)
+    return replace(combined(parts), places=places) if places else combined(parts)
+
+
+def _place(document: Document, dialect: Dialect) -> Callable[[], Span | None]:
+    path = ("metadata", "annotations", dialect.annotation(order.DEPENDS_ON))
+    return lambda: document.span(path)
 
 
 def _names(part: shapes.Contribution) -> list[tuple[str, str]]:
@@ -136,11 +145,14 @@ def _composed(
         stated.problems.add(
             stated.at(dialect.annotation("composition-resource-name")), "must not be empty"
         )
+    if dialect.orders:
+        order.refuse_unknown(stated, dialect.prefix)
     replaces = stated.choice(dialect.annotation("merge"), _MERGE)
     entry = shapes.Composed(
         resource=_without_ours(composed_object(document), dialect),
         ready=stated.choice(dialect.annotation("ready"), READY),
         replace=dialect.replaces if replaces is None else replaces,
+        order=order.from_annotations(stated, dialect.prefix) if dialect.orders else None,
     )
     return shapes.Contribution(composed={name: entry})
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from typing import TYPE_CHECKING
 
 import orjson
 
-from function_script import wire
-from function_script.contribution import shapes
+from function_script import conditions, wire
+from function_script.contribution import order, shapes
 from function_script.contribution.sanitize import composed_object
 from function_script.documents import Memo
 from function_script.fields import Fields, Problems
@@ -55,13 +54,18 @@ TARGET = {
     "TARGET_COMPOSITE": 1,
     "TARGET_COMPOSITE_AND_CLAIM": 2,
 }
-# Crossplane drops these silently when a function sets them: Ready has a field of its own.
-RESERVED_CONDITIONS = ("Healthy", "Ready", "Responsive", "Synced", "UpToDate")
-_PASCAL_CASE = re.compile(r"[A-Z][A-Za-z0-9]*")
 # Composed resources by their JSON text, of which an object takes about eight times the memory.
 _MEMO_BYTES = 12 << 20
 _BYTES_PER_CHARACTER = 8
 _memo: Memo[Mapping[str, shapes.Composed]] = Memo(_MEMO_BYTES)
+_ENTRY_FIELDS = (
+    "resource",
+    "ready",
+    "connection_details",
+    "depends_on",
+    "ready_when",
+    "usages",
+)
 _RESPONSE_FIELDS = (
     "meta",
     "desired",
@@ -140,11 +144,11 @@ def _entry(entry: Fields, key: str | None) -> shapes.Composed:
     is_bare = "kind" in entry.value and "resource" not in entry.value
     hint = 'wrap the object: {"resource": {...}}' if is_bare else None
     # Connection details come with an echoed observed entry; Crossplane has no use for them.
-    entry.refuse_unknown("resource", "ready", "connection_details", hint=hint)
+    entry.refuse_unknown(*_ENTRY_FIELDS, hint=hint)
     ready = entry.choice("ready", READY)
     body = entry.object("resource", required=not is_bare)
     resource = {} if body is None else composed_object(body)
-    return shapes.Composed(resource=resource, ready=ready, key=key)
+    return shapes.Composed(resource=resource, ready=ready, key=key, order=order.from_entry(entry))
 
 
 def _composite(desired: Fields) -> shapes.Composite:
@@ -200,7 +204,7 @@ def _result(item: Fields) -> wire.Result:
 def _condition(item: Fields) -> wire.Condition:
     item.refuse_unknown("type", "status", "reason", "message", "target")
     kind = item.text("type", required=True) or ""
-    check_condition_type(item, kind)
+    conditions.check_type(item, "type", kind)
     return wire.Condition(
         kind,
         item.choice("status", STATUS, required=True) or 0,
@@ -210,22 +214,9 @@ def _condition(item: Fields) -> wire.Condition:
     )
 
 
-def check_condition_type(item: Fields, kind: str) -> None:
-    """Note a type that Crossplane reserves or that is no condition type at all."""
-    if kind in RESERVED_CONDITIONS:
-        listed = ", ".join(RESERVED_CONDITIONS)
-        item.problems.add(
-            item.at("type"),
-            f"{kind} is set by Crossplane and cannot be set by a function",
-            hint=f"choose a type other than {listed}; readiness has a field of its own",
-        )
-    elif kind and not _PASCAL_CASE.fullmatch(kind):
-        item.problems.add(item.at("type"), f'"{kind}" must be PascalCase, such as "DatabaseReady"')
-
-
 def _reason(item: Fields, *, required: bool) -> str | None:
     reason = item.text("reason", required=required)
-    if reason and not _PASCAL_CASE.fullmatch(reason):
+    if reason and not conditions.PASCAL_CASE.fullmatch(reason):
         item.problems.add(item.at("reason"), f'"{reason}" must be PascalCase, such as "NotFound"')
     return reason
 

@@ -6,12 +6,49 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Callable, Hashable, Mapping
 
     from function_script import wire
+    from function_script.readiness import Rule
+    from function_script.source import Span
     from function_script.values import Object
 
 READY_UNSPECIFIED = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependency:
+    """Another composed resource, by name, that must be ready, or have the field at ``path``.
+
+    ``text`` is what was written: ``network``, ``database:status.endpoint``.
+    """
+
+    name: str
+    path: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is said beside a composed resource. ``usages`` None: as the input says."""
+
+    depends_on: tuple[Dependency, ...] = ()
+    ready_when: Rule | None = None
+    usages: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deferred:
+    """A document that is withheld, for a value it needs does not exist yet.
+
+    ``name`` is its composed resource's, or None for a document that is no composed resource:
+    ``subject`` then says what it is. ``missing`` says what it waits for, where ``span`` is.
+    """
+
+    name: str | None
+    subject: str
+    missing: str
+    span: Span | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +59,13 @@ class Composed:
     nothing, so it is not to be changed. ``replace``: it takes the place of an earlier step's
     entry instead of merging into it. ``ready`` None: not said. ``key``: all that the entry was
     read from, for whoever remembers what is derived from it; None: not worth remembering.
+    ``order`` None: nothing is said about what it waits for or when it is ready.
     """
 
     resource: Object | None
     ready: int | None = None
     replace: bool = True
+    order: Order | None = None
     key: Hashable = field(default=None, compare=False)
 
 
@@ -44,7 +83,11 @@ NOTHING = Composite()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution:
-    """Everything one step adds. Absent parts are empty: the step has no opinion on them."""
+    """Everything one step adds. Absent parts are empty: the step has no opinion on them.
+
+    ``places`` gives where the order of a composed resource is written: for errors, and only for
+    resources that have one.
+    """
 
     composed: Mapping[str, Composed] = field(default_factory=dict)
     composite: Composite = NOTHING
@@ -55,3 +98,10 @@ class Contribution:
     schemas: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     ttl_seconds: float | None = None
     output: Object | None = None
+    deferred: tuple[Deferred, ...] = ()
+    places: Mapping[str, Callable[[], Span | None]] = field(default_factory=dict, compare=False)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether anything is said about readiness or order, or is withheld."""
+        return bool(self.deferred or self.places)

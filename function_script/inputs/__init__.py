@@ -8,6 +8,7 @@ It knows no language: it only says which one runs what.
 from __future__ import annotations
 
 from function_script.inputs.parsing import KINDS, LANGUAGES, parse, parse_without_sources
+from function_script.inputs.progress import Progress
 from function_script.inputs.remembered import read
 from function_script.inputs.step import Dialect, Language, Step
 
@@ -16,6 +17,7 @@ __all__ = [
     "LANGUAGES",
     "Dialect",
     "Language",
+    "Progress",
     "Step",
     "parse",
     "parse_without_sources",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from function_script.fields import Fields
-from function_script.inputs import origin, settings
+from function_script.inputs import origin, progress, settings
 from function_script.inputs.step import Step
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ API_VERSION = "script.fn.crossplane.io/v1beta1"
 _SHARED = (
     *("apiVersion", "kind", "metadata"),
     *("source", "fileSystem", "modules", "params", "ttl", "limits", "options"),
+    *progress.FIELDS,
 )
 _UNDEFINED = {"Lenient": "Lenient", "Strict": "Strict"}
 _MISSING_KEY = {"Default": "default", "Zero": "zero", "Error": "error"}
@@ -70,6 +71,9 @@ def _step(
     """The step of a kind of ours, after its own fields: everything the kinds share."""
     fields.object("metadata")
     params = fields.object("params")
+    conduct = progress.read(fields)
+    if conduct is not None and conduct.defers:
+        program = replace(program, options={**program.options, "missing": "Defer"})
     return Step(
         api_version=API_VERSION,
         kind=str(fields.value["kind"]),
@@ -79,4 +83,5 @@ def _step(
         params=params.value if params is not None else {},
         ttl_seconds=settings.ttl_seconds(fields),
         keep_managed_fields=bool(options.flag("keepManagedFields")),
+        progress=conduct,
     )

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from function_script.inputs.files import Files
+    from function_script.inputs.progress import Progress
     from function_script.limits import Limits
     from function_script.program import Program
     from function_script.values import Object, Readable
@@ -38,6 +39,7 @@ class Step:
     params: Object = field(default_factory=dict)
     ttl_seconds: float | None = None
     keep_managed_fields: bool = False
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,26 @@
+"""Which types of conditions a function may set. Called wherever an author chooses one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from function_script.fields import Fields
+
+# Crossplane drops these silently when a function sets them: Ready has a field of its own.
+RESERVED_CONDITIONS = ("Healthy", "Ready", "Responsive", "Synced", "UpToDate")
+PASCAL_CASE = re.compile(r"[A-Z][A-Za-z0-9]*")
+
+
+def check_type(item: Fields, key: str, kind: str) -> None:
+    """Note a type at ``key`` that Crossplane reserves or that is no condition type at all."""
+    if kind in RESERVED_CONDITIONS:
+        listed = ", ".join(RESERVED_CONDITIONS)
+        item.problems.add(
+            item.at(key),
+            f"{kind} is set by Crossplane and cannot be set by a function",
+            hint=f"choose a type other than {listed}; readiness has a field of its own",
+        )
+    elif kind and not PASCAL_CASE.fullmatch(kind):
+        item.problems.add(item.at(key), f'"{kind}" must be PascalCase, such as "DatabaseReady"')

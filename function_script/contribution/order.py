@@ -1,0 +1,91 @@
+"""What is said beside a composed resource: what it waits for, and when it is ready.
+
+Read from a document's annotations or from an entry of a script's response, with the same words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script.contribution.shapes import Dependency, Order
+from function_script.fields import nearest
+from function_script.objects import parse_path
+from function_script.readiness import parse_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from function_script.fields import Fields
+
+DEPENDS_ON = "depends-on"
+READY_WHEN = "ready-when"
+USAGES = "usages"
+_FLAGS = {"True": True, "False": False}
+_KNOWN = ("composition-resource-name", "ready", "merge", DEPENDS_ON, READY_WHEN, USAGES)
+
+
+def refuse_unknown(stated: Fields, prefix: str) -> None:
+    """Note every annotation that is meant for us and that we do not know."""
+    for key in stated.value:
+        name = key.removeprefix(f"{prefix}/")
+        if name != key and name not in _KNOWN:
+            near = nearest(name, _KNOWN)
+            hint = f'did you mean "{near}"?' if near else f"there are {', '.join(_KNOWN)}"
+            stated.problems.add(stated.at(key), "unknown annotation", hint=hint)
+
+
+def from_annotations(stated: Fields, prefix: str) -> Order | None:
+    """The order in annotations ``PREFIX/depends-on``, ``…/ready-when``, ``…/usages``."""
+    names = tuple(f"{prefix}/{name}" for name in (DEPENDS_ON, READY_WHEN, USAGES))
+    if not any(name in stated.value for name in names):
+        return None
+    depends_on, ready_when, usages = names
+    _refuse_both(stated, f"{prefix}/ready", ready_when)
+    texts = str(stated.value.get(depends_on, "")).replace("\n", ",").split(",")
+    if depends_on in stated.value and not any(map(str.strip, texts)):
+        stated.problems.add(stated.at(depends_on), "must name a resource")
+    return Order(
+        depends_on=_dependencies(stated, depends_on, filter(str.strip, texts)),
+        ready_when=stated.parsed(ready_when, parse_rule),
+        usages=stated.choice(usages, _FLAGS),
+    )
+
+
+def from_entry(entry: Fields) -> Order | None:
+    """The order in ``depends_on`` (a list of texts), ``ready_when`` and ``usages``."""
+    if not entry.value.keys() & {"depends_on", "ready_when", "usages"}:
+        return None
+    _refuse_both(entry, "ready", "ready_when")
+    texts = entry.value.get("depends_on")
+    if texts is None:
+        texts = []
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        hint = 'write `"depends_on": ["network", "database:status.endpoint"]`'
+        entry.problems.add(entry.at("depends_on"), "must be a list of texts", hint=hint)
+        texts = []
+    return Order(
+        depends_on=_dependencies(entry, "depends_on", map(str, texts)),
+        ready_when=entry.parsed("ready_when", parse_rule),
+        usages=entry.flag("usages"),
+    )
+
+
+def _refuse_both(fields: Fields, ready: str, rule: str) -> None:
+    if fields.value.get(ready) is not None and fields.value.get(rule) is not None:
+        fields.problems.add(fields.at(rule), f"must not be set beside {ready}, which says it all")
+
+
+def _dependencies(fields: Fields, key: str, texts: Iterable[str]) -> tuple[Dependency, ...]:
+    found: dict[str, Dependency] = {}
+    for text in map(str.strip, texts):
+        name, colon, path = (part.strip() for part in text.partition(":"))
+        try:
+            is_whole = bool(name) and (not colon or bool(path and parse_path(path)))
+            cause = "" if is_whole else f'cannot read the dependency "{text}"'
+        except ValueError as error:
+            cause = f'cannot read the dependency "{text}": {error}'
+        if cause:
+            hint = 'write a resource name, or "name:status.path"'
+            fields.problems.add(fields.at(key), cause, hint=hint)
+        found[text] = Dependency(name=name, path=path or None, text=text)
+    return tuple(found.values())

@@ -1,0 +1,158 @@
+"""How a step's resources come about: what waits, what is ready, and what people are told of it.
+
+Called by the main path between reading what a step wants and merging it. Where neither the input
+nor a document says anything of the kind, nothing is looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from function_script import objects, wire
+from function_script.contribution import Composed
+from function_script.errors import DocumentError
+from function_script.inputs import Progress
+from function_script.progress import dependencies, report, usages
+from function_script.progress.ownership import last_applied
+from function_script.progress.world import READY_FALSE, READY_TRUE, World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from function_script.contribution import Contribution, Deferred, Dependency
+    from function_script.inputs import Step
+
+# While something waits the XR is looked at more often, unless somebody has said how often.
+WAITING_TTL_SECONDS = 10.0
+# A resource that is withheld is not desired, whoever else desires it.
+_NOTHING = Composed(resource=None)
+
+
+def settle(request: wire.Request, wanted: Contribution, step: Step) -> Contribution:
+    """What the step adds now: without what waits, with readiness, and with a report.
+
+    Raises DocumentError for dependencies that make no sense, and for a missing value of a
+    resource that exists and may not or cannot be kept.
+    """
+    if step.progress is None and not wanted.is_ordered:
+        return wanted
+    settings = step.progress or Progress()
+    world = World(request, wanted.composed, settings)
+    edges = dependencies.read(wanted, _known(wanted, world))
+    _check_operation(edges, request)
+    unmet = dependencies.find_unmet(edges, world)
+    waits = [_missing(each) for each in wanted.deferred]
+    waits += [report.Wait(name, _texts(unmet[name])) for name in unmet]
+
+    composed = {**wanted.composed, **dict.fromkeys(unmet, _NOTHING)}
+    for deferred in wanted.deferred:
+        if deferred.name is not None:
+            composed[deferred.name] = _withheld(deferred, deferred.name, settings, world)
+    composed |= _readiness(composed, settings, world)
+    composed |= usages.compose(edges, settings, world)
+
+    settled = _gated(replace(wanted, composed=composed), step, is_waiting=bool(waits))
+    if settings.condition is None and not edges and not settings.defers:
+        return settled
+    return _reported(settled, waits, settings, world)
+
+
+def _reported(
+    settled: Contribution, waits: list[report.Wait], settings: Progress, world: World
+) -> Contribution:
+    kind = settings.condition or report.DEFAULT_CONDITION
+    told = report.condition(kind, waits, _unready(settled.composed, settings, world))
+    return replace(
+        settled,
+        conditions=(*settled.conditions, told),
+        results=(*settled.results, *report.news(kind, waits, world.xr)),
+    )
+
+
+def _known(wanted: Contribution, world: World) -> set[str]:
+    removed = {name for name, entry in wanted.composed.items() if entry.resource is None}
+    deferred = {each.name for each in wanted.deferred if each.name}
+    return (world.earlier.keys() | wanted.composed.keys()) - removed | deferred
+
+
+def _check_operation(edges: dependencies.Edges, request: wire.Request) -> None:
+    if edges and (request.observed is None or request.observed.composite is None):
+        raise DocumentError.of(
+            f'cannot order resource "{next(iter(edges))}": an Operation observes no resources',
+            hint="require the resources it depends on, and look at those",
+        )
+
+
+def _missing(deferred: Deferred) -> report.Wait:
+    place = f" ({deferred.span})" if deferred.span is not None else ""
+    return report.Wait(deferred.name or deferred.subject, f"{deferred.missing}{place}")
+
+
+def _texts(unmet: Iterable[Dependency]) -> str:
+    return ", ".join(each.text for each in unmet)
+
+
+def _withheld(deferred: Deferred, name: str, settings: Progress, world: World) -> Composed:
+    """Nothing for a resource that does not exist yet; one that exists is kept as it is."""
+    resource = world.find(name)
+    if resource is None:
+        return _NOTHING
+    kept = last_applied(resource) if settings.keeps else None
+    if kept is None:
+        problem = f'cannot leave out resource "{name}", which exists: {deferred.missing}'
+        why = "its managed fields do not say what Crossplane applied" if settings.keeps else None
+        hint = why or "set `onExisting: Keep` to keep such a resource as it is"
+        raise DocumentError.of(problem, span=deferred.span, hint=hint)
+    earlier = world.earlier.get(name)
+    if earlier is None or earlier.struct is None:
+        return Composed(resource=kept)
+    objects.merge(kept, wire.decode_struct(earlier.struct))
+    return Composed(resource=kept, ready=earlier.ready)
+
+
+def _readiness(
+    composed: dict[str, Composed], settings: Progress, world: World
+) -> dict[str, Composed]:
+    """The entries whose readiness is judged, with it."""
+    judged: dict[str, Composed] = {}
+    for name, entry in composed.items():
+        has_rule = entry.order is not None and entry.order.ready_when is not None
+        if entry.resource is None or not (has_rule or settings.auto_ready):
+            continue
+        if world.stated(name) is None:
+            judged[name] = _judged(entry, name, world)
+    if settings.auto_ready == "All":
+        for name in world.earlier:
+            if name not in composed and world.stated(name) is None:
+                judged[name] = _judged(Composed(resource={}, replace=False), name, world)
+    return judged
+
+
+def _judged(entry: Composed, name: str, world: World) -> Composed:
+    ready = READY_TRUE if world.judge(name).is_ready else READY_FALSE
+    key = None if entry.key is None else (entry.key, ready)
+    return replace(entry, ready=ready, key=key)
+
+
+def _unready(
+    composed: Mapping[str, Composed], settings: Progress, world: World
+) -> list[report.Unready]:
+    """The resources the report is about that are desired and not ready."""
+    names = {name for name, entry in composed.items() if entry.resource is not None}
+    if settings.auto_ready == "All":
+        names |= world.earlier.keys() - composed.keys()
+    verdicts = {name: world.verdict(name) for name in names}
+    return [report.Unready(name, why) for name, (is_ready, why) in verdicts.items() if not is_ready]
+
+
+def _gated(wanted: Contribution, step: Step, *, is_waiting: bool) -> Contribution:
+    """While something waits the XR is not ready, whoever says otherwise."""
+    if not is_waiting:
+        return wanted
+    is_stated = wanted.ttl_seconds is not None or step.ttl_seconds is not None
+    return replace(
+        wanted,
+        composite=replace(wanted.composite, ready=READY_FALSE),
+        ttl_seconds=wanted.ttl_seconds if is_stated else WAITING_TTL_SECONDS,
+    )

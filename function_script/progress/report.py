@@ -1,0 +1,66 @@
+"""What people are told about resources that wait or are not ready: a condition, and news of it.
+
+The condition says it on every call. An event is added only when what waits is not what the XR's
+own condition says from the call before: equal events on every call would say nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from function_script import wire
+from function_script.diagnostics import cut
+from function_script.objects import find_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from function_script.values import Readable
+
+DEFAULT_CONDITION: Final = "ResourcesReady"
+_TRUE: Final = 2
+_FALSE: Final = 3
+_NORMAL: Final = 3
+_WAITING: Final = "Waiting: "
+_UNREADY: Final = "Unready: "
+
+
+class Wait(NamedTuple):
+    """Something that is withheld, and what it waits for."""
+
+    subject: str
+    reason: str
+
+
+class Unready(NamedTuple):
+    """A resource that is not ready, and why: ``has Ready=False: Creating``."""
+
+    name: str
+    why: str
+
+
+def condition(kind: str, waits: Sequence[Wait], unready: Sequence[Unready]) -> wire.Condition:
+    """The condition that sums up; its message is sorted and at most 1,024 bytes long."""
+    if not waits and not unready:
+        return wire.Condition(kind, _TRUE, "Ready")
+    lines = [_waiting(waits)] if waits else []
+    if unready:
+        told = "; ".join(f"{each.name} {each.why}" for each in sorted(unready))
+        lines.append(f"{_UNREADY}{told}")
+    return wire.Condition(kind, _FALSE, "Waiting" if waits else "Unready", cut(". ".join(lines)))
+
+
+def news(kind: str, waits: Sequence[Wait], xr: Mapping[str, Readable]) -> tuple[wire.Result, ...]:
+    """One event that names what waits, unless the XR's condition says so already."""
+    if not waits:
+        return ()
+    message = cut(_waiting(waits))
+    before = find_condition(xr, kind) or {}
+    told = str(before.get("message", ""))
+    if told == message or told.startswith(f"{message}. {_UNREADY}"):
+        return ()
+    return (wire.Result(_NORMAL, message, "Waiting"),)
+
+
+def _waiting(waits: Sequence[Wait]) -> str:
+    return _WAITING + "; ".join(f"{each.subject} for {each.reason}" for each in sorted(waits))

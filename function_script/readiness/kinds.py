@@ -1,0 +1,188 @@
+"""When an object of each kind is ready: the table, and what holds for all that is not in it.
+
+A kind is known by its group, in any version. docs/reference/readiness.md shows this table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from function_script.objects import api_version_and_kind
+from function_script.readiness.checks import (
+    all_of,
+    any_of,
+    condition,
+    exists,
+    field,
+    field_is,
+    observed,
+    replicas,
+    when,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.readiness.verdict import Check
+    from function_script.values import Readable
+
+
+class Row(NamedTuple):
+    """Kinds of one group that are ready when ``check`` holds; ``meaning`` says it to people."""
+
+    group: str
+    kinds: str
+    check: Check
+    meaning: str
+
+
+_EXISTS: Final = "it exists"
+_LOAD_BALANCER: Final = any_of(
+    field("status.loadBalancer.ingress[0].ip"), field("status.loadBalancer.ingress[0].hostname")
+)
+# What every kind that is not in the table is judged by: Crossplane's kinds and most others have it.
+GENERIC: Final = condition("Ready")
+GENERIC_MEANING: Final = "the condition `Ready` is True"
+
+TABLE: Final = (
+    Row(
+        "",
+        "ConfigMap Endpoints Event LimitRange PodTemplate ResourceQuota Secret ServiceAccount",
+        exists,
+        _EXISTS,
+    ),
+    Row("", "Namespace", field_is("status.phase", "Active"), "`status.phase` is Active"),
+    Row("", "PersistentVolumeClaim", field_is("status.phase", "Bound"), "`status.phase` is Bound"),
+    Row(
+        "",
+        "PersistentVolume",
+        field_is("status.phase", "Available", "Bound"),
+        "`status.phase` is Available or Bound",
+    ),
+    Row(
+        "",
+        "Pod",
+        any_of(condition("Ready"), field_is("status.phase", "Succeeded")),
+        "the condition `Ready` is True, or `status.phase` is Succeeded",
+    ),
+    Row(
+        "",
+        "Service",
+        when(field_is("spec.type", "LoadBalancer"), _LOAD_BALANCER),
+        "it exists; one of type LoadBalancer has an address",
+    ),
+    Row(
+        "apps",
+        "Deployment",
+        all_of(observed, replicas("updatedReplicas", "availableReplicas"), condition("Available")),
+        "all replicas are updated and available, and the condition `Available` is True",
+    ),
+    Row(
+        "apps",
+        "StatefulSet",
+        all_of(observed, replicas("updatedReplicas", "readyReplicas")),
+        "all replicas are updated and ready",
+    ),
+    Row(
+        "apps",
+        "DaemonSet",
+        all_of(
+            observed,
+            replicas(
+                "updatedNumberScheduled",
+                "numberReady",
+                wanted="status.desiredNumberScheduled",
+                default=0,
+            ),
+        ),
+        "its pods are updated and ready on every node they are wanted on",
+    ),
+    Row(
+        "apps",
+        "ReplicaSet",
+        all_of(observed, replicas("availableReplicas")),
+        "all replicas are available",
+    ),
+    Row("apps", "ControllerRevision", exists, _EXISTS),
+    Row("batch", "Job", condition("Complete"), "the condition `Complete` is True"),
+    Row("batch", "CronJob", exists, _EXISTS),
+    Row(
+        "autoscaling",
+        "HorizontalPodAutoscaler",
+        all_of(condition("AbleToScale"), condition("ScalingActive")),
+        "the conditions `AbleToScale` and `ScalingActive` are True",
+    ),
+    Row("policy", "PodDisruptionBudget", observed, "its controller has seen it"),
+    Row("networking.k8s.io", "IngressClass NetworkPolicy", exists, _EXISTS),
+    Row("networking.k8s.io", "Ingress", _LOAD_BALANCER, "it has an address"),
+    Row(
+        "rbac.authorization.k8s.io",
+        "ClusterRole ClusterRoleBinding Role RoleBinding",
+        exists,
+        _EXISTS,
+    ),
+    Row("storage.k8s.io", "CSIDriver StorageClass VolumeAttributesClass", exists, _EXISTS),
+    Row("scheduling.k8s.io", "PriorityClass", exists, _EXISTS),
+    Row("node.k8s.io", "RuntimeClass", exists, _EXISTS),
+    Row("coordination.k8s.io", "Lease", exists, _EXISTS),
+    Row("discovery.k8s.io", "EndpointSlice", exists, _EXISTS),
+    Row(
+        "admissionregistration.k8s.io",
+        "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
+        "ValidatingWebhookConfiguration",
+        exists,
+        _EXISTS,
+    ),
+    Row(
+        "apiextensions.k8s.io",
+        "CustomResourceDefinition",
+        condition("Established"),
+        "the condition `Established` is True",
+    ),
+    Row(
+        "apiregistration.k8s.io",
+        "APIService",
+        condition("Available"),
+        "the condition `Available` is True",
+    ),
+    Row(
+        "gateway.networking.k8s.io",
+        "Gateway",
+        condition("Programmed"),
+        "the condition `Programmed` is True",
+    ),
+    Row(
+        "apiextensions.crossplane.io",
+        "CompositeResourceDefinition",
+        condition("Established"),
+        "the condition `Established` is True",
+    ),
+    Row("apiextensions.crossplane.io", "Composition EnvironmentConfig", exists, _EXISTS),
+    Row(
+        "pkg.crossplane.io",
+        "Configuration Function Provider",
+        all_of(condition("Installed"), condition("Healthy")),
+        "the conditions `Installed` and `Healthy` are True",
+    ),
+    Row("pkg.crossplane.io", "DeploymentRuntimeConfig ImageConfig", exists, _EXISTS),
+    Row(
+        "argoproj.io",
+        "Application",
+        field_is("status.health.status", "Healthy"),
+        "`status.health.status` is Healthy",
+    ),
+)
+# Kinds that every provider has in a group of its own.
+OF_ANY_GROUP: Final = (
+    Row("any", "ClusterProviderConfig ProviderConfig ProviderConfigUsage", exists, _EXISTS),
+)
+
+_CHECKS: Final = {(row.group, kind): row.check for row in TABLE for kind in row.kinds.split()}
+_BY_KIND: Final = {kind: row.check for row in OF_ANY_GROUP for kind in row.kinds.split()}
+
+
+def rule_of(resource: Mapping[str, Readable]) -> Check:
+    """What an object of this kind is judged by."""
+    api_version, kind = api_version_and_kind(resource)
+    group = api_version.rpartition("/")[0]
+    return _CHECKS.get((group, kind)) or _BY_KIND.get(kind) or GENERIC
