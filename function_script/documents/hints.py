@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from yaml.error import MarkedYAMLError
 
 UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
+_NO_TABS = "YAML is not indented by tabs: use blanks"
+_QUOTE_COLON = 'quote a value that holds ": "'
+_OR_INDENT = "; what toYaml prints begins on a line of its own, with nindent"
+_FIELD = re.compile(r"[\w-]+:(?: |$)")
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NO_BLANK_AFTER_COLON = re.compile(r"\s*(?:- +)?[A-Za-z][\w./-]*:[^\s:/]")
 _CLOSING = {
@@ -32,6 +36,8 @@ def explained(error: MarkedYAMLError, text: str) -> YamlError:
     lines = text.splitlines() or [""]
     if not "\n".join(lines[line:])[column:].strip():
         return _unfinished(error, lines)
+    if (tab := _tab(lines[line], column)) is not None:
+        return YamlError("a tab in the indentation", line=line, column=tab, hint=_NO_TABS)
     message = str(error.problem or error.context)
     if error.context and error.problem:
         message += f" {error.context}"
@@ -39,6 +45,12 @@ def explained(error: MarkedYAMLError, text: str) -> YamlError:
         if above > 0:
             message += f" that begins {above} line{'s' * (above > 1)} above"
     return YamlError(message, line=line, column=column, hint=_hint(message, lines, line, column))
+
+
+def _tab(line: str, column: int) -> int | None:
+    """Where the line's indentation has a tab, if that is where the parser gave up."""
+    indentation = line[: len(line) - len(line.lstrip())]
+    return indentation.find("\t") if "\t" in indentation[: column + 1] else None
 
 
 def _unfinished(error: MarkedYAMLError, lines: list[str]) -> YamlError:
@@ -69,7 +81,7 @@ def _hint(message: str, lines: list[str], number: int, column: int) -> str | Non
     line = lines[number]
     before = lines[number - 1] if number else ""
     if "\t" in line[: len(line) - len(line.lstrip())]:
-        return "YAML is not indented by tabs: use blanks"
+        return _NO_TABS
     if "{{" in line or "{%" in line:
         return UNQUOTED_BRACES
     if _NO_BLANK_AFTER_COLON.match(before) or _NO_BLANK_AFTER_COLON.match(line):
@@ -80,7 +92,8 @@ def _hint(message: str, lines: list[str], number: int, column: int) -> str | Non
         return 'quote a value that begins with "*" or "&"'
     if "mapping values are not allowed" in message:
         if _TWO_COLONS.match(line):
-            return 'quote a value that holds ": "'
+            following = lines[number + 1] if number + 1 < len(lines) else ""
+            return _QUOTE_COLON + _OR_INDENT * bool(_FIELD.match(following))
         return "check the indentation of this line and the one above"
     if "block mapping" in message or "block collection" in message:
         return "check the indentation: siblings begin in the same column"

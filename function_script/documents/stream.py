@@ -209,7 +209,8 @@ def _check_texts(value: Value, name: str, text: str) -> None:
         return
     if not isinstance(value, dict):
         message = f"metadata.{name} must be an object, not {type_phrase(value)}"
-        raise _at(message, ("metadata", name), text)
+        hint = "write `key: value` lines below it, without dashes"
+        raise _at(message, ("metadata", name), text, hint=hint)
     for key, item in value.items():
         if item is not None and not isinstance(item, str):
             message = f'metadata.{name}["{key}"] must be a string, not {type_phrase(item)}'

@@ -36,9 +36,9 @@ def find(message: str, line: int) -> Finding | None:
 def _character(found: re.Match[str], line: int) -> Finding:
     character, offset = found[1], int(found[2])
     if character in "\"'":
-        message, hint = "a text is not closed", f"close it with {character}"
-    else:
-        message, hint = f'unexpected "{character}"', _OPERATORS.get(character)
+        hint: str | None = f"close it with {character}"
+        return Finding(line=line, message="a text is not closed", hint=hint, offset=offset)
+    message, hint = f'unexpected "{character}"', _OPERATORS.get(character)
     return Finding(line=line, message=message, hint=hint, offset=offset)
 
 
