@@ -63,8 +63,10 @@ class Lazy(Mapping[str, Readable]):
 def plain(value: Readable) -> Value:
     """Build everything: the same data as dicts and lists only."""
     if isinstance(value, Lazy):
-        return {key: plain(item) for key, item in value.items()}
-    return value  # type: ignore[return-value] # below a Lazy stand dicts, lists and scalars only
+        return {key: plain(value[key]) for key in value}
+    if isinstance(value, list) and value and isinstance(value[0], Lazy):
+        return [plain(item) for item in value]
+    return value  # type: ignore[return-value] # dicts have no Lazy in them, other lists neither
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ CAPABILITIES = {
 }
 ENVIRONMENT = "apiextensions.crossplane.io/environment"
 READY = {1: "READY_TRUE", 2: "READY_FALSE"}
+NO_RESOURCE = wire.index_resource(b"")
 
 
 def scope(
@@ -42,14 +43,15 @@ def scope(
     see the order of keys must not give another result for it.
     """
     struct = partial(_struct, sort_keys=sort_keys)
-    decode = partial(
+    composite = partial(
         wire.decode_struct, drop_managed_fields=not keep_managed_fields, sort_keys=sort_keys
     )
-    resource = partial(_resource, decode=decode)
+    unread = "" if keep_managed_fields else "managedFields"
+    resource = partial(_resource, read=partial(_parts, unread=unread, sort_keys=sort_keys))
     parts: dict[str, Callable[[], Readable]] = {
         "meta": lambda: _meta(request),
-        "observed": lambda: _state(request.observed, resource),
-        "desired": lambda: _state(request.desired, resource),
+        "observed": lambda: _state(request.observed, composite, resource),
+        "desired": lambda: _state(request.desired, composite, resource),
         "input": lambda: struct(request.input),
         "context": lambda: struct(request.context),
         "required_resources": lambda: _resources(request.required_resources, resource),
@@ -86,37 +88,60 @@ def _uid(request: wire.Request) -> str:
     return uid if isinstance(uid, str) else ""
 
 
-def _state(state: wire.State | None, resource: Callable[[wire.Resource], Object]) -> Readable:
+def _state(
+    state: wire.State | None,
+    read_composite: Callable[[bytes], Object],
+    resource: Callable[[wire.Resource], Lazy],
+) -> Readable:
     composite = state.composite if state is not None else None
     resources = state.resources if state is not None else {}
     return Lazy(
         {
-            "composite": lambda: resource(composite) if composite else {"resource": {}},
+            "composite": lambda: _resource(composite or NO_RESOURCE, read=read_composite),
             "resources": lambda: _each(resources, resource),
         }
     )
 
 
 def _each(
-    resources: Mapping[str, wire.Resource], resource: Callable[[wire.Resource], Object]
+    resources: Mapping[str, wire.Resource], resource: Callable[[wire.Resource], Lazy]
 ) -> Lazy:
     return Lazy({name: partial(resource, resources[name]) for name in sorted(resources)})
 
 
-def _resource(indexed: wire.Resource, *, decode: Callable[[bytes], Object]) -> Object:
-    found: Object = {"resource": decode(indexed.struct) if indexed.struct is not None else {}}
-    if indexed.connection_details:
-        found["connection_details"] = to_texts(indexed.connection_details)
+def _resource(indexed: wire.Resource, *, read: Callable[[bytes], Readable]) -> Lazy:
+    struct, details = indexed.struct, indexed.connection_details
+    found: dict[str, Callable[[], Readable]] = {
+        "resource": lambda: read(struct) if struct is not None else {}
+    }
+    if details:
+        found["connection_details"] = lambda: to_texts(details)
     if indexed.ready in READY:
-        found["ready"] = READY[indexed.ready]
-    return found
+        found["ready"] = lambda: READY[indexed.ready]
+    return Lazy(found)
+
+
+def _parts(struct: bytes, *, unread: str, sort_keys: bool) -> Lazy:
+    """An object whose parts, such as ``spec``, are decoded one by one."""
+    parts = wire.index_struct(struct)
+    return Lazy(
+        {
+            key: partial(
+                wire.decode_part,
+                parts[key],
+                without=unread if key == "metadata" else "",
+                sort_keys=sort_keys,
+            )
+            for key in (sorted(parts) if sort_keys else parts)
+        }
+    )
 
 
 def _resources(
-    groups: Mapping[str, list[wire.Resource]], resource: Callable[[wire.Resource], Object]
+    groups: Mapping[str, list[wire.Resource]], resource: Callable[[wire.Resource], Lazy]
 ) -> Lazy:
-    def items(name: str) -> Object:
-        return {"items": [resource(item) for item in groups[name]]}
+    def items(name: str) -> Lazy:
+        return Lazy({"items": lambda: [resource(item) for item in groups[name]]})
 
     return Lazy({name: partial(items, name) for name in sorted(groups)})
 

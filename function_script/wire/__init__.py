@@ -43,9 +43,15 @@ knows nothing of what the values mean. mypyc compiles it where possible (setup.p
 from __future__ import annotations
 
 from function_script.wire import decode as _decode
-from function_script.wire.decode import decode_struct, decode_struct_fields, decode_value
+from function_script.wire.decode import (
+    decode_part,
+    decode_struct,
+    decode_struct_fields,
+    decode_value,
+    index_struct,
+)
 from function_script.wire.encode import EncodeError, encode_struct
-from function_script.wire.fields import WireError
+from function_script.wire.fields import Part, WireError
 from function_script.wire.identity import Identity, read_identity
 from function_script.wire.messages import (
     Condition,
@@ -65,6 +71,7 @@ __all__ = [
     "Condition",
     "EncodeError",
     "Identity",
+    "Part",
     "Request",
     "Requirements",
     "Resource",
@@ -73,6 +80,7 @@ __all__ = [
     "Selector",
     "State",
     "WireError",
+    "decode_part",
     "decode_struct",
     "decode_struct_fields",
     "decode_value",
@@ -81,6 +89,7 @@ __all__ = [
     "encode_struct",
     "index_request",
     "index_resource",
+    "index_struct",
     "is_compiled",
     "read_identity",
     "splice_resource",

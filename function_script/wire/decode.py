@@ -64,6 +64,13 @@ _ENTRY_SIZE: Final = 6
 _DOUBLE: Final = struct.Struct("<d")
 
 
+# Manifests use the same few hundred keys over and over: one text for each saves its making, its
+# hash and its memory. Cleared when full, so that user data cannot grow it.
+_MAX_KEYS: Final = 4096
+_MAX_KEY_LENGTH: Final = 64
+_keys: Final[dict[bytes, str]] = {}
+
+
 def decode_struct(
     payload: bytes, *, drop_managed_fields: bool = False, sort_keys: bool = False
 ) -> Object:
@@ -72,17 +79,20 @@ def decode_struct(
     Integral numbers up to 2**53 are ints; NaN and infinities come out as the floats they are.
     ``drop_managed_fields`` leaves out ``metadata.managedFields``, unread.
     """
-    if drop_managed_fields:
-        decoded = _manifest(Part(payload, 0, len(payload)))
-    else:
+    if not drop_managed_fields:
         decoded = _object(payload, 0, len(payload), 1)
+    else:
+        decoded = {}
+        for key, part in index_struct(payload).items():
+            without = "managedFields" if key == "metadata" else ""
+            decoded[key] = decode_part(part, without=without)
     return sorted_object(decoded) if sort_keys else decoded
 
 
 def decode_struct_fields(payload: bytes) -> dict[str, bytes]:
     """The encoded Value of each top-level key, none of them decoded. Raises WireError."""
     found: dict[str, bytes] = {}
-    for key, part in _entries(Part(payload, 0, len(payload))).items():
+    for key, part in index_struct(payload).items():
         found[key] = part.to_bytes()
     return found
 
@@ -90,6 +100,23 @@ def decode_struct_fields(payload: bytes) -> dict[str, bytes]:
 def decode_value(payload: bytes) -> Value:
     """One encoded Value; without any kind set it is None. Raises WireError."""
     return _value(payload, 0, len(payload), 1)
+
+
+def index_struct(payload: bytes) -> dict[str, Part]:
+    """The Value of each top-level key, for `decode_part`; none is decoded. Raises WireError."""
+    return _entries(Part(payload, 0, len(payload)))
+
+
+def decode_part(value: Part, *, without: str = "", sort_keys: bool = False) -> Value:
+    """The Value of one key of a Struct. Raises WireError.
+
+    ``without``: when the value is an object, its key of that name is left out, unread.
+    """
+    if without:
+        decoded = _value_without(value, without)
+    else:
+        decoded = _value(value.data, value.start, value.end, 2)
+    return _sorted_value(decoded) if sort_keys else decoded
 
 
 def sorted_object(value: Object) -> Object:
@@ -109,28 +136,17 @@ def _sorted_value(value: Value) -> Value:
     return value
 
 
-def _manifest(struct: Part) -> Object:
-    """A Kubernetes object without ``metadata.managedFields``."""
-    decoded: Object = {}
-    for key, value in _entries(struct).items():
-        if key == "metadata":
-            decoded[key] = _metadata(value)
-        else:
-            decoded[key] = _value(value.data, value.start, value.end, 2)
-    return decoded
-
-
-def _metadata(value: Part) -> Value:
+def _value_without(value: Part, key: str) -> Value:
     fields = value.fields()
     if not fields.next() or not fields.is_field(_STRUCT, LENGTH) or fields.end != value.end:
         decoded = _value(value.data, value.start, value.end, 2)
         if isinstance(decoded, dict):
-            decoded.pop("managedFields", None)
+            decoded.pop(key, None)
         return decoded
     kept: Object = {}
-    for key, item in _entries(fields.part()).items():
-        if key != "managedFields":
-            kept[key] = _value(item.data, item.start, item.end, 3)
+    for name, item in _entries(fields.part()).items():
+        if name != key:
+            kept[name] = _value(item.data, item.start, item.end, 3)
     return kept
 
 
@@ -165,7 +181,7 @@ def _object(data: bytes, start: int, end: int, depth: int) -> Object:
                     if size >= MORE:
                         size, value = read_varint(data, value_tag + 1, stop)
                     if value + size == stop:
-                        key = read_text(data, key_tag + 2, value_tag)
+                        key = _key(data, key_tag + 2, value_tag)
                         decoded[key] = _value(data, value, stop, depth + 1)
                         position = stop
                         continue
@@ -176,6 +192,19 @@ def _object(data: bytes, start: int, end: int, depth: int) -> Object:
             decoded[key] = _value(part.data, part.start, part.end, depth + 1)
         position = fields.end
     return decoded
+
+
+def _key(data: bytes, start: int, end: int) -> str:
+    raw = data[start:end]
+    known = _keys.get(raw)
+    if known is not None:
+        return known
+    key = read_text(data, start, end)
+    if len(raw) <= _MAX_KEY_LENGTH:
+        if len(_keys) >= _MAX_KEYS:
+            _keys.clear()
+        _keys[raw] = key
+    return key
 
 
 def _list(data: bytes, start: int, end: int, depth: int) -> list[Value]:

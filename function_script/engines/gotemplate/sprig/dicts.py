@@ -116,7 +116,8 @@ def _copy(value: object) -> object:
     if isinstance(value, list):
         return type(value)(map(_copy, value))
     if isinstance(value, dict):
-        return type(value)((key, _copy(item)) for key, item in value.items())
+        made = type(value) if isinstance(value, TypedMap) else dict
+        return made((key, _copy(item)) for key, item in value.items())
     return value
 
 

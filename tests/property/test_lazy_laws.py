@@ -1,0 +1,126 @@
+"""What is decoded part by part is, to every program, what decoding all of it at once gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf.json_format import ParseDict
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from function_script import engines, request, wire
+from function_script.errors import FatalError
+from function_script.limits import Limits
+from function_script.objects import find_path
+from function_script.program import Lazy, Program, Rendered, Scope, plain
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Readable
+
+WAYS = {
+    "jinja": [
+        "{{ r.spec }} {{ r['status'].a }} {{ r.get('spec', 1) }}",
+        "{{ r }} {{ r | tojson }} {{ entry | tojson }} {{ observed }}",
+        "{% for key in r %}{{ key }} {{ r[key] }};{% endfor %}",
+        "{% for key, value in r.items() %}{{ key }} {{ value }};{% endfor %}",
+        "{{ r | length }} {{ 'spec' in r }} {{ 'no' in r }} {{ r | list }} {{ r.values() | list }}",
+        "{{ r == r }} {{ r == observed.composite.resource }} {{ [r] == [entry.resource] }}",
+        "{{ r == {'spec': r.spec} }} {{ {'spec': 1} == r }} {{ r is mapping }} {{ not r }}",
+        "{{ r | dictsort }} {{ r | to_yaml }} {{ r is defined }} {{ {'x': r} }} {{ r ~ '' }}",
+        "{{ observed.resources.values() | map(attribute='resource.status') | list }}",
+        "{{ required_resources }} {{ required_resources.g['items'][0].resource.spec }}",
+    ],
+    "gotemplate": [
+        "{{ $r.spec }} {{ $r.status.a }} {{ index $r `spec` }} {{ get $r `spec` }}",
+        "{{ $r }} {{ toJson $r }} {{ toYaml $entry }} {{ toJson .observed }}",
+        "{{ range $key, $value := $r }}{{ $key }} {{ $value }};{{ end }}",
+        "{{ len $r }} {{ hasKey $r `spec` }} {{ hasKey $r `no` }} {{ keys $r | sortAlpha }}",
+        "{{ eq (toJson $r) (toJson $entry.resource) }} {{ deepEqual $r $entry.resource }}",
+        "{{ kindOf $r }} {{ dict `x` $r }} {{ if $r }}y{{ end }} {{ with $r.spec }}y{{ end }}",
+        "{{ merge (dict `spec` 1) $r }} {{ pick $r `spec` }} {{ omit $r `spec` }}",
+        "{{ deepCopy $r | toJson }} {{ dig `status` `a` `none` $r }} {{ printf `%v` $r }}",
+        "{{ set $r `spec` 1 }} {{ unset $r `status` }} {{ $r }} {{ .observed }}",
+        "{{ toJson .requiredResources }}",
+    ],
+    "starlark": [
+        'r["spec"] if "spec" in r else None',
+        "r",
+        "[(k, r[k]) for k in r]",
+        "[len(r), r.keys(), r.values(), r.items()]",
+        'get(req, "observed.resources.r.resource.status")',
+        "[e.resource for e in [struct(**e) for e in req['observed']['resources'].values()]]",
+        'req["required_resources"]',
+    ],
+}
+FRAMES = {
+    "jinja": "{{% set entry = observed.resources.r %}}{{% set r = entry.resource %}}{}",
+    "gotemplate": "{{{{ $entry := .observed.resources.r }}}}{{{{ $r := $entry.resource }}}}{}",
+    "starlark": "def main(req):\n"
+    '    r = req["observed"]["resources"]["r"]["resource"]\n'
+    '    return {{"output": {{"value": {}}}}}\n',
+}
+KEYS = st.sampled_from(["a", "b", "spec", "managedFields"])
+VALUES = st.recursive(
+    st.sampled_from([None, True, 0, 1.5, "x", ""]),
+    lambda below: st.lists(below, max_size=2) | st.dictionaries(KEYS, below, max_size=2),
+    max_leaves=4,
+)
+RESOURCES = st.dictionaries(
+    st.sampled_from(["apiVersion", "kind", "metadata", "spec", "status", "items"]), VALUES
+)
+
+
+def message(resource: Object, other: Object) -> wire.Request:
+    """A request with the resource observed, and fetched."""
+    resources = {"r": {"resource": resource, "ready": "READY_TRUE"}, "s": {"resource": other}}
+    content = {
+        "observed": {"composite": {"resource": other}, "resources": resources},
+        "required_resources": {"g": {"items": [{"resource": resource}, {"resource": other}]}},
+    }
+    data = ParseDict(content, pb.RunFunctionRequest()).SerializeToString()
+    return wire.index_request(data)
+
+
+def eager(scope: Scope) -> Scope:
+    """The scope with all of it built, in dicts."""
+    built: dict[str, Readable] = {key: plain(scope.request[key]) for key in scope.request}
+    return replace(scope, request=Lazy({key: partial(built.__getitem__, key) for key in built}))
+
+
+def outcome(language: str, text: str, scope: Scope) -> object:
+    """What the program gives: its text or value, or its error."""
+    program = Program(main=Source(name="inline", text=text))
+    try:
+        result = engines.get(language).evaluate(program, scope, Limits())
+    except FatalError as error:
+        return str(error)
+    return result.text if isinstance(result, Rendered) else (result.value, result.resources)
+
+
+@pytest.mark.parametrize("language", WAYS)
+@given(RESOURCES, RESOURCES, st.data())
+@settings(max_examples=60)
+def test_programs_see_what_they_would_see_of_dicts(
+    language: str, resource: Object, other: Object, data: st.DataObject
+) -> None:
+    """Every way to look at a resource gives the same, part by part or all at once."""
+    text = FRAMES[language].format(data.draw(st.sampled_from(WAYS[language])))
+    indexed = message(resource, other)
+    sort_keys = not engines.sorts_keys(language)
+    lazy, built = (request.scope(indexed, {}, sort_keys=sort_keys) for _ in range(2))
+    assert outcome(language, text, lazy) == outcome(language, text, eager(built))
+
+
+@given(RESOURCES)
+def test_parts_are_those_of_the_whole(resource: Object) -> None:
+    """Without managedFields, in the order of the keys, at every depth."""
+    indexed = message(resource, {})
+    read = plain(find_path(request.scope(indexed, {}).request, "observed.resources.r.resource"))
+    struct = indexed.observed.resources["r"].struct if indexed.observed is not None else None
+    whole = wire.decode_struct(struct or b"", drop_managed_fields=True, sort_keys=True)
+    assert repr(read) == repr(whole)
