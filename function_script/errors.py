@@ -10,7 +10,7 @@ FatalError              the step cannot go on; becomes one FATAL result
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Self
 
 from function_script import diagnostics
 from function_script.diagnostics import Diagnostic
@@ -19,26 +19,8 @@ if TYPE_CHECKING:
     from function_script.source import Excerpt, Span
 
 
-LimitName: TypeAlias = Literal[
-    "time",
-    "memory",
-    "steps",
-    "output",
-    "printed",
-    "documents",
-    "nodes",
-    "nesting",
-    "source",
-    "value",
-]
-LIMITS: tuple[str, ...] = get_args(LimitName)
-"""What can be limited, as metrics and logs name it; "value" is one text, list or number."""
-
-
 class FatalError(Exception):
-    """One or more diagnostics that stop the step; ``limit`` names the limit that was reached."""
-
-    limit: LimitName | None = None
+    """One or more diagnostics that stop the step."""
 
     def __init__(self, *problems: Diagnostic) -> None:
         super().__init__(diagnostics.to_line(problems))
@@ -56,11 +38,6 @@ class FatalError(Exception):
     ) -> Self:
         """An error with a single diagnostic."""
         return cls(Diagnostic(message=message, span=span, excerpt=excerpt, hint=hint, notes=notes))
-
-    def at(self, limit: LimitName) -> Self:
-        """The same error, said to be one at this limit."""
-        self.limit = limit
-        return self
 
 
 class InputError(FatalError):

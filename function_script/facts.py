@@ -6,12 +6,14 @@ else of a request may end up in a log.
 
 from __future__ import annotations
 
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from function_script import inputs, wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 def read(data: bytes) -> Mapping[str, str]:
@@ -34,3 +36,13 @@ def read(data: bytes) -> Mapping[str, str]:
         "language": inputs.LANGUAGES[kind] if is_known else "",
     }
     return {key: value for key, value in facts.items() if value}
+
+
+@contextmanager
+def time_of_program(facts: dict[str, str]) -> Iterator[None]:
+    """Note how long the block took, also when it fails."""
+    began = time.perf_counter_ns()
+    try:
+        yield
+    finally:
+        facts["program_microseconds"] = str((time.perf_counter_ns() - began) // 1000)

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from function_script.errors import LimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.diagnostics import Diagnostic
+    from function_script.errors import FatalError
 
 MIB = 1 << 20
 
@@ -26,3 +36,97 @@ class Limits:
     # directory of templates for those without a source, and options, separated by commas.
     default_source: str = ""
     default_options: str = ""
+
+
+class Limit(NamedTuple):
+    """One limit: its field in Limits, flag and path in an input (empty: it has none).
+
+    ``signs`` is what an error at this limit says, and no error at any limit after it in LIMITS.
+    """
+
+    field: str
+    flag: str
+    path: str
+    signs: re.Pattern[str]
+
+
+LIMITS: dict[str, Limit] = {
+    "time": Limit(
+        "timeout_seconds", "--timeout", "limits.timeout", re.compile("(takes|took) longer than")
+    ),
+    "memory": Limit("memory_bytes", "--memory-limit", "limits.memory", re.compile("more memory")),
+    "documents": Limit(
+        "documents",
+        "--documents-limit",
+        "limits.documents",
+        re.compile(r"more than [\d,]+ documents"),
+    ),
+    "depth": Limit(
+        "depth", "--depth-limit", "limits.depth", re.compile(r"nested (more than|\d+ deep)")
+    ),
+    "nodes": Limit(
+        "nodes",
+        "--nodes-limit",
+        "limits.nodes",
+        re.compile(r"more than [\d,]+ (values|nodes)|one value too many"),
+    ),
+    "steps": Limit("steps", "--steps-limit", "limits.steps", re.compile(r"\d steps")),
+    "source": Limit(
+        "source_bytes",
+        "--source-limit",
+        "",
+        re.compile(r"bytes of source|a source of|cannot compile template: \S+ has \d+ bytes"),
+    ),
+    "output": Limit(
+        "output_bytes",
+        "--output-limit",
+        "limits.output",
+        re.compile("bytes of JSON|(bytes|characters) of output|output of|return a response of"),
+    ),
+}
+"""By the names that logs and metrics use."""
+
+PRINTED, BUILT_IN = "printed", "built-in"
+"""Those that nobody sets: what a program prints; and all that an engine has for one value."""
+
+
+class Ruling:
+    """The limits of one run: the operator's ceilings, until the input has narrowed them."""
+
+    def __init__(self, ceilings: Limits, on_limits: Callable[[Limits], None]) -> None:
+        self._ceilings = ceilings
+        self._in_force = ceilings
+        self._on_limits = on_limits
+
+    def narrow(self, narrowed: Limits) -> None:
+        """Have these in force from now on, and pass them on."""
+        self._in_force = narrowed
+        self._on_limits(narrowed)
+
+    def attributed(self, error: FatalError, facts: dict[str, str]) -> FatalError:
+        """The same error; if it is one at a limit, it says who set that. Notes which it was."""
+        if not isinstance(error, LimitError):
+            return error
+        facts["limit"] = name = name_of(error)
+        setter = self._set_by(name)
+        return LimitError(*(_hinted(problem, setter) for problem in error.diagnostics))
+
+    def _set_by(self, name: str) -> str:
+        limit = LIMITS.get(name)
+        if limit is None:
+            return ""
+        ceiling, in_force = (
+            getattr(each, limit.field) for each in (self._ceilings, self._in_force)
+        )
+        return f"set by {limit.path if in_force < ceiling else limit.flag}"
+
+
+def name_of(error: LimitError) -> str:
+    """Which limit was reached: one of LIMITS, or BUILT_IN."""
+    text = str(error)
+    return next((name for name, limit in LIMITS.items() if limit.signs.search(text)), BUILT_IN)
+
+
+def _hinted(problem: Diagnostic, text: str) -> Diagnostic:
+    hint = "; ".join(filter(None, (problem.hint, text)))
+    return replace(problem, hint=hint or None)

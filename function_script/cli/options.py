@@ -24,6 +24,7 @@ Number = TypeVar("Number", int, float)
 _MAX_PORT: Final = 65_535
 
 PREFIX: Final = "FUNCTION_SCRIPT"
+_LIMITS: Final = Limits()
 # These run the function itself: in a container, the same variables set up both.
 _SHARING: Final = {"serve", "run"}
 
@@ -67,6 +68,11 @@ class LimitFlags(TypedDict):
     timeout: float
     memory_limit: int
     output_limit: int
+    steps_limit: int
+    documents_limit: int
+    nodes_limit: int
+    depth_limit: int
+    source_limit: int
 
 
 def limits() -> list[click.Parameter]:
@@ -96,7 +102,30 @@ def limits() -> list[click.Parameter]:
             metavar="SIZE",
             help="Largest response. Crossplane takes up to 4Mi.",
         ),
+        _count("--steps-limit", _LIMITS.steps, "Steps of work a template may take."),
+        _count("--documents-limit", _LIMITS.documents, "Documents a template may produce."),
+        _count("--nodes-limit", _LIMITS.nodes, "Values that what a step produces may have."),
+        _count("--depth-limit", _LIMITS.depth, "How deep these values may be nested."),
+        click.Option(
+            ["--source-limit"],
+            type=size,
+            default="256Ki",
+            show_default=True,
+            metavar="SIZE",
+            help="Largest program, with its modules.",
+        ),
     ]
+
+
+def _count(flag: str, default: int, text: str) -> click.Option:
+    return click.Option(
+        [flag],
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=True,
+        metavar="N",
+        help=text,
+    )
 
 
 def read_limits(flags: LimitFlags) -> Limits:
@@ -105,6 +134,11 @@ def read_limits(flags: LimitFlags) -> Limits:
         timeout_seconds=flags["timeout"],
         memory_bytes=flags["memory_limit"],
         output_bytes=flags["output_limit"],
+        steps=flags["steps_limit"],
+        documents=flags["documents_limit"],
+        nodes=flags["nodes_limit"],
+        depth=flags["depth_limit"],
+        source_bytes=flags["source_limit"],
     )
 
 

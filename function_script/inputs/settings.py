@@ -18,6 +18,7 @@ T = TypeVar("T", int, float)
 # The longest duration Go can hold, and with it Crossplane. No rule of a CRD can say so.
 _MAX_SECONDS = (2**63 - 1) / 1e9
 _MAX_DELIMITER = 16
+_NUMBERS = ("steps", "documents", "nodes", "depth")
 
 
 def limits(fields: Fields, ceilings: Limits) -> Limits:
@@ -25,17 +26,20 @@ def limits(fields: Fields, ceilings: Limits) -> Limits:
     found = fields.object("limits")
     if found is None:
         return ceilings
-    found.refuse_unknown("timeout", "memory", "output", "steps")
+    found.refuse_unknown("timeout", "memory", "output", *_NUMBERS)
     timeout = _positive(found, "timeout", _seconds(found, "timeout"))
     memory = _positive(found, "memory", _size(found, "memory"))
     output = _positive(found, "output", _size(found, "output"))
-    steps = _positive(found, "steps", _whole(found, "steps"))
+    numbers = {name: _positive(found, name, _whole(found, name)) for name in _NUMBERS}
     return replace(
         ceilings,
         timeout_seconds=min(timeout or ceilings.timeout_seconds, ceilings.timeout_seconds),
         memory_bytes=min(memory or ceilings.memory_bytes, ceilings.memory_bytes),
         output_bytes=min(output or ceilings.output_bytes, ceilings.output_bytes),
-        steps=min(steps or ceilings.steps, ceilings.steps),
+        steps=min(numbers["steps"] or ceilings.steps, ceilings.steps),
+        documents=min(numbers["documents"] or ceilings.documents, ceilings.documents),
+        nodes=min(numbers["nodes"] or ceilings.nodes, ceilings.nodes),
+        depth=min(numbers["depth"] or ceilings.depth, ceilings.depth),
     )
 
 

@@ -21,7 +21,7 @@ from prometheus_client import (
 from prometheus_client.core import GaugeMetricFamily
 
 from function_script import __version__, inputs, wire
-from function_script.errors import LIMITS
+from function_script.limits import BUILT_IN, LIMITS, PRINTED
 from function_script.sandbox import Load
 from function_script.sandbox.outcome import Cause
 
@@ -37,6 +37,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 UNKNOWN = "unknown"
 _INPUTS = {*(kind for _, kind in inputs.LANGUAGES), UNKNOWN}
+_LIMIT_NAMES = (*LIMITS, PRINTED, BUILT_IN)
 # Causes by which the worker of a request is lost with it.
 _LOSSES = tuple(cause.value for cause in Cause if cause not in {Cause.WAITED, Cause.REFUSED})
 # From a small template to a loop that ends at its limit.
@@ -70,7 +71,7 @@ class Metrics:
         self._hits, self._misses = lookups.labels("hit"), lookups.labels("miss")
         self._limits = self._counter("limits_hit", _LIMITS_HIT, "limit")
         self._lost = self._counter("worker_restarts", _RESTARTS, "cause")
-        for limit in LIMITS:
+        for limit in _LIMIT_NAMES:
             self._limits.labels(limit)
         for cause in _LOSSES:
             self._lost.labels(cause)
@@ -103,7 +104,7 @@ class Metrics:
             self._hits.inc(hits)
             self._misses.inc(max(record.counts.get("looked_up", 0) - hits, 0))
         if record.limit:
-            self._limits.labels(record.limit if record.limit in LIMITS else UNKNOWN).inc()
+            self._limits.labels(record.limit if record.limit in _LIMIT_NAMES else UNKNOWN).inc()
         if record.outcome in _LOSSES:
             self._lost.labels(record.outcome).inc()
 
