@@ -7,7 +7,9 @@ gRPC, processes or signals.
 from __future__ import annotations
 
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +19,13 @@ from function_script import (
     engines,
     inputs,
     progress,
+    redaction,
     request,
+    requirements,
     response,
     wire,
 )
 from function_script import facts as known
-from function_script import limits as bounds
 from function_script.errors import FatalError, InputError, SandboxError
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     from function_script.diagnostics import Diagnostic
     from function_script.limits import Limits
+    from function_script.program import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +56,10 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
     the input has said how far it narrows them.
     """
     facts = dict(known.read(data))
-    ruling = bounds.Ruling(limits, on_limits)
     try:
-        return Answer(response=run(index(data), limits, ruling.narrow, facts), facts=facts)
+        return Answer(response=run(index(data), limits, on_limits), facts=facts)
     except FatalError as error:
-        return _fatal(data, ruling.attributed(error, facts), facts)
+        return _fatal(data, error, facts)
     except MemoryError:
         # The worker knows the limit, and that it must not go on.
         raise
@@ -67,27 +70,40 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
         return _fatal(data, _bug(error), facts)
 
 
-def run(
-    data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None], facts: dict[str, str]
-) -> bytes:
+def run(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None]) -> bytes:
     """One step: read the input, run its program, merge what it wants into desired state."""
-    step = inputs.read(data.input or b"", ceilings, lambda: request.environment(data))
+    step = inputs.read(data.input or b"", ceilings, outside(data))
     on_limits(step.limits)
-    scope = request.scope(
-        data,
-        step.params,
-        keep_managed_fields=step.keep_managed_fields,
-        sort_keys=not engines.sorts_keys(step.language),
-    )
+    scope = scope_of(data, step)
+    asked = requirements.resolve(step.requirements, scope)
+    if not requirements.are_answered(asked, data):
+        return response.encode(response.waiting(data, asked), step.limits)
 
-    with known.time_of_program(facts):
-        result = engines.get(step.language).evaluate(step.program, scope, step.limits)
-    wanted = contribution.read(result, scope, step.limits, step.dialect)
-    facts["documents"] = str(len(wanted.composed))
+    result = engines.get(step.language).evaluate(step.program, scope, step.limits)
+    read = contribution.read(result, scope, step.limits, step.dialect)
+    wanted = requirements.merge(read, asked, data)
     wanted = progress.settle(data, wanted, step)
 
     state = desired.merge(data, wanted)
     return response.encode(response.to(data, state, wanted, step.ttl_seconds), step.limits)
+
+
+def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
+    """What the step's program may see. Raises InputError for credentials that are not there."""
+    return request.scope(
+        data,
+        step.params,
+        credentials=step.credentials,
+        keep_managed_fields=step.keep_managed_fields,
+        sort_keys=not engines.sorts_keys(step.language),
+    )
+
+
+def outside(data: wire.Request) -> inputs.Outside:
+    """What a request has for programs that are not in the input."""
+    return inputs.Outside(
+        context=partial(request.find_context, data), required=partial(request.read_required, data)
+    )
 
 
 def index(data: bytes) -> wire.Request:
@@ -107,6 +123,9 @@ def pass_through(data: bytes, error: FatalError) -> bytes:
 
 
 def _fatal(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:
+    # Of a request that is none, nothing has been read.
+    with suppress(wire.WireError):
+        error = FatalError(*redaction.redact(error.diagnostics, wire.index_request(data)))
     return Answer(response=pass_through(data, error), diagnostics=error.diagnostics, facts=facts)
 
 

@@ -15,6 +15,9 @@ from function_script.values import Object, Readable, Value
 if TYPE_CHECKING:
     from function_script.source import Source, Span
 
+# Names of requirements that are the function's own: programs do not see what they bring.
+OWN_REQUIREMENTS = "script.fn.crossplane.io/"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
@@ -113,6 +116,7 @@ class Rendered:
 class Returned:
     """A script's result: a RunFunctionResponse-shaped object, and where it was returned.
 
+    ``locate`` gives the place of a field in it, for errors; it is ``span`` if nobody knows better.
     ``resources`` are members of ``desired.resources`` that are not in ``value``: a text of JSON
     ``"name": entry`` each, for a text that came before need not be read again.
     """
@@ -120,3 +124,4 @@ class Returned:
     value: Object
     span: Span | None = None
     resources: Sequence[str] = ()
+    locate: Callable[[Sequence[str | int]], Span | None] | None = None

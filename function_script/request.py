@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script import wire
-from function_script.program import Lazy, Scope
+from function_script.errors import InputError
+from function_script.program import OWN_REQUIREMENTS, Lazy, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +26,6 @@ CAPABILITIES = {
     4: "CAPABILITY_CONDITIONS",
     5: "CAPABILITY_REQUIRED_SCHEMAS",
 }
-ENVIRONMENT = "apiextensions.crossplane.io/environment"
 READY = {1: "READY_TRUE", 2: "READY_FALSE"}
 NO_RESOURCE = wire.index_resource(b"")
 
@@ -34,14 +34,19 @@ def scope(
     request: wire.Request,
     params: Object,
     *,
+    credentials: tuple[str, ...] | None = (),
     keep_managed_fields: bool = False,
     sort_keys: bool = True,
 ) -> Scope:
     """The scope of one run; ``params`` come from the step's input.
 
+    ``credentials`` are the names of those that the program may see, None for all; raises
+    InputError for one that the step does not have.
+
     ``sort_keys``: Crossplane sends maps in another order on every call, and a program that can
     see the order of keys must not give another result for it.
     """
+    seen = _seen(request, credentials)
     struct = partial(_struct, sort_keys=sort_keys)
     composite = partial(
         wire.decode_struct, drop_managed_fields=not keep_managed_fields, sort_keys=sort_keys
@@ -56,17 +61,56 @@ def scope(
         "context": lambda: struct(request.context),
         "required_resources": lambda: _resources(request.required_resources, resource),
         "extra_resources": lambda: _resources(request.extra_resources, resource),
-        "credentials": lambda: _credentials(request),
+        "credentials": lambda: _credentials(seen),
         "required_schemas": lambda: _schemas(request, struct),
     }
     return Scope(request=Lazy(parts), params=params, seed=_uid(request))
 
 
-def environment(request: wire.Request) -> Object:
-    """The environment object that function-environment-configs leaves in the context."""
+def find_context(request: wire.Request, key: str) -> Value:
+    """The value of one key of the pipeline's context; None where there is none."""
     fields = {} if request.context is None else wire.decode_struct_fields(request.context)
-    found = wire.decode_value(fields[ENVIRONMENT]) if ENVIRONMENT in fields else None
-    return found if isinstance(found, dict) else {}
+    return wire.decode_value(fields[key]) if key in fields else None
+
+
+def find_required(
+    request: wire.Request, name: str, selector: wire.Selector
+) -> list[wire.Resource] | None:
+    """What was fetched for a requirement, also by its old field; None if nobody has looked.
+
+    Something else under that name was fetched for another selector, and is not what was asked for.
+    """
+    items = request.required_resources.get(name)
+    if items is None and selector.namespace is None:
+        items = request.extra_resources.get(name)
+    if items is None or not all(_is_selected(item, selector) for item in items):
+        return None
+    return items
+
+
+def read_required(request: wire.Request, name: str, selector: wire.Selector) -> list[Object] | None:
+    """The objects of `find_required`."""
+    items = find_required(request, name, selector)
+    return None if items is None else [_struct(item.struct, sort_keys=True) for item in items]
+
+
+def _is_selected(item: wire.Resource, selector: wire.Selector) -> bool:
+    fields = wire.decode_struct_fields(item.struct or b"")
+    found = {
+        key: wire.decode_value(fields[key])
+        for key in ("apiVersion", "kind", "metadata")
+        if key in fields
+    }
+    metadata = found.get("metadata")
+    about: Object = metadata if isinstance(metadata, dict) else {}
+    labels = about.get("labels")
+    wanted: Object = dict(selector.match_labels or {})
+    return (
+        (found.get("apiVersion"), found.get("kind")) == (selector.api_version, selector.kind)
+        and selector.match_name in {None, about.get("name")}
+        and selector.namespace in {None, about.get("namespace")}
+        and wanted.items() <= (labels if isinstance(labels, dict) else {}).items()
+    )
 
 
 def _meta(request: wire.Request) -> Object:
@@ -143,17 +187,30 @@ def _resources(
     def items(name: str) -> Lazy:
         return Lazy({"items": lambda: [resource(item) for item in groups[name]]})
 
-    return Lazy({name: partial(items, name) for name in sorted(groups)})
+    shown = [name for name in sorted(groups) if not name.startswith(OWN_REQUIREMENTS)]
+    return Lazy({name: partial(items, name) for name in shown})
 
 
 def _struct(payload: bytes | None, *, sort_keys: bool) -> Object:
     return {} if payload is None else wire.decode_struct(payload, sort_keys=sort_keys)
 
 
-def _credentials(request: wire.Request) -> Object:
-    return {
-        name: {"data": to_texts(request.credentials[name])} for name in sorted(request.credentials)
-    }
+def _seen(
+    request: wire.Request, names: tuple[str, ...] | None
+) -> Mapping[str, Mapping[str, bytes]]:
+    if names is None:
+        return request.credentials
+    for index, name in enumerate(names):
+        if name not in request.credentials:
+            raise InputError.of(
+                f'input.credentials[{index}]: the step has no credentials "{name}"',
+                hint="list them in the step's credentials, beside its input",
+            )
+    return {name: request.credentials[name] for name in names}
+
+
+def _credentials(credentials: Mapping[str, Mapping[str, bytes]]) -> Object:
+    return {name: {"data": to_texts(credentials[name])} for name in sorted(credentials)}
 
 
 def _schemas(request: wire.Request, struct: Callable[[bytes | None], Object]) -> Lazy:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from function_script import diagnostics, objects, wire
 from function_script.errors import DocumentError, LimitError
 from function_script.limits import MIB
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from function_script.contribution import Contribution
     from function_script.errors import FatalError
     from function_script.limits import Limits
     from function_script.values import Object
+
+
+class Asking(Protocol):
+    """Whoever asks for resources and schemas: a contribution, or an input."""
+
+    @property
+    def resources(self) -> Mapping[str, wire.Selector]:
+        """Selectors by requirement name."""
+
+    @property
+    def schemas(self) -> Mapping[str, tuple[str, str]]:
+        """Kinds by requirement name: (apiVersion, kind)."""
+
 
 DEFAULT_TTL_SECONDS = 60.0
 _FATAL = 1
@@ -43,6 +58,23 @@ def to(
             ttl_seconds=0.0, desired=_passed(request), context=request.context, output=None
         )
     return response
+
+
+def waiting(request: wire.Request, asked: Asking) -> wire.Response:
+    """The pass-through of a step that cannot run before it has been given what it asks for.
+
+    Crossplane calls again at once, so there is nothing to keep.
+    """
+    return wire.Response(
+        tag=request.tag,
+        ttl_seconds=0.0,
+        desired=_passed(request),
+        results=[],
+        context=request.context,
+        requirements=_requirements(request, asked),
+        conditions=[],
+        output=None,
+    )
 
 
 def _passed(request: wire.Request) -> bytes | None:
@@ -93,7 +125,7 @@ def _context(earlier: bytes | None, wanted: Object) -> bytes | None:
         raise DocumentError.of(f"cannot return context: {error}") from error
 
 
-def _requirements(request: wire.Request, wanted: Contribution) -> wire.Requirements | None:
+def _requirements(request: wire.Request, wanted: Asking) -> wire.Requirements | None:
     if not wanted.resources and not wanted.schemas:
         return None
     older = {

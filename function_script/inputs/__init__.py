@@ -10,14 +10,18 @@ from __future__ import annotations
 from function_script.inputs.parsing import KINDS, LANGUAGES, parse, parse_without_sources
 from function_script.inputs.progress import Progress
 from function_script.inputs.remembered import read
-from function_script.inputs.step import Dialect, Language, Step
+from function_script.inputs.requirements import Required, Requirements
+from function_script.inputs.step import Dialect, Language, Outside, Step
 
 __all__ = [
     "KINDS",
     "LANGUAGES",
     "Dialect",
     "Language",
+    "Outside",
     "Progress",
+    "Required",
+    "Requirements",
     "Step",
     "parse",
     "parse_without_sources",

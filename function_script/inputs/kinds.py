@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from function_script.fields import Fields
-from function_script.inputs import origin, progress, settings
+from function_script.fields import Fields, a_type
+from function_script.inputs import origin, places, progress, requirements, settings
 from function_script.inputs.step import Step
 
 if TYPE_CHECKING:
@@ -19,10 +19,13 @@ API_VERSION = "script.fn.crossplane.io/v1beta1"
 
 _SHARED = (
     *("apiVersion", "kind", "metadata"),
-    *("source", "fileSystem", "modules", "params", "ttl", "limits", "options"),
+    *("source", "fileSystem", "environment", "context", "requiredResource"),
+    *("modules", "modulesFrom", "params", "requirements", "credentials"),
+    *("ttl", "limits", "options"),
     *progress.FIELDS,
 )
 _UNDEFINED = {"Lenient": "Lenient", "Strict": "Strict"}
+_MAX_CREDENTIALS = 100
 _MISSING_KEY = {"Default": "default", "Zero": "zero", "Error": "error"}
 
 
@@ -83,5 +86,27 @@ def _step(
         params=params.value if params is not None else {},
         ttl_seconds=settings.ttl_seconds(fields),
         keep_managed_fields=bool(options.flag("keepManagedFields")),
+        requirements=requirements.parse(fields, places.required(fields)),
+        credentials=_credentials(fields),
         progress=conduct,
     )
+
+
+def _credentials(fields: Fields) -> tuple[str, ...]:
+    """The names of the credentials that the program may see."""
+    found = fields.value.get("credentials")
+    if found is None:
+        return ()
+    path = fields.at("credentials")
+    if not isinstance(found, list):
+        fields.problems.add(path, f"must be a list, not {a_type(found)}")
+        return ()
+    if len(found) > _MAX_CREDENTIALS:
+        fields.problems.add(path, f"must be at most {_MAX_CREDENTIALS}")
+    for index, name in enumerate(found):
+        if not isinstance(name, str) or not name:
+            shown = "an empty one" if name == "" else a_type(name)
+            fields.problems.add(f"{path}[{index}]", f"must be a name, not {shown}")
+        elif name in found[:index]:
+            fields.problems.add(f"{path}[{index}]", f'"{name}" is there twice')
+    return tuple(str(name) for name in found)

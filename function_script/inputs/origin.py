@@ -1,15 +1,17 @@
-"""Where an input's program stands: in the input itself, or in a directory.
+"""Where an input's program stands: in the input itself, in a directory, or in a place of places.py.
 
-Exactly one of the two, so that a reader of a Composition never has to guess which text runs.
+Exactly one of them, so that a reader of a Composition never has to guess which text runs;
+modules may come from others besides.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from function_script.fields import nearest
+from function_script.inputs import places
 from function_script.program import Program
 from function_script.source import Source
 
@@ -23,8 +25,11 @@ INLINE = "Inline"
 FILE_SYSTEM = "FileSystem"
 MODULE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 MAX_MODULES = 100
+MAX_PLACES = 20
 
-_SOURCES = {INLINE: INLINE, FILE_SYSTEM: FILE_SYSTEM}
+_SOURCES = {source: source for source in (INLINE, FILE_SYSTEM, *places.SECTIONS)}
+# The field that goes with each source.
+_SECTIONS = {FILE_SYSTEM: "fileSystem", **{s: key for s, (key, _) in places.SECTIONS.items()}}
 _BLANKS = " \t\r\n"
 # Stands for a program with a problem; the step is refused before anything can run it.
 _NO_PROGRAM = Program(main=Source(name="", text=""))
@@ -44,13 +49,17 @@ def program(fields: Fields, form: Form, sources: Sources) -> Program:
         source: str | None = INLINE
     else:
         source = fields.choice("source", _SOURCES)
+    if source is None:
+        return _NO_PROGRAM
+    refuse(
+        fields, *(key for key in _SECTIONS.values() if key != _SECTIONS.get(source)), beside=source
+    )
     if source == INLINE:
-        refuse(fields, "fileSystem", beside=INLINE)
-        return _inline(fields, form)
-    if source == FILE_SYSTEM:
-        refuse(fields, form.text, "modules", beside=FILE_SYSTEM)
-        return _from_directory(fields, form, sources)
-    return _NO_PROGRAM
+        found = _inline(fields, form)
+    else:
+        refuse(fields, form.text, "modules", beside=source)
+        found = _from_elsewhere(fields, form, sources, source)
+    return _with_modules(fields, found, sources)
 
 
 def refuse(fields: Fields, *keys: str, beside: str) -> None:
@@ -106,29 +115,82 @@ def _inline(fields: Fields, form: Form) -> Program:
     return Program(main=main, modules=named)
 
 
-def _from_directory(fields: Fields, form: Form, sources: Sources) -> Program:
-    found = section(fields, "fileSystem", beside=FILE_SYSTEM)
+def _from_elsewhere(fields: Fields, form: Form, sources: Sources, source: str) -> Program:
+    found = section(fields, _SECTIONS[source], beside=source)
     if found is None:
         return _NO_PROGRAM
-    found.refuse_unknown("dirPath", "main")
     stated = found.value.get("main") is not None
     main = found.text("main", required=True) if stated else form.main
-    files = read_directory(found, sources)
-    if not main or files is None:
+    texts = _texts(found, sources, source, "program", "main")
+    if texts is None or not main:
         return _NO_PROGRAM
-    return _select(files, main, found)
+    if isinstance(texts, Source):
+        if stated:
+            found.problems.add(found.at("main"), f"must not be set, for {texts.name} is a text")
+        return _select({main: texts}, main, found)
+    return _select(texts, main, found)
 
 
-def _select(files: Mapping[str, str], main: str, found: Fields) -> Program:
-    """The program that begins in the file ``main``; the other files are its modules."""
+def _texts(
+    found: Fields, sources: Sources, source: str, name: str, *more: str
+) -> places.Texts | None:
+    """The texts of a source; None when a problem was noted, or it was not looked at."""
+    if source == FILE_SYSTEM:
+        found.refuse_unknown("dirPath", *more)
+        files = read_directory(found, sources)
+        if files is None:
+            return None
+        return {path: Source(name=path, text=text) for path, text in files.items()}
+    found.refuse_unknown(*places.SECTIONS[source][1], *more)
+    return places.read(source, found, sources, places.requirement_name(name))
+
+
+def _select(texts: Mapping[str, Source], main: str, found: Fields) -> Program:
+    """The program that begins with the text ``main``; the others are its modules."""
     path = found.at("main")
-    if main not in files:
-        near = nearest(main, files)
+    noun = "file " if "dirPath" in found.value else ""
+    if main not in texts:
+        near = nearest(main, texts)
         hint = f'did you mean "{near}"?' if near else None
-        directory = found.value["dirPath"]
-        found.problems.add(path, f'cannot find file "{main}" in "{directory}"', hint=hint)
+        found.problems.add(path, f'cannot find {noun}"{main}" {_there(found)}', hint=hint)
         return _NO_PROGRAM
-    if not files[main].strip(_BLANKS):
-        found.problems.add(path, f'file "{main}" must not be empty')
-    named = {name: Source(name=name, text=content) for name, content in files.items()}
-    return Program(main=named.pop(main), modules=named)
+    if not texts[main].text.strip(_BLANKS):
+        found.problems.add(path, f'{noun}"{texts[main].name}" must not be empty')
+    modules = {name: source for name, source in texts.items() if name != main}
+    return Program(main=texts[main], modules=modules)
+
+
+def _there(found: Fields) -> str:
+    """Where a text was looked for: what names the directory, key or object."""
+    named = next(found.value[key] for key in ("dirPath", "key", "name") if key in found.value)
+    return f'in "{named}"'
+
+
+def _with_modules(fields: Fields, program: Program, sources: Sources) -> Program:
+    """The program with the modules of ``modulesFrom``; a name may be there only once."""
+    modules = dict(program.modules)
+    found = fields.value.get("modulesFrom")
+    if isinstance(found, list) and len(found) > MAX_PLACES:
+        fields.problems.add(fields.at("modulesFrom"), f"must be at most {MAX_PLACES}")
+    for index, item in enumerate(fields.objects("modulesFrom")):
+        texts = _modules(item, sources, f"modules-{index}")
+        for name in sorted(texts.keys() & modules.keys()):
+            item.problems.add(item.path, f'module "{name}" is there twice')
+        modules |= texts
+    return replace(program, modules=modules)
+
+
+def _modules(item: Fields, sources: Sources, name: str) -> dict[str, Source]:
+    """The texts of one entry; none when a problem was noted, or they were not looked at."""
+    item.refuse_unknown(*_SECTIONS.values())
+    stated = [source for source, key in _SECTIONS.items() if item.value.get(key) is not None]
+    if len(stated) != 1:
+        choices = ", ".join(_SECTIONS.values())
+        item.problems.add(item.path, f"needs exactly one of {choices}")
+        return {}
+    found = item.object(_SECTIONS[stated[0]])
+    texts = None if found is None else _texts(found, sources, stated[0], name)
+    if isinstance(texts, Source):
+        item.problems.add(item.path, f"must be an object of texts, but {texts.name} is a text")
+        return {}
+    return texts or {}

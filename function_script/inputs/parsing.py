@@ -9,13 +9,13 @@ from function_script.errors import InputError
 from function_script.fields import Fields, Problems
 from function_script.inputs import kinds, peer
 from function_script.inputs.files import files_below
-from function_script.inputs.step import Language, Sources, Step
+from function_script.inputs.step import Language, Outside, Sources, Step
 from function_script.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.values import Object, Readable
+    from function_script.values import Object
 
 Kind = tuple[str, str]
 
@@ -32,20 +32,19 @@ LANGUAGES: dict[Kind, Language] = {
     (kinds.API_VERSION, "GoTemplate"): "gotemplate",
     (peer.API_VERSION, "GoTemplate"): "gotemplate",
 }
+EMPTY = Outside(context=lambda _: None, required=lambda *_: None)
 
 
-def parse(
-    value: Object, ceilings: Limits, environment: Callable[[], Readable] | None = None
-) -> Step:
+def parse(value: Object, ceilings: Limits, outside: Outside = EMPTY) -> Step:
     """Parse a step's input; an empty ``value`` stands for a step without one.
 
-    ``ceilings`` are the operator's limits: the input can only narrow them. ``environment`` gives
-    the context's environment object, from which function-go-templating can read a template.
+    ``ceilings`` are the operator's limits: the input can only narrow them. ``outside`` is what
+    the request has for programs that are not in the input; by default nothing.
     Raises one InputError with every problem, each beginning with the path of its field, as in
     ``input.limits.timeout: cannot …``.
     """
     files = files_below(ceilings.program_root)
-    return _parse(value, ceilings, Sources(files=files, environment=environment or dict))
+    return _parse(value, ceilings, Sources(files=files, outside=outside))
 
 
 def parse_without_sources(value: Object, ceilings: Limits | None = None) -> Step:
@@ -55,7 +54,7 @@ def parse_without_sources(value: Object, ceilings: Limits | None = None) -> Step
     """
     ceilings = ceilings or Limits()
     files = files_below(ceilings.program_root) if ceilings.program_root else None
-    return _parse(value, ceilings, Sources(files=files, environment=None))
+    return _parse(value, ceilings, Sources(files=files, outside=None))
 
 
 def _parse(value: Object, ceilings: Limits, sources: Sources) -> Step:

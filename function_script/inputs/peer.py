@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from function_script.fields import a_type
 from function_script.inputs import origin, settings
 from function_script.inputs.files import files_below
+from function_script.inputs.places import ENVIRONMENT_KEY
 from function_script.inputs.step import Step
 from function_script.program import Program
 from function_script.source import Source
@@ -61,6 +62,7 @@ def parse_go_template(fields: Fields, ceilings: Limits, sources: Sources) -> Ste
         program=Program(main=program.main, options={**program.options, **options}),
         limits=ceilings,
         ttl_seconds=settings.ttl_seconds(fields),
+        credentials=None,
     )
 
 
@@ -140,9 +142,9 @@ def _files(section: Fields, sources: Sources) -> list[Part]:
 def _environment(section: Fields, sources: Sources) -> list[Part]:
     section.refuse_unknown("key")
     key = section.text("key", required=True)
-    if not key or sources.environment is None:
+    if not key or sources.outside is None:
         return []
-    environment = sources.environment()
+    environment = sources.outside.context(ENVIRONMENT_KEY)
     found = environment.get(key) if isinstance(environment, Mapping) else None
     if isinstance(found, str):
         return [(f"environment[{key}]", found)]

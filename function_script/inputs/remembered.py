@@ -16,11 +16,9 @@ from function_script.inputs.origin import INLINE
 from function_script.inputs.parsing import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from function_script.inputs.step import Step
+    from function_script.inputs.step import Outside, Step
     from function_script.limits import Limits
-    from function_script.values import Object, Readable
+    from function_script.values import Object
 
 # A step takes about twice the bytes of its input: the bytes, and the texts of its programs.
 _MEMO_BYTES = 4 << 20
@@ -29,13 +27,13 @@ _STEP_BYTES = 2_000
 _memo: Memo[Step] = Memo(_MEMO_BYTES)
 
 
-def read(payload: bytes, ceilings: Limits, environment: Callable[[], Readable]) -> Step:
+def read(payload: bytes, ceilings: Limits, outside: Outside) -> Step:
     """The step of an input's Struct; see `parse`. A program outside of it is read each time."""
     key = (payload, ceilings)
     step = _memo.find(key)
     if step is None:
         value = wire.decode_struct(payload, sort_keys=True)
-        step = parse(value, ceilings, environment)
+        step = parse(value, ceilings, outside)
         if _is_inside(value):
             _memo.keep(key, step, size_bytes=len(payload) * _SIZE_FACTOR + _STEP_BYTES)
     if not step.params:
@@ -46,6 +44,8 @@ def read(payload: bytes, ceilings: Limits, environment: Callable[[], Readable]) 
 
 def _is_inside(value: Object) -> bool:
     """Whether the program stands in the input; without a source, a peer's is the operator's."""
+    if value.get("modulesFrom") is not None:
+        return False
     if value.get("source") is None:
         return value.get("apiVersion") != peer.API_VERSION
     return value["source"] == INLINE

@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from function_script.inputs.requirements import Requirements
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from function_script import wire
     from function_script.inputs.files import Files
     from function_script.inputs.progress import Progress
     from function_script.limits import Limits
     from function_script.program import Program
     from function_script.values import Object, Readable
+
+NOTHING_REQUIRED = Requirements()
 
 Language: TypeAlias = Literal["starlark", "jinja", "gotemplate"]
 # Whose rules hold where ours and function-go-templating's differ: annotations, merge, data.
@@ -28,6 +33,8 @@ class Step:
     "Strict") for jinja; for gotemplate ``delims`` ([left, right]), ``missingkey`` ("default",
     "zero", "error"), ``stable_values`` and ``crypto`` (booleans), ``dialect``, and ``parts``: for
     a text joined from several templates each one's name and first line, [[name, line], …].
+    ``requirements`` must be answered before the program runs, and until then ``program`` may be
+    empty. ``credentials`` are the names that the program may see; None: all.
     """
 
     api_version: str
@@ -39,17 +46,30 @@ class Step:
     params: Object = field(default_factory=dict)
     ttl_seconds: float | None = None
     keep_managed_fields: bool = False
+    requirements: Requirements = NOTHING_REQUIRED
+    credentials: tuple[str, ...] | None = ()
     progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """What a request has for programs that are not in the input.
+
+    ``context`` gives the value of a key of the pipeline's context, None where there is none.
+    ``required`` gives the objects that were fetched for a requirement, None while nobody has
+    looked for them.
+    """
+
+    context: Callable[[str], Readable]
+    required: Callable[[str, wire.Selector], Sequence[Object] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
     """Where programs come from that are not in the input.
 
-    ``environment`` gives the context's environment object when it is asked for (empty when
-    there is none): ``source: Environment`` of function-go-templating reads a template from it.
     None for either: nothing is looked for there, and the program stays empty.
     """
 
     files: Files | None
-    environment: Callable[[], Readable] | None
+    outside: Outside | None

@@ -45,7 +45,8 @@ def _section(crd: Object) -> str:
     (version,) = manifests.objects_at(crd, "spec", "versions")
     schema = manifests.object_at(version, "schema", "openAPIV3Schema")
     head = f"## {kind}\n\n`{group}/{version['name']}`\n\n{schema['description']}\n"
-    return "\n".join([head, *_entries(schema, ""), *_rules(schema)])
+    told = (f"Rules: {text}.\n" for text in _rules(schema))
+    return "\n".join([head, *_entries(schema, ""), *told])
 
 
 def _entries(schema: Object, path: str) -> Iterator[str]:
@@ -62,16 +63,30 @@ def _entry(path: str, field: Object, *, is_required: bool) -> Iterator[str]:
         facts.append("required")
     if "default" in field:
         facts.append(f"default {_code(field['default'])}")
-    yield f"- **`{path}`** · {' · '.join(facts)}\n  {field['description']}\n"
+    rules_ = "".join(f"  Rules: {text}.\n" for text in _rules(field))
+    yield f"- **`{path}`** · {' · '.join(facts)}\n  {field['description']}\n{rules_}"
+    yield from _below(field, path)
+
+
+def _below(field: Object, path: str) -> Iterator[str]:
+    """What stands in a field: its own fields, or those of its members or items."""
     yield from _entries(field, path)
+    members, items = schemas.additional(field), schemas.items(field)
+    if members is not None and "properties" in members:
+        yield from _entry(f"{path}.*", members, is_required=False)
+    if items is not None and "properties" in items:
+        yield from _entry(f"{path}[]", items, is_required=False)
 
 
 def _type(field: Object) -> str:
     choices = field.get("enum")
     if isinstance(choices, list):
         return " or ".join(map(_code, choices))
-    if schemas.additional(field) is not None:
-        return "object of strings"
+    members, items = schemas.additional(field), schemas.items(field)
+    if members is not None:
+        return f"object of {_type(members)}s"
+    if items is not None:
+        return f"list of {_type(items)}s"
     if "type" not in field:
         return "string or integer"
     name = str(field["type"])
@@ -79,10 +94,10 @@ def _type(field: Object) -> str:
 
 
 def _rules(schema: Object) -> Iterator[str]:
-    """The rules of the whole input, as their messages say them."""
+    """The rules of a schema, as their messages say them: one text, or none."""
     messages = [str(rule["message"]) for rule in manifests.objects_at(schema, rules.RULES)]
     if messages:
-        yield "Rules: " + "; ".join(messages) + ".\n"
+        yield "; ".join(messages)
 
 
 def _code(value: Value) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script import engines, function, inputs, request, wire
+from function_script import engines, function, inputs, wire
 from function_script.errors import FatalError, InputError
 from function_script.program import Rendered
 
@@ -26,11 +26,9 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
 
 
 def _render(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None]) -> str:
-    step = inputs.parse(
-        wire.decode_struct(data.input or b""), ceilings, lambda: request.environment(data)
-    )
+    step = inputs.parse(wire.decode_struct(data.input or b""), ceilings, function.outside(data))
     on_limits(step.limits)
-    scope = request.scope(data, step.params, keep_managed_fields=step.keep_managed_fields)
+    scope = function.scope_of(data, step)
     result = engines.get(step.language).evaluate(step.program, scope, step.limits)
     if not isinstance(result, Rendered):
         raise InputError.of(f"cannot show the text of a {step.kind}: it renders none")

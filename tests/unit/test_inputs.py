@@ -220,7 +220,7 @@ ONE_OF = [
     ),
     pytest.param(
         script(source="Git"),
-        'input.source: must be one of FileSystem, Inline, not "Git"',
+        'input.source: must be one of Context, Environment, FileSystem, Inline, RequiredResource, not "Git"',
         id="other-source",
     ),
 ]

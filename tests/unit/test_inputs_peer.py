@@ -24,10 +24,16 @@ def go(**fields: Value) -> Object:
     }
 
 
+def given(environment: Object) -> inputs.Outside:
+    """A request with this environment in its context."""
+    context: Object = {"apiextensions.crossplane.io/environment": environment}
+    return inputs.Outside(context=context.get, required=lambda *_: None)
+
+
 def problems(value: Object, environment: Object | None = None) -> list[str]:
     """The messages of all problems of an input."""
     with pytest.raises(InputError) as caught:
-        inputs.parse(value, Limits(), lambda: environment or {})
+        inputs.parse(value, Limits(), given(environment or {}))
     return [diagnostic.message for diagnostic in caught.value.diagnostics]
 
 
@@ -74,7 +80,7 @@ def test_the_last_option_wins(options: list[Value], missingkey: str) -> None:
 def test_a_template_comes_from_the_environment() -> None:
     """`source: Environment` takes the text of a key of the context's environment."""
     value = go(source="Environment", environment={"key": "tpl"})
-    step = inputs.parse(value, Limits(), lambda: {"tpl": "a: 1"})
+    step = inputs.parse(value, Limits(), given({"tpl": "a: 1"}))
     assert (step.program.main.name, step.program.main.text) == ("environment[tpl]", "a: 1")
 
 

@@ -1,0 +1,153 @@
+"""What an input declares that its program needs, to be asked for before the program runs.
+
+Called by kinds.py. Values may come from the XR, by the paths of ``fromFieldPath``; who knows the
+XR fills them in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from function_script import objects
+from function_script.fields import Fields
+from function_script.program import OWN_REQUIREMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script import wire
+
+MAX_REQUIREMENTS = 100
+
+_SELECTING = ("matchName", "matchLabels", "namespace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Required:
+    """One required resource. A path leads to the text in the XR that takes the value's place.
+
+    ``is_optional``: it is not asked for while the XR lacks one of these texts.
+    """
+
+    api_version: str
+    kind: str
+    match_name: str | None = None
+    match_labels: Mapping[str, str] | None = None
+    namespace: str | None = None
+    name_path: str | None = None
+    label_paths: Mapping[str, str] | None = None
+    namespace_path: str | None = None
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirements:
+    """By requirement name; ``schemas``: (apiVersion, kind). ``programs`` are the function's own."""
+
+    resources: Mapping[str, Required] = field(default_factory=dict)
+    schemas: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    programs: Mapping[str, wire.Selector] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.resources or self.schemas or self.programs)
+
+
+def parse(fields: Fields, programs: Mapping[str, wire.Selector]) -> Requirements:
+    """The field ``requirements``, and what the program itself is fetched by."""
+    found = fields.object("requirements")
+    if found is None:
+        return Requirements(programs=programs)
+    found.refuse_unknown("resources", "schemas")
+    return Requirements(
+        resources={name: _required(item) for name, item in _members(found, "resources")},
+        schemas={name: _schema(item) for name, item in _members(found, "schemas")},
+        programs=programs,
+    )
+
+
+def field_path(fields: Fields, key: str) -> str | None:
+    """A path such as ``spec.clusterRef.name``; None when absent or no path."""
+    text = fields.text(key)
+    if text is None:
+        return None
+    try:
+        parts = objects.parse_path(text)
+    except ValueError:
+        parts = ()
+    if not parts:
+        hint = "write the keys with dots between them, as in spec.clusterRef.name"
+        fields.problems.add(fields.at(key), f'must be a path, not "{text}"', hint=hint)
+        return None
+    return text
+
+
+def _members(fields: Fields, key: str) -> list[tuple[str, Fields]]:
+    found = fields.object(key)
+    if found is None:
+        return []
+    if len(found.value) > MAX_REQUIREMENTS:
+        fields.problems.add(found.path, f"must be at most {MAX_REQUIREMENTS}")
+    for name in found.value:
+        if not name or name.startswith(OWN_REQUIREMENTS):
+            hint = (
+                f'names that begin with "{OWN_REQUIREMENTS}" are the function\'s own'
+                if name
+                else None
+            )
+            path = f'{found.path}["{name}"]'
+            fields.problems.add(path, "must not be the name of a requirement", hint=hint)
+    return [(name, item) for name, item in found.members() if item is not None]
+
+
+def _schema(item: Fields) -> tuple[str, str]:
+    item.refuse_unknown("apiVersion", "kind")
+    return item.text("apiVersion", required=True) or "", item.text("kind", required=True) or ""
+
+
+def _required(item: Fields) -> Required:
+    item.refuse_unknown("apiVersion", "kind", *_SELECTING, "fromFieldPath", "optional")
+    paths = item.object("fromFieldPath") or Fields({}, item.at("fromFieldPath"), item.problems)
+    paths.refuse_unknown(*_SELECTING)
+    _check_selection(item, paths)
+    return Required(
+        api_version=item.text("apiVersion", required=True) or "",
+        kind=item.text("kind", required=True) or "",
+        match_name=_text(item, "matchName"),
+        match_labels=item.texts("matchLabels"),
+        namespace=_text(item, "namespace"),
+        name_path=field_path(paths, "matchName"),
+        label_paths=_label_paths(paths),
+        namespace_path=field_path(paths, "namespace"),
+        is_optional=bool(item.flag("optional")),
+    )
+
+
+def _text(item: Fields, key: str) -> str | None:
+    return item.text(key, required=item.value.get(key) is not None)
+
+
+def _label_paths(paths: Fields) -> Mapping[str, str] | None:
+    labels = paths.object("matchLabels")
+    if labels is None:
+        return None
+    return {key: path for key in labels.value if (path := field_path(labels, key)) is not None}
+
+
+def _check_selection(item: Fields, paths: Fields) -> None:
+    """By name or by labels, and each value from one place only."""
+    by_name, by_labels = (
+        item.value.get(key) is not None or paths.value.get(key) is not None
+        for key in ("matchName", "matchLabels")
+    )
+    if by_name == by_labels:
+        hint = "`matchLabels: {}` asks for every object of the kind"
+        item.problems.add(item.path, "needs exactly one of matchName and matchLabels", hint=hint)
+    for key in ("matchName", "namespace"):
+        if item.value.get(key) is not None and paths.value.get(key) is not None:
+            item.problems.add(paths.at(key), f"must not be set beside {key}")
+    stated, found = item.value.get("matchLabels"), paths.value.get("matchLabels")
+    if isinstance(stated, dict) and isinstance(found, dict):
+        for key in sorted(stated.keys() & found.keys()):
+            path = f'{paths.at("matchLabels")}["{key}"]'
+            item.problems.add(path, "must not be set beside the same label in matchLabels")

@@ -1,0 +1,170 @@
+"""What a step needs before its program can run: who asks for it, and whether it is there.
+
+Called by the main path. Decides from the request alone: what was asked for on an earlier call is
+nobody's memory, so everything is asked for again on every call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from function_script import fields, objects, request, wire
+from function_script.errors import DocumentError, InputError
+
+if TYPE_CHECKING:
+    from function_script.contribution import Contribution
+    from function_script.inputs import Required, Requirements
+    from function_script.program import Scope
+    from function_script.values import Object
+
+_CAPABILITIES = 1
+_REQUIRED_RESOURCES = 2
+_REQUIRED_SCHEMAS = 5
+
+
+class Asked(NamedTuple):
+    """What the input asks for, by requirement name; ``schemas``: (apiVersion, kind)."""
+
+    resources: dict[str, wire.Selector]
+    schemas: dict[str, tuple[str, str]]
+
+
+_NOTHING = Asked({}, {})
+
+
+def resolve(declared: Requirements, scope: Scope) -> Asked:
+    """What an input declares, with the values that come from the XR. Raises InputError."""
+    if not declared:
+        return _NOTHING
+    resources = dict(declared.programs)
+    for name, required in declared.resources.items():
+        selector = _Resolver(name, required, scope).selector()
+        if selector is not None:
+            resources[name] = selector
+    return Asked(resources, dict(declared.schemas))
+
+
+def are_answered(asked: Asked, given: wire.Request) -> bool:
+    """Whether the caller has looked for everything, which it may not have found.
+
+    Raises InputError when it never will. What was fetched for another selector under the same
+    name, such as an earlier reconcile's, is no answer.
+    """
+    missing = [
+        name
+        for name, selector in asked.resources.items()
+        if request.find_required(given, name, selector) is None
+    ]
+    schemas = [name for name in asked.schemas if name not in given.required_schemas]
+    check_capabilities(given, missing, schemas)
+    if schemas and _CAPABILITIES not in given.capabilities:
+        # Callers learnt to give schemas and to say so at the same time.
+        raise _incapable(schemas[0], "schemas", "REQUIRED_SCHEMAS")
+    for name in missing:
+        if given.extra_resources and asked.resources[name].namespace is not None:
+            raise _incapable(name, "resources of a namespace", "REQUIRED_RESOURCES")
+    return not missing and not schemas
+
+
+def check_capabilities(given: wire.Request, resources: list[str], schemas: list[str]) -> None:
+    """Raise InputError when a caller that says what it can do cannot give what is asked for."""
+    if _CAPABILITIES not in given.capabilities:
+        return
+    if resources and _REQUIRED_RESOURCES not in given.capabilities:
+        raise _incapable(resources[0], "resources", "REQUIRED_RESOURCES")
+    if schemas and _REQUIRED_SCHEMAS not in given.capabilities:
+        raise _incapable(schemas[0], "schemas", "REQUIRED_SCHEMAS")
+
+
+def merge(wanted: Contribution, asked: Asked, given: wire.Request) -> Contribution:
+    """What the program wants with what its input declares. Raises DocumentError, InputError."""
+    check_capabilities(given, sorted(wanted.resources), sorted(wanted.schemas))
+    if not any(asked):
+        return wanted
+    for name, selector in wanted.resources.items():
+        if asked.resources.get(name, selector) != selector:
+            declared = _describe(asked.resources[name])
+            raise _twice(name, declared, _describe(selector))
+    for name, kind in wanted.schemas.items():
+        if asked.schemas.get(name, kind) != kind:
+            raise _twice(name, " ".join(asked.schemas[name]), " ".join(kind))
+    return replace(
+        wanted,
+        resources={**asked.resources, **wanted.resources},
+        schemas={**asked.schemas, **wanted.schemas},
+    )
+
+
+class _Resolver:
+    """One required resource, with the XR its values may come from."""
+
+    def __init__(self, name: str, required: Required, scope: Scope) -> None:
+        self._path = fields.child("input.requirements.resources", name) + ".fromFieldPath"
+        self._required = required
+        self._scope = scope
+        self._lacks = False
+
+    def selector(self) -> wire.Selector | None:
+        """None for an optional one that the XR says nothing of."""
+        required = self._required
+        name = self._value(required.match_name, required.name_path, "matchName")
+        namespace = self._value(required.namespace, required.namespace_path, "namespace")
+        labels = self._labels()
+        if self._lacks:
+            return None
+        return wire.Selector(required.api_version, required.kind, name, labels, namespace)
+
+    def _labels(self) -> dict[str, str] | None:
+        stated, paths = self._required.match_labels, self._required.label_paths
+        if stated is None and paths is None:
+            return None
+        labels = dict(stated or {})
+        for key, path in (paths or {}).items():
+            labels[key] = self._value(None, path, fields.child("matchLabels", key)) or ""
+        return labels
+
+    def _value(self, stated: str | None, path: str | None, field: str) -> str | None:
+        if path is None:
+            return stated
+        found = objects.find_path(self._scope.xr, path)
+        if isinstance(found, str) and found:
+            return found
+        if not self._required.is_optional:
+            raise _no_text(f"{self._path}.{field}", path, self._scope.xr)
+        self._lacks = True
+        return None
+
+
+def _no_text(field: str, path: str, xr: Object) -> InputError:
+    if not xr:
+        return InputError.of(f"{field}: there is no XR, for this is an Operation")
+    return InputError.of(
+        f'{field}: the XR has no text at "{path}"',
+        hint="with `optional: true` it is not asked for until the XR has",
+    )
+
+
+def _incapable(name: str, what: str, capability: str) -> InputError:
+    return InputError.of(
+        f'cannot require "{name}": the caller does not provide {what}',
+        hint=f"that takes a Crossplane with CAPABILITY_{capability}",
+    )
+
+
+def _twice(name: str, declared: str, wanted: str) -> DocumentError:
+    return DocumentError.of(
+        f'requirement "{name}" is declared by the input as {declared}, '
+        f"and asked for by the program as {wanted}",
+        hint="give one of them another name",
+    )
+
+
+def _describe(selector: wire.Selector) -> str:
+    text = f"{selector.kind} of {selector.api_version}"
+    if selector.match_name is not None:
+        text += f' named "{selector.match_name}"'
+    if selector.match_labels:
+        labels = ", ".join(f"{key}={text}" for key, text in sorted(selector.match_labels.items()))
+        text += f" with labels {labels}"
+    return text + (f' in namespace "{selector.namespace}"' if selector.namespace else "")
