@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from function_script import inputs, wire
+from function_script import documents, inputs, wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,6 +36,14 @@ def read(data: bytes) -> Mapping[str, str]:
         "language": inputs.LANGUAGES[kind] if is_known else "",
     }
     return {key: value for key, value in facts.items() if value}
+
+
+def count(facts: dict[str, str], composed: int) -> None:
+    """Note how many resources the program stated, and how much of it had been read before."""
+    looked_up, found = documents.take_tally()
+    facts["documents"] = str(composed)
+    facts["looked_up"] = str(looked_up)
+    facts["remembered"] = str(found)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ Called by the main path (rendered text), the library (`from_yaml`, `to_yaml`) an
 
 from __future__ import annotations
 
-from function_script.documents.memo import Memo
+from function_script.documents.memo import Memo, take_tally
 from function_script.documents.origin import Origin
 from function_script.documents.positions import Embedding, find_embedding
 from function_script.documents.stream import Document, read_source, read_stream, read_value
@@ -21,6 +21,7 @@ __all__ = [
     "read_source",
     "read_stream",
     "read_value",
+    "take_tally",
     "to_yaml",
     "to_yaml_stream",
 ]

@@ -8,7 +8,7 @@ changes nothing but time.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -17,6 +17,20 @@ T = TypeVar("T")
 
 # What was seen once is noted by its hash: two of these sets, of which the older one goes.
 _MAX_SEEN = 8192
+
+
+class Tally:
+    """How often something was looked for in any memo of this process, and found."""
+
+    looked_up: ClassVar[int] = 0
+    found: ClassVar[int] = 0
+
+
+def take_tally() -> tuple[int, int]:
+    """Both since the last call."""
+    taken = Tally.looked_up, Tally.found
+    Tally.looked_up = Tally.found = 0
+    return taken
 
 
 class Memo(Generic[T]):
@@ -42,8 +56,10 @@ class Memo(Generic[T]):
     def find(self, key: Hashable) -> T | None:
         """What was kept for this key, or None."""
         entry = self._entries.get(key)
+        Tally.looked_up += 1
         if entry is None:
             return None
+        Tally.found += 1
         self._entries.move_to_end(key)
         return entry[0]
 

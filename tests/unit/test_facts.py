@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from function_script import facts, inputs, wire
+from function_script import facts, function, inputs, wire
 from function_script.limits import Limits
 
 XR = {
@@ -83,3 +83,15 @@ def test_the_identity_is_what_the_codec_decodes(
     assert found.name.encode() == name.encode()[:256] or len(name.encode()) > 256
     assert found.kind.encode() == kind.encode()[:256] or len(kind.encode()) > 256
     assert found.uid == others.get("uid", "")
+
+
+def test_a_run_counts_what_it_stated_and_what_it_knew() -> None:
+    """Resources of the program; texts it had read before show as remembered."""
+    note = f"{builders.API_VERSION.partition('/')[0]}/composition-resource-name"
+    text = f"kind: A\napiVersion: v1\nmetadata: {{annotations: {{{note}: counted}}}}\n"
+    data = builders.request(builders.jinja(text)).SerializeToString()
+    answers = [function.handle(data, Limits(), lambda _: None) for _ in range(3)]
+    last = answers[-1].facts
+    assert last["documents"] == "1"
+    assert int(last["looked_up"]) >= int(last["remembered"]) > 0
+    assert int(last["program_microseconds"]) > 0
