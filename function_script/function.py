@@ -26,6 +26,7 @@ from function_script import (
     wire,
 )
 from function_script import facts as known
+from function_script import limits as bounds
 from function_script.errors import FatalError, InputError, SandboxError
 
 if TYPE_CHECKING:
@@ -56,10 +57,11 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
     the input has said how far it narrows them.
     """
     facts = dict(known.read(data))
+    ruling = bounds.Ruling(limits, on_limits)
     try:
-        return Answer(response=run(index(data), limits, on_limits), facts=facts)
+        return Answer(response=run(index(data), limits, ruling.narrow, facts), facts=facts)
     except FatalError as error:
-        return _fatal(data, error, facts)
+        return _fatal(data, ruling.attributed(error, facts), facts)
     except MemoryError:
         # The worker knows the limit, and that it must not go on.
         raise
@@ -70,7 +72,9 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
         return _fatal(data, _bug(error), facts)
 
 
-def run(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None]) -> bytes:
+def run(
+    data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None], facts: dict[str, str]
+) -> bytes:
     """One step: read the input, run its program, merge what it wants into desired state."""
     step = inputs.read(data.input or b"", ceilings, outside(data))
     on_limits(step.limits)
@@ -79,8 +83,10 @@ def run(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None
     if not requirements.are_answered(asked, data):
         return response.encode(response.waiting(data, asked), step.limits)
 
-    result = engines.get(step.language).evaluate(step.program, scope, step.limits)
+    with known.time_of_program(facts):
+        result = engines.get(step.language).evaluate(step.program, scope, step.limits)
     read = contribution.read(result, scope, step.limits, step.dialect)
+    known.count(facts, len(read.composed))
     wanted = requirements.merge(read, asked, data)
     wanted = progress.settle(data, wanted, step)
 
