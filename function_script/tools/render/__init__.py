@@ -20,7 +20,7 @@ from function_script.tools.render.schemas import Schemas
 from function_script.tools.render.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from function_script.source import Span
     from function_script.tools.render.requirements import Runner
@@ -33,8 +33,8 @@ class Given:
     """What there is to render, and what stands in for the cluster.
 
     ``spans`` gives the file and line of observed resources, by their place. ``schemas`` are
-    OpenAPI documents. ``is_ready``: somebody has checked that the Composition is for this XR, and
-    filled in the XRD's defaults, as the official command does before it asks an engine.
+    OpenAPI documents. ``is_ready``: somebody has checked the Composition, and filled in the XRD's
+    defaults, as the official command does before it asks an engine.
     """
 
     xr: Object
@@ -76,7 +76,7 @@ def render(given: Given, runner: Runner) -> Result:
 def reconcile(given: Given, runner: Runner) -> Result:
     """`render` that also returns what there is after a FATAL result. Raises InputError."""
     xr = _identify(given)
-    todo = steps.parse(given.composition, allows_twins=given.is_ready)
+    todo = steps.parse(given.composition, is_lenient=given.is_ready)
     xrs.check_observed(xr, given.observed, given.spans)
     xrs.prepare(xr, given.composition, given.observed)
     if xr.is_paused or xr.is_deleted:
@@ -88,10 +88,11 @@ def reconcile(given: Given, runner: Runner) -> Result:
     start = Start(observed=_state(xr, observed, store), context=given.context)
     outcome = pipeline.run(todo, start, supplies, runner)
     composition = (compose if outcome.failure is None else failed)(xr, observed, outcome)
+    events = (*_selection(xr, given.composition), *composition.events)
     return Result(
         xr=xr.file,
         composition=composition,
-        events=(*_selection(xr, given.composition), *composition.events),
+        events=events,
         context=outcome.context,
         supplies=supplies,
         failure=outcome.failure,
@@ -100,8 +101,9 @@ def reconcile(given: Given, runner: Runner) -> Result:
 
 def _identify(given: Given) -> Xr:
     is_legacy = xrds.is_legacy(given.xrd)
+    steps.check_type(given.composition, given.xr)
     if not given.is_ready:
-        steps.check_match(given.composition, given.xr, is_legacy=is_legacy)
+        steps.check_selector(given.composition, given.xr, is_legacy=is_legacy)
     file: Object = {key: objects.copied(value) for key, value in given.xr.items()}
     if given.xrd is not None:
         xrds.check_match(given.xrd, file)
@@ -143,8 +145,11 @@ def _with_details(manifest: Object, store: Store, *, has_details: bool) -> messa
     return messages.Observed(manifest=manifest, connection_details=messages.secret_data(secret))
 
 
-def _selection(xr: Xr, composition: Object) -> tuple[Event, ...]:
-    if not xr.selects_anew:
-        return ()
-    message = f"Successfully selected composition: {manifests.name(composition)}"
-    return (Event(severity="Normal", reason="SelectComposition", message=message),)
+def _selection(xr: Xr, composition: Object) -> Iterator[Event]:
+    """What is told before the pipeline runs."""
+    if xr.is_requested:
+        message = "Handling reconcile request"
+        yield Event(severity="Normal", reason="ReconcileRequestHandled", message=message)
+    if xr.selects_anew:
+        message = f"Successfully selected composition: {manifests.name(composition)}"
+        yield Event(severity="Normal", reason="SelectComposition", message=message)

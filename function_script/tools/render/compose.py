@@ -68,9 +68,12 @@ def _unwanted(observed: Mapping[str, Object], wanted: Container[str]) -> list[st
 def _abandoned(manifest: Object) -> Object:
     """Crossplane takes its labels off a resource before it deletes it."""
     ours = {manifests.COMPOSITE, manifests.CLAIM_NAME, manifests.CLAIM_NAMESPACE}
-    labels = manifests.object_at(manifest, "metadata", "labels")
+    metadata = manifests.object_at(manifest, "metadata")
+    labels = metadata.get("labels")
+    if not isinstance(labels, dict):
+        return manifest
     kept: Object = {key: text for key, text in labels.items() if key not in ours}
-    return {**manifest, "metadata": {**manifests.object_at(manifest, "metadata"), "labels": kept}}
+    return {**manifest, "metadata": {**metadata, "labels": kept}}
 
 
 def failed(xr: Xr, _: Mapping[str, Object], outcome: Outcome) -> Composition:
@@ -121,7 +124,7 @@ def _override_namespace(manifest: Object, name: str, xr: Xr) -> list[Event]:
     if given in {"", xr.namespace}:
         return []
     message = (
-        f'cannot create composed resource "{name}" in namespace "{given}", '
+        f'cannot create composed resource {messages.quoted(name)} in namespace "{given}", '
         f'using XR namespace "{xr.namespace}" instead'
     )
     return [Event(severity="Warning", reason="NamespaceOverridden", message=message)]
@@ -195,7 +198,7 @@ def _not_ready(name: str) -> Event:
     return Event(
         severity="Normal",
         reason=COMPOSE,
-        message=f'Composed resource "{name}" is not yet ready',
+        message=f"Composed resource {messages.quoted(name)} is not yet ready",
     )
 
 
@@ -204,7 +207,8 @@ def _composed_xr(xr: Xr, outcome: Outcome, resources: Iterable[Object], ready: C
     composed: Object = {"apiVersion": xr.api_version, "kind": xr.kind}
     manifests.set_text(composed, xr.name, "metadata", "name")
     manifests.set_text(composed, xr.namespace, "metadata", "namespace")
-    xrs.set_resource_refs(composed, xr, sorted(resources, key=_reference_order))
+    ordered = sorted(resources, key=lambda manifest: _reference_order(manifest, xr))
+    xrs.set_resource_refs(composed, xr, ordered)
     desired = messages.read_struct(outcome.desired.composite.resource)
     composed["status"] = objects.copied(manifests.object_at(desired, "status"))
     # Conditions that the XR has already come behind those of its desired status.
@@ -229,11 +233,7 @@ def _name_claim_conditions(composed: Object, stated: list[Condition], xr: Xr) ->
         status["claimConditionTypes"] = types
 
 
-def _reference_order(manifest: Object) -> str:
-    return "".join(
-        [
-            *objects.api_version_and_kind(manifest),
-            manifests.name(manifest),
-            manifests.namespace(manifest),
-        ]
-    )
+def _reference_order(manifest: Object, xr: Xr) -> str:
+    """References of namespaced XRs have no namespace, so it does not count."""
+    namespace = "" if xr.namespace else manifests.namespace(manifest)
+    return "".join([*objects.api_version_and_kind(manifest), manifests.name(manifest), namespace])

@@ -134,7 +134,7 @@ def _operate(
             required=_objects(given.required_resources),
             credentials=_objects(given.credentials),
             schemas=_objects(given.required_schemas),
-            allows_twins=True,
+            is_lenient=True,
         ),
         callers.runner(given.functions),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -91,6 +92,11 @@ def sign(request: fnv1.RunFunctionRequest) -> None:
     tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
     request.meta.tag = tag
     request.meta.capabilities.extend(CAPABILITIES)
+
+
+def quoted(text: str) -> str:
+    """``text`` in quotes, as Crossplane's events and errors have it."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def secrets(found: Iterable[Object]) -> list[Object]:

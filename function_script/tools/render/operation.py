@@ -41,7 +41,7 @@ _VALID: Final = Condition(type="ValidPipeline", status="True", reason="ValidPipe
 class Given:
     """What there is to run, and what stands in for the cluster.
 
-    ``allows_twins``: several steps may have the same name.
+    ``is_lenient``: all is taken that a real engine takes, such as two steps of one name.
     """
 
     operation: Object
@@ -49,7 +49,7 @@ class Given:
     credentials: Sequence[Object] = ()
     schemas: Sequence[Object] = ()
     context: Object = field(default_factory=dict)
-    allows_twins: bool = False
+    is_lenient: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ def render(given: Given, runner: Runner) -> Result:
 def reconcile(given: Given, runner: Runner) -> Result:
     """`render` that also returns what there is after a FATAL result. Raises InputError."""
     operation: Object = {key: objects.copied(value) for key, value in given.operation.items()}
-    todo = steps.parse_operation(operation, allows_twins=given.allows_twins)
+    todo = steps.parse_operation(operation, is_lenient=given.is_lenient)
     manifests.make_object(operation, "metadata")["resourceVersion"] = _RESOURCE_VERSION
     if _is_done(operation):
         return Result(operation=None)

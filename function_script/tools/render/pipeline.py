@@ -128,7 +128,7 @@ class _Run:
 def _fatal_text(failure: PipelineError, response: fnv1.RunFunctionResponse) -> str:
     """As Crossplane words it; a worker that died has left its problem but no response."""
     texts = fatal_messages(response) or [failure.diagnostics[0].message]
-    return f'pipeline step "{failure.step.name}" returned a fatal result: {texts[0]}'
+    return f"pipeline step {messages.quoted(failure.step.name)} returned a fatal result: {texts[0]}"
 
 
 def _request(
@@ -172,14 +172,16 @@ def _fatal(step: Step, answer: Answer) -> PipelineError:
 
 def _event(step: Step, result: fnv1.Result) -> Event:
     reason = result.reason or COMPOSE
-    message = f'Pipeline step "{step.name}": {result.message}'
+    name = messages.quoted(step.name)
+    message = f"Pipeline step {name}: {result.message}"
     if result.severity == fnv1.SEVERITY_NORMAL:
         return Event(severity="Normal", reason=reason, message=message)
-    if result.severity != fnv1.SEVERITY_WARNING:
-        message = (
-            f'Pipeline step "{step.name}" returned a result of unknown severity '
-            f"(assuming warning): {result.message}"
-        )
+    if result.severity == fnv1.SEVERITY_WARNING:
+        return Event(severity="Warning", reason=reason, message=message)
+    message = (
+        f"Pipeline step {name} returned a result of unknown severity "
+        f"(assuming warning): {result.message}"
+    )
     return Event(severity="Warning", reason=reason, message=message)
 
 

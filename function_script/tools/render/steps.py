@@ -51,10 +51,10 @@ class Step:
     schemas: Mapping[str, Selector]
 
 
-def parse(composition: Object, *, allows_twins: bool = False) -> list[Step]:
+def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
     """The steps in their order; raises InputError with every problem of the Composition.
 
-    ``allows_twins``: several steps may have the same name.
+    ``is_lenient``: all is taken that a real engine takes, such as two steps of one name.
     """
     problems = Problems()
     fields = Fields(composition, "", problems)
@@ -65,31 +65,32 @@ def parse(composition: Object, *, allows_twins: bool = False) -> list[Step]:
             hint=f"it must be a Composition of {_API_VERSION}; "
             "the order of arguments is XR COMPOSITION FUNCTIONS",
         )
-    return _parse(fields, problems, allows_twins=allows_twins)
+    return _parse(fields, problems, is_lenient=is_lenient)
 
 
-def parse_operation(operation: Object, *, at: str = "", allows_twins: bool = False) -> list[Step]:
+def parse_operation(operation: Object, *, at: str = "", is_lenient: bool = False) -> list[Step]:
     """`parse` for an Operation, or for the template of one that stands ``at`` a field."""
     problems = Problems()
-    return _parse(Fields(operation, at, problems), problems, allows_twins=allows_twins)
+    return _parse(Fields(operation, at, problems), problems, is_lenient=is_lenient)
 
 
-def _parse(fields: Fields, problems: Problems, *, allows_twins: bool) -> list[Step]:
+def _parse(fields: Fields, problems: Problems, *, is_lenient: bool) -> list[Step]:
     steps: list[Step] = []
     if not problems.texts and (spec := fields.object("spec", required=True)):
-        spec.choice("mode", {_PIPELINE: _PIPELINE})
-        if spec.value.get("pipeline") is None:
+        if not is_lenient:
+            spec.choice("mode", {_PIPELINE: _PIPELINE})
+        if not is_lenient and spec.value.get("pipeline") is None:
             problems.add(spec.at("pipeline"), "is required")
         steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
-        if not allows_twins:
+        if not is_lenient:
             _refuse_twins(steps, problems)
     if problems.texts:
         raise InputError(*(Diagnostic(message=text, hint=hint) for text, hint in problems.texts))
     return steps
 
 
-def check_match(composition: Object, xr: Object, *, is_legacy: bool) -> None:
-    """Raise InputError unless the Composition is one for this XR."""
+def check_type(composition: Object, xr: Object) -> None:
+    """Raise InputError unless the Composition is one for XRs of this type."""
     wanted = objects.api_version_and_kind(
         manifests.object_at(composition, "spec", "compositeTypeRef")
     )
@@ -100,6 +101,11 @@ def check_match(composition: Object, xr: Object, *, is_legacy: bool) -> None:
             f'cannot render the XR with Composition "{name}": spec.compositeTypeRef is a '
             f"{wanted[1]} of {wanted[0]}, the XR a {given[1]} of {given[0]}"
         )
+
+
+def check_selector(composition: Object, xr: Object, *, is_legacy: bool) -> None:
+    """Raise InputError unless the Composition has the labels that the XR selects."""
+    name = manifests.name(composition)
     machinery = ("spec",) if is_legacy else ("spec", "crossplane")
     labels = manifests.labels(composition)
     selector = manifests.texts_at(xr, *machinery, "compositionSelector", "matchLabels")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _RESOURCE_VERSION: Final = "999"
 _PAUSED: Final = "crossplane.io/paused"
+_REQUESTED: Final = "crossplane.io/reconcile-requested-at"
+_HANDLED: Final = ("status", "lastHandledReconcileAt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,12 @@ class Xr:
         return bool(manifests.text_at(self.file, "metadata", "deletionTimestamp"))
 
     @property
+    def is_requested(self) -> bool:
+        """Whether somebody asks to have the XR reconciled, and has not been heard yet."""
+        token = manifests.annotation(self.file, _REQUESTED)
+        return bool(token) and manifests.text_at(self.file, *_HANDLED) != token
+
+    @property
     def selects_anew(self) -> bool:
         """Whether the Composition is not the one the file refers to already."""
         path = _machinery(is_legacy=self.is_legacy)
@@ -97,6 +105,9 @@ def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:
     if observed:
         set_resource_refs(xr.manifest, xr, observed)
     conditions.mark(xr.manifest, [conditions.RESPONSIVE], generation=generation(xr.file))
+    if xr.is_requested and not xr.is_paused:
+        token = manifests.annotation(xr.file, _REQUESTED)
+        manifests.set_text(xr.manifest, token, *_HANDLED)
     if xr.is_paused or xr.is_deleted:
         return
     machinery = manifests.make_object(xr.manifest, *_machinery(is_legacy=xr.is_legacy))
