@@ -55,6 +55,10 @@ GETTERS = [
     ("composed-absent-is-nil", '{{ eq (getComposedResource . "x") nil }}', "true"),
     ("composed-number", '{{ (getComposedResource . "1").kind }}', "Numbered"),
     ("composed-brackets", '{{ (getComposedResource . "br[1]").kind }}', "Bracketed"),
+    ("composed-quoted", '{{ (getComposedResource . (quote "vpc")).kind }}', "VPC"),
+    ("composed-quoted-in-part", """{{ (getComposedResource . "'vpc").kind }}""", "VPC"),
+    ("required-quoted", '{{ len (getExtraResources . (squote "new")) }}', "1"),
+    ("listed-quoted", '{{ len (getExtraResourcesFromContext . (quote "items")) }}', "1"),
     ("details", '{{ (getComposedConnectionDetails . "vpc").user }}', "YWRtaW4="),
     ("required", '{{ (index (getExtraResources . "new") 0).resource.kind }}', "N"),
     ("extra", '{{ (index (getExtraResources . "old") 0).resource.kind }}', "O"),
@@ -126,6 +130,9 @@ NAMES = [
     ("1", '"1"'),
     ("true", '"true"'),
     ("a: b", "'a: b'"),
+    ('"a: b"', '"a: b"'),
+    ("'1'", "'1'"),
+    ("'", "''''"),
     ("", ""),
 ]
 
@@ -134,7 +141,7 @@ NAMES = [
 def test_a_name_annotation_is_quoted_where_yaml_needs_it(name: str, written: str) -> None:
     """Names that are numbers, booleans or hold a colon stay names."""
     key = "gotemplating.fn.crossplane.io/composition-resource-name"
-    assert rendered(f'{{{{ setResourceNameAnnotation "{name}" }}}}') == f"{key}: {written}"
+    assert rendered(f"{{{{ setResourceNameAnnotation `{name}` }}}}") == f"{key}: {written}"
 
 
 def test_random_choice_takes_one_of_its_arguments() -> None:

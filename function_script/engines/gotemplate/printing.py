@@ -42,6 +42,9 @@ def to_text(value: object) -> str:
         return _map_text(value)
     if isinstance(value, (list, bytes)):
         return f"[{' '.join(map(to_text, value))}]"
+    if isinstance(value, complex):
+        imaginary = float_text(value.imag)
+        return f"({float_text(value.real)}{'' if imaginary[0] in '+-' else '+'}{imaginary}i)"
     return struct_text(value) if isinstance(value, Struct) else NIL
 
 

@@ -8,6 +8,7 @@ knows templates, printing or the request.
 # Go                           Python                    made by
 # string                       str                       (invalid UTF-8: surrogateescape, to_bytes)
 # int64, float64, bool         int, float, bool          the request, integer functions
+# complex128                   complex                   literals
 # int                          Int                       literals, len, atoi, until, fromYaml
 # uint8, uint64, ...           Sized subclasses          index of a string, semver
 # []interface {}               list                      the request, list, append, ...
@@ -238,6 +239,7 @@ _TYPE_NAMES: Final[Mapping[type, str]] = {
     int: "int64",
     float: "float64",
     bool: "bool",
+    complex: "complex128",
     Int: "int",
     dict: "map[string]interface {}",
     NilMap: "map[string]interface {}",

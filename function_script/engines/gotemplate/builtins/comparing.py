@@ -29,6 +29,7 @@ _KINDS: Final[dict[type, str]] = {
     Int: "integer",
     float: "float",
     bool: "bool",
+    complex: "complex",
     # Integers without a sign compare with those that have one.
     Uint8: "integer",
     Uint32: "integer",
@@ -102,7 +103,7 @@ def _less(left: object, right: object) -> bool:
         raise CallError(_INVALID)
     if kind != other:
         raise CallError(_incompatible(left, right))
-    if kind == "bool":
+    if kind in {"bool", "complex"}:
         raise CallError(_INVALID)
     return bool(left < right)  # type: ignore[operator] # both are of the same ordered kind
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from function_script.engines.gotemplate.builtins import peer
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Function, Needs
-from function_script.engines.gotemplate.yaml import writer
 from function_script.objects import EXTERNAL_NAME
 from function_script.values import type_phrase
 
@@ -47,7 +46,7 @@ def _implied(function: Function) -> Function:
 
 
 def _name_annotation(name: str) -> str:
-    return f"{_NAME_ANNOTATION}: {writer.scalar_text(name) if name else ''}"
+    return f"{_NAME_ANNOTATION}: {peer.name_text(name)}"
 
 
 def _external_name(resource: object) -> object:

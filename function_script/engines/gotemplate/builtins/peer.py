@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 NAME_ANNOTATION: Final = "gotemplating.fn.crossplane.io/composition-resource-name"
 FETCHED: Final = "apiextensions.crossplane.io/extra-resources"
+_QUOTES: Final = "'\""
 
 
 def _find(value: object, *path: str) -> object:
@@ -56,11 +57,19 @@ def _composite_resource(run: Run, request: object) -> object:
 
 
 def _composed_resource(run: Run, request: object, name: str) -> object:
-    return _map_at(run, request, "observed", "resources", name, "resource")
+    return _map_at(run, _entry(request, name, "observed", "resources"), "resource")
 
 
 def _connection_details(run: Run, request: object, name: str) -> object:
-    return _map_at(run, request, "observed", "resources", name, "connectionDetails")
+    return _map_at(run, _entry(request, name, "observed", "resources"), "connectionDetails")
+
+
+def _entry(request: object, name: str, *path: str) -> object:
+    """The entry of this name; as there, quotes at its ends may stand around it."""
+    entries = _find(request, *path)
+    if not isinstance(entries, dict):
+        return None
+    return entries[name] if name in entries else entries.get(name.strip(_QUOTES))
 
 
 def _list_of(run: Run, found: object) -> object:
@@ -70,14 +79,14 @@ def _list_of(run: Run, found: object) -> object:
 
 
 def _extra_resources(run: Run, request: object, name: str) -> object:
-    group = _find(request, "requiredResources", name)
+    group = _entry(request, name, "requiredResources")
     if not isinstance(group, dict) or not isinstance(group.get("items", ""), (list, NoneType)):
-        group = _find(request, "extraResources", name)
+        group = _entry(request, name, "extraResources")
     return _list_of(run, _find(group, "items"))
 
 
 def _resources_from_context(run: Run, request: object, name: str) -> object:
-    found = _find(request, "context", FETCHED, name)
+    found = _entry(request, name, "context", FETCHED)
     if isinstance(found, list):
         # What function-extra-resources leaves there: the resources themselves.
         return _list_of(run, [{"resource": resource} for resource in found])
@@ -100,8 +109,15 @@ def _credential_data(request: object, name: str) -> object:
 
 
 @lru_cache(maxsize=1024)
+def name_text(name: str) -> str:
+    """A resource name as YAML; one that its author has quoted already stays as it is."""
+    if not name or (name[0] == name[-1] and name[0] in _QUOTES and len(name) > 1):
+        return name
+    return writer.scalar_text(name)
+
+
 def _name_annotation(name: str) -> str:
-    return f"{NAME_ANNOTATION}: {writer.scalar_text(name) if name else ''}"
+    return f"{NAME_ANNOTATION}: {name_text(name)}"
 
 
 def _random_choice(draw: Draw, *choices: str) -> str:

@@ -150,6 +150,8 @@ class Expressions:
         """A number where any type will do: its spelling decides."""
         self.at = word
         text = word.text
+        if word.pair is not None:
+            return Value(self.code.constant(word.pair), nil=False, null=False)
         hexadecimal = text[:2].lower() == "0x" and len(text) > len("0x") and "p" not in text.lower()
         looks_real = not hexadecimal and not text.startswith("'") and set(text) & set(".eEpP")
         if word.real is not None and looks_real:

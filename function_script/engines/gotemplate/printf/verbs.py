@@ -63,6 +63,11 @@ def _format(value: object, verb: str, flags: Flags) -> str:
         if verb not in _FLOAT_VERBS:
             return _bad_verb(value, verb, flags)
         return _format_float(value, verb, flags)
+    if isinstance(value, complex):
+        if verb not in _FLOAT_VERBS:
+            return _bad_verb(value, verb, flags)
+        real = _format_float(value.real, verb, flags)
+        return f"({real}{_format_float(value.imag, verb, flags._replace(plus=True))}i)"
     if isinstance(value, bytes):
         return _format_bytes(value, verb, flags)
     if isinstance(value, Struct):

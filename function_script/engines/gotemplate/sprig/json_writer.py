@@ -57,7 +57,7 @@ class NotJsonError(ValueError):
 def to_json(value: object, *, pretty: bool = False, raw: bool = False) -> str:
     """The JSON text; ``pretty``: indented by two; ``raw``: without escapes for HTML.
 
-    Raises NotJsonError for NaN, infinities and maps whose keys are not text.
+    Raises NotJsonError for NaN, infinities, complex numbers and maps whose keys are not text.
     """
     writer = _Writer(_RAW if raw else _ESCAPED, pretty=pretty)
     writer.write(value, "\n")
@@ -108,6 +108,8 @@ class _Writer:
             self.parts.append(f'"{base64.b64encode(value).decode()}"')
         elif isinstance(value, Struct):
             self.write_struct(value, line)
+        elif isinstance(value, complex):
+            raise NotJsonError(f"json: unsupported type: {go_type(value)}")
         else:
             self.parts.append("null")
 

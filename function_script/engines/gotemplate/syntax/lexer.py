@@ -133,8 +133,8 @@ class _Lexer:
             if kind in _NAMES and not self._ends(position):
                 character = text[position]
                 return self._error(f"bad character {_unicode(character)}", start)
-            if kind == "number" and not self._number_ends(position):
-                return self._error(f"bad number syntax: {quote(text[start : position + 1])}", start)
+            if kind == "number" and (end := self._bad_number_end(found[0], position)):
+                return self._error(f"bad number syntax: {quote(text[start:end])}", start)
             depth += (kind == "lparen") - (kind == "rparen")
             if depth < 0:
                 return self._error("unexpected right paren", start)
@@ -148,9 +148,15 @@ class _Lexer:
             not following or following in _TERMINATORS or self.text.startswith(self.right, position)
         )
 
-    def _number_ends(self, position: int) -> bool:
+    def _bad_number_end(self, number: str, position: int) -> int:
+        """Up to where a number is bad that goes on at ``position``; 0 where it ends."""
         following = self.text[position : position + 1]
-        return not (following.isalnum() or following == "_")
+        if following and following in "+-" and _ONE_NUMBER.fullmatch(number):
+            second = _ONE_NUMBER.match(self.text, position)
+            position = second.end() if second is not None else position
+            following = self.text[position : position + 1]
+            return position + (following.isalnum() or following == "_")
+        return position + 1 if following.isalnum() or following == "_" else 0
 
     def _complaint(self, position: int) -> str:
         character = self.text[position : position + 1]
@@ -201,6 +207,8 @@ _NUMBER: Final = (
     r"|0[oO][0-7_]*(?:\.[0-7_]*)?|0[bB][01_]*(?:\.[01_]*)?"
     rf"|{_DIGITS}(?:\.{_DIGITS})?(?:[eE][+-]?{_DIGITS})?)i?"
 )
+
+_ONE_NUMBER: Final = re.compile(_NUMBER)
 
 
 @lru_cache(maxsize=16)

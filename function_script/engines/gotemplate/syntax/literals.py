@@ -23,12 +23,13 @@ class Constant(NamedTuple):
     integer: int | None
     unsigned: int | None
     real: float | None
+    pair: complex | None = None
 
 
 def read_number(text: str) -> Constant:
-    """A number constant; raises ParseError as Go's parser does, and for complex ones."""
+    """A number constant; raises ParseError as Go's parser does."""
     if text.endswith("i"):
-        raise ParseError(f"complex number {text} is not supported")
+        return _read_complex(text)
     whole = _read_integer(text)
     if whole is not None and _MIN_INT64 <= whole <= _MAX_UINT64:
         unsigned = whole if text[0] not in "+-" or text == "-0" else None
@@ -42,6 +43,26 @@ def read_number(text: str) -> Constant:
     if not set(text) & set(".eEpP"):
         raise ParseError(f"integer overflow: {quote(text)}")
     return _from_real(real)
+
+
+def _read_complex(text: str) -> Constant:
+    """One whose imaginary part is 0 will do as a plain number."""
+    imaginary = _read_real(text[:-1])
+    if imaginary is not None:
+        return _pair(0.0, imaginary)
+    for sign in _SIGN.finditer(text, 1):
+        real, imaginary = _read_real(text[: sign.start()]), _read_real(text[sign.start() : -1])
+        if real is not None and imaginary is not None:
+            return _pair(real, imaginary)
+    raise ParseError(f"illegal number syntax: {quote(text)}")
+
+
+_SIGN: Final = re.compile("[+-]")
+
+
+def _pair(real: float, imaginary: float) -> Constant:
+    pair = complex(real, imaginary)
+    return Constant(None, None, None, pair) if imaginary else _from_real(real)._replace(pair=pair)
 
 
 def _from_real(real: float) -> Constant:

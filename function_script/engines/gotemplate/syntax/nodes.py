@@ -63,6 +63,7 @@ class Number(NamedTuple):
     integer: int | None
     unsigned: int | None
     real: float | None
+    pair: complex | None = None
 
 
 class String(NamedTuple):

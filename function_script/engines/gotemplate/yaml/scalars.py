@@ -1,6 +1,6 @@
 r"""Strings as YAML scalars the way yaml.v3 writes them: plain, quoted, or as a block of lines.
 
-Differs on purpose for U+2028 and U+2029, which yaml.v3 writes so that they read back as more.
+U+2028 and U+2029 are breaks of lines to it: it indents what stands behind them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,12 @@ _WORDS: Final = frozenset(
     for base in ("y", "yes", "on", "n", "no", "off", "true", "false", "null")
     for word in (base, base.capitalize(), base.upper())
 )
-# What cannot stand unescaped: control characters, breaks other than newlines, beyond the BMP.
-_SPECIAL: Final = re.compile("[^\t\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
+# What cannot stand unescaped: control characters, beyond the BMP; and two breaks of lines.
+_SPECIAL: Final = re.compile("[^\t\n -~\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
+_SEPARATORS: Final = "\u2028\u2029"
+_INDENTED: Final = re.compile(f"(?<=[{_SEPARATORS}])(?=[^\n{_SEPARATORS}])")
+_BLANK_BEFORE_BREAK: Final = re.compile(f" [\n{_SEPARATORS}]")
+_BLANK_AT_SEPARATOR: Final = re.compile(f" [{_SEPARATORS}]|[{_SEPARATORS}] ")
 _BASE60: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _INDICATORS: Final = re.compile(
     r"""---|\.\.\.|[#,\[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$)|.*?(?::(?:[ \t]|$)|[ \t]\#)""", re.DOTALL
@@ -53,8 +57,8 @@ def write_string(text: str, indent: int) -> str:
     if is_broken(text):
         return f"!!binary {_binary(to_bytes(text), indent)}"
     if "\n" not in text:
-        return _on_one_line(text)
-    if text.endswith(" ") or " \n" in text or _SPECIAL.search(text):
+        return _on_one_line(text, indent)
+    if text.endswith(" ") or _BLANK_BEFORE_BREAK.search(text) or _SPECIAL.search(text):
         return double_quoted(text)
     return _block(text, indent)
 
@@ -63,16 +67,24 @@ def write_key(text: str) -> str:
     """A string as a key: always on one line."""
     if _SIMPLE.fullmatch(text) and text not in _WORDS:
         return text
-    return double_quoted(text) if "\n" in text or is_broken(text) else _on_one_line(text)
+    return double_quoted(text) if has_break(text) or is_broken(text) else _on_one_line(text, 0)
 
 
-def _on_one_line(text: str) -> str:
+def has_break(text: str) -> bool:
+    """Whether yaml.v3 sees several lines."""
+    return "\n" in text or _SEPARATORS[0] in text or _SEPARATORS[1] in text
+
+
+def _on_one_line(text: str, indent: int) -> str:
     if not is_text(text) or text in _WORDS or _BASE60.fullmatch(text):
         return double_quoted(text)
     if "\t" in text or _SPECIAL.search(text):
         return double_quoted(text)
-    if text[0] == " " or text[-1] == " " or _INDICATORS.match(text):
-        doubled = text.replace("'", "''")
+    breaks = has_break(text)
+    if breaks and _BLANK_AT_SEPARATOR.search(text):
+        return double_quoted(text)
+    if text[0] == " " or text[-1] == " " or breaks or _INDICATORS.match(text):
+        doubled = _INDENTED.sub(" " * indent, text.replace("'", "''"))
         return f"'{doubled}'"
     return text
 
@@ -86,7 +98,7 @@ def double_quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-_ESCAPED: Final = re.compile(rf'["\\\t\n]|{_SPECIAL.pattern}')
+_ESCAPED: Final = re.compile(rf'["\\\t\n{_SEPARATORS}]|{_SPECIAL.pattern}')
 
 
 def _substitute(match: re.Match[str]) -> str:
@@ -105,19 +117,30 @@ def _escape(character: str) -> str:
 def _block(text: str, indent: int) -> str:
     """A literal block: a hint for leading blanks, another for the final newlines.
 
-    As yaml.v3 has it, a newline at the very beginning is lost when the text is read back.
+    As yaml.v3 has it, a newline at the very beginning is lost when the text is read back. Differs
+    on purpose where the last line ends in U+2028: yaml.v3 goes on behind it with the next entry.
     """
-    hint = "4" if text[0] in " \n" else ""
-    if not text.endswith("\n"):
+    hint = "4" if text[0] in _BLANKS else ""
+    if text[-1] not in _BREAKS:
         hint += "-"
-    elif text == "\n" or text.endswith("\n\n"):
+    elif text[-2:-1] in {"", *_BREAKS}:
         hint += "+"
     body = text.removeprefix("\n")
     if not body:
         return f"|{hint}"
     pad = " " * indent
-    lines = (f"{pad}{line}" if line else "" for line in body.removesuffix("\n").split("\n"))
-    return "\n".join((f"|{hint}", *lines))
+    body = _INDENTED.sub(pad, body.removesuffix("\n"))
+    lines = (f"{pad}{line}" if _is_indented(line) else line for line in body.split("\n"))
+    first = "" if text[0] in _SEPARATORS else "\n"
+    return f"|{hint}{first}" + "\n".join(lines)
+
+
+_BREAKS: Final = ("\n", *_SEPARATORS)
+_BLANKS: Final = (" ", *_BREAKS)
+
+
+def _is_indented(line: str) -> bool:
+    return line[:1] not in {"", *_SEPARATORS}
 
 
 def _binary(data: bytes, indent: int) -> str:

@@ -6,10 +6,11 @@ import re
 from functools import cmp_to_key
 from typing import TYPE_CHECKING, Final
 
+from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.printing import float_text
 from function_script.engines.gotemplate.times import Time
-from function_script.engines.gotemplate.values import Struct, byte_length, go_kind
-from function_script.engines.gotemplate.yaml.scalars import write_key, write_string
+from function_script.engines.gotemplate.values import Struct, byte_length, go_kind, go_type
+from function_script.engines.gotemplate.yaml.scalars import has_break, write_key, write_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +70,7 @@ def _write_map(
 
 def _is_simple(key: object) -> bool:
     """Whether a key can stand before its colon: short, and on one line."""
-    return not isinstance(key, str) or ("\n" not in key and byte_length(key) <= _MAX_SIMPLE_KEY)
+    return not isinstance(key, str) or (not has_break(key) and byte_length(key) <= _MAX_SIMPLE_KEY)
 
 
 def _write_list(items: Iterable[object], indent: int, lead: str, parts: list[str]) -> None:
@@ -113,6 +114,8 @@ def _scalar(value: object, indent: int) -> str:
         return written.rfc3339() if isinstance(written, Time) else _scalar(written, indent)
     if isinstance(value, dict):
         return "{}"
+    if isinstance(value, complex):
+        raise CallError(f"cannot marshal type: {go_type(value)}")
     return "[]" if isinstance(value, (list, bytes)) else "null"
 
 
