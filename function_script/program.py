@@ -6,7 +6,7 @@ the languages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -34,33 +34,41 @@ class Lazy(Mapping[str, Readable]):
     ``builders`` gives each key's value. Iteration order is the order of ``builders``.
     """
 
-    __slots__ = ("_builders", "_built")
+    __slots__ = ("_build", "_built", "_keys")
 
     def __init__(self, builders: Mapping[str, Callable[[], Readable]]) -> None:
-        self._builders = builders
+        self._keys: Collection[str] = builders
+        self._build: Callable[[str], Readable] = lambda key: builders[key]()
         self._built: dict[str, Readable] = {}
+
+    @classmethod
+    def of(cls, keys: Mapping[str, object], build: Callable[[str], Readable]) -> Lazy:
+        """With the keys of a mapping, and ``build`` for the value of each; raises KeyError."""
+        lazy = cls({})
+        lazy._keys, lazy._build = keys, build
+        return lazy
 
     def __getitem__(self, key: str) -> Readable:
         if key in self._built:
             return self._built[key]
-        value = self._built[key] = self._builders[key]()
+        value = self._built[key] = self._build(key)
         return value
 
     def __contains__(self, key: object) -> bool:
-        return key in self._builders
+        return key in self._keys
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._builders)
+        return iter(self._keys)
 
     def __len__(self) -> int:
-        return len(self._builders)
+        return len(self._keys)
 
     def built(self) -> Mapping[str, Readable]:
         """What was read so far; builds nothing."""
         return self._built
 
     def __repr__(self) -> str:
-        return f"Lazy({', '.join(self._builders)})"
+        return f"Lazy({', '.join(self._keys)})"
 
 
 def plain(value: Readable) -> Value:
@@ -101,15 +109,29 @@ def _object_at(value: Readable, *path: str) -> Object:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Where a value was to be written that does not exist: nothing was written there.
+
+    ``offset`` counts characters of the text. ``missing`` says what does not exist, ``span`` is
+    the template's expression that needs it.
+    """
+
+    offset: int
+    missing: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
     """A template's result: text to be read as a YAML stream.
 
     ``locate`` maps a 1-based line of ``text`` to the template's place that produced it. It is
-    called only for errors and may be slow.
+    called only for errors and may be slow. ``gaps`` are in the order of the text.
     """
 
     text: str
     locate: Callable[[int], Span | None]
+    gaps: Sequence[Gap] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from function_script import documents
 from function_script.contribution import peer, warnings
 from function_script.contribution.dialects import OURS
+from function_script.contribution.places import path_of
 from function_script.contribution.rendered import combined, from_documents
 from function_script.contribution.returned import from_response
 from function_script.contribution.shapes import (
@@ -28,7 +29,10 @@ from function_script.fields import Problems
 from function_script.program import Rendered, Returned
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from function_script.limits import Limits
+    from function_script.objects import Path
     from function_script.program import Scope
     from function_script.source import Span
 
@@ -52,7 +56,7 @@ def read(
     problems = Problems()
     if isinstance(result, Returned):
         wanted = from_response(result.value, problems, result.resources)
-        _refuse(problems, "main returned ", result.span)
+        _refuse(problems, "main returned ", lambda path: _returned_at(result, path))
         ordered = [name for name, entry in wanted.composed.items() if entry.order is not None]
         if not ordered:
             return wanted
@@ -61,17 +65,21 @@ def read(
     wanted = from_documents(stream, scope.xr, DIALECTS[dialect], result.locate)
     if dialect == "gotemplating":
         wanted = combined([peer.around(scope, problems), wanted])
-        _refuse(problems, "cannot read ", None)
+        _refuse(problems, "cannot read ", lambda _: None)
     if warned := warnings.of_text(result):
         wanted = replace(wanted, results=wanted.results + warned)
     return wanted
 
 
-def _refuse(problems: Problems, prefix: str, span: Span | None) -> None:
+def _returned_at(result: Returned, path: Path) -> Span | None:
+    return result.span if result.locate is None else result.locate(path)
+
+
+def _refuse(problems: Problems, prefix: str, locate: Callable[[Path], Span | None]) -> None:
     if problems.texts:
         raise DocumentError(
             *(
-                Diagnostic(message=f"{prefix}{text}", span=span, hint=hint)
+                Diagnostic(message=f"{prefix}{text}", span=locate(path_of(text)), hint=hint)
                 for text, hint in problems.texts
             )
         )

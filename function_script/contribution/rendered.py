@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from function_script.contribution import order, shapes, warnings
+from function_script.contribution.places import path_of
 from function_script.contribution.returned import READY
 from function_script.contribution.sanitize import composed_object
 from function_script.diagnostics import Diagnostic
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from function_script.source import Span
     from function_script.values import Object
 
+_TWICE = "make the name of something that differs, such as the loop's item"
 _MERGE = {"Merge": False, "Replace": True}
 
 # Composed resources by the text of their document: see `documents.stream` for its size.
@@ -51,9 +53,10 @@ def from_documents(
         for key in _names(part):
             if key in lines:
                 first = locate(lines[key]) or f"line {lines[key]} of the rendered text"
-                problems.add("", f'{key[0]} "{key[1]}" is used twice; first at {first}')
+                said = f'{key[0]} "{key[1]}" is used twice; first at {first}'
+                problems.add("", said, hint=_TWICE)
             lines.setdefault(key, document.line)
-        found.extend(_diagnostics(problems, document, locate))
+        found.extend(_diagnostics(problems, document))
         for name, entry in part.composed.items():
             if entry.order is not None:
                 places[name] = _place(document, dialect)
@@ -75,13 +78,11 @@ def _names(part: shapes.Contribution) -> list[tuple[str, str]]:
     ]
 
 
-def _diagnostics(
-    problems: Problems, document: Document, locate: Callable[[int], Span | None]
-) -> list[Diagnostic]:
+def _diagnostics(problems: Problems, document: Document) -> list[Diagnostic]:
     kind = document.value.get("kind")
     subject = kind if isinstance(kind, str) else "document"
     return [
-        Diagnostic(message=f"{subject}: {text}", span=locate(document.line), hint=hint)
+        Diagnostic(message=f"{subject}: {text}", span=document.span(path_of(text)), hint=hint)
         for text, hint in problems.texts
     ]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from function_script.contribution import names
+
 if TYPE_CHECKING:
     from function_script.fields import Fields
     from function_script.values import Object
@@ -27,7 +29,7 @@ _FOREIGN_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configurat
 
 
 def composed_object(body: Fields) -> Object:
-    """``body`` without status and server-owned metadata; checks labels and annotations.
+    """``body`` without status and server-owned metadata; checks names, labels and annotations.
 
     Shares what it can with ``body``; null fields stay, for they are left out where it is encoded.
     """
@@ -35,7 +37,8 @@ def composed_object(body: Fields) -> Object:
     metadata = body.object("metadata")
     if metadata is None:
         return resource
-    metadata.texts("labels")
+    labels = metadata.texts("labels")
+    names.check(body, metadata, labels or {})
     annotations = metadata.texts("annotations")
     kept = resource["metadata"] = _kept(metadata.value, SERVER_METADATA)
     if annotations is not None:

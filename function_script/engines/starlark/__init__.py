@@ -11,11 +11,21 @@ from typing import TYPE_CHECKING, cast
 import orjson
 import starlark
 
-from function_script.engines.starlark import blame, bridge, build, dialect, errors, predeclared
+from function_script.engines.starlark import (
+    blame,
+    bridge,
+    build,
+    dialect,
+    errors,
+    literals,
+    predeclared,
+)
 from function_script.errors import DocumentError, FatalError, InputError, LimitError
 from function_script.program import Lazy, Returned
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from function_script.limits import Limits
     from function_script.program import Program, Scope
     from function_script.source import Span
@@ -35,7 +45,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> Returned:
         again = partial(_fail_again, scope=scope, text=text, limits=limits, options=options)
         said = blame.exactly(str(error), program, again)
         raise errors.failed(said, script.main, script.sources, request, limits) from error
-    return _result(reply, script.span, limits)
+    return _result(reply, script, limits)
 
 
 def _fail_again(
@@ -80,7 +90,7 @@ def _to_json(request: Object) -> str:
         raise InputError.of(f"cannot hand the request to main: {error}") from error
 
 
-def _result(reply: str, span: Span | None, limits: Limits) -> Returned:
+def _result(reply: str, script: build.Script, limits: Limits) -> Returned:
     size = len(reply) if reply.isascii() else len(reply.encode())
     if size > limits.output_bytes:
         raise LimitError.of(
@@ -94,4 +104,13 @@ def _result(reply: str, span: Span | None, limits: Limits) -> Returned:
         value = cast("Object", orjson.loads(before + after))
     except orjson.JSONDecodeError as error:
         raise DocumentError.of(f"cannot read the result of main: {error}") from error
-    return Returned(value=value, span=span, resources=[line.lstrip(",") for line in lines if line])
+    return Returned(
+        value=value,
+        span=script.span,
+        resources=[line.lstrip(",") for line in lines if line],
+        locate=partial(_locate, script),
+    )
+
+
+def _locate(script: build.Script, path: Sequence[str | int]) -> Span | None:
+    return literals.find(tuple(path), script.sources.values()) or script.span

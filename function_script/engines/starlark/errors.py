@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from function_script import objects
 from function_script.diagnostics import Diagnostic, cut
-from function_script.engines.starlark import corrections, hints, missing
+from function_script.engines.starlark import corrections, hints, literals, missing
 from function_script.engines.starlark.dialect import MAX_CALLS
 from function_script.errors import DocumentError, FatalError, LimitError, ProgramError
 from function_script.source import Source, Span, excerpt
@@ -105,7 +106,7 @@ def failed(
     if limit := _limit("cannot run main", failure, sources, limits):
         return limit
     if failure.spot is not None and failure.spot.name == BRIDGE:
-        return _bad_result(failure.message, main)
+        return _bad_result(failure.message, main, sources)
     if failure.spot is not None and failure.spot.name == WRAPPER:
         return _bad_contract(failure.message, main)
     found = _diagnostic("cannot run main", failure, sources)
@@ -230,10 +231,10 @@ def _limit(verb: str, failure: _Failure, sources: Sources, limits: Limits) -> Li
     return LimitError(replace(found, message=f"{verb}: {cause}", hint=hint))
 
 
-def _bad_result(message: str, main: Source) -> FatalError:
-    span = main_span(main)
-    frame = excerpt(main, span) if span else None
+def _bad_result(message: str, main: Source, sources: Sources) -> FatalError:
     cause = message.removeprefix("fail: ")
+    span = _written(cause, sources) or main_span(main)
+    frame = excerpt(sources[span.name], span) if span else None
     if cause.startswith("limit: "):
         cause = cause.removeprefix("limit: ")
         return LimitError.of(f"cannot read the result of main: {cause}", span=span, excerpt=frame)
@@ -241,6 +242,15 @@ def _bad_result(message: str, main: Source) -> FatalError:
     return DocumentError.of(
         f"cannot read the result of main: {cause}", span=span, excerpt=frame, hint=hint
     )
+
+
+def _written(cause: str, sources: Sources) -> Span | None:
+    """Where the script writes the field that a cause begins with."""
+    try:
+        path = objects.parse_path(cause.partition(" ")[0])
+    except ValueError:
+        return None
+    return literals.find(path, sources.values())
 
 
 def _bad_contract(message: str, main: Source) -> FatalError:

@@ -1,0 +1,170 @@
+"""Documents that need a value which does not exist: taken out of the text, each of them alone.
+
+A template leaves gaps where such values were to be written. A document with a gap is never read
+for what it says, only for which one it is; so nothing that stands in for a value can get out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from function_script import documents
+from function_script.contribution.shapes import Deferred
+from function_script.diagnostics import Diagnostic
+from function_script.errors import DocumentError, FatalError
+from function_script.objects import api_version_and_kind, find_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from function_script.contribution.dialects import Dialect
+    from function_script.limits import Limits
+    from function_script.program import Gap, Rendered
+    from function_script.values import Object
+
+_SEPARATOR = "\n---"
+
+
+class _Piece(NamedTuple):
+    """What stands between two separators: ``text[start:end]``, and its gaps."""
+
+    start: int
+    end: int
+    gaps: Sequence[Gap]
+
+
+def take_out(
+    result: Rendered, xr: Object, dialect: Dialect, limits: Limits
+) -> tuple[str, tuple[Deferred, ...]]:
+    """The text without the documents that have gaps, line for line, and those documents.
+
+    Raises DocumentError for a gap that leaves open which document it is in, or which resource
+    that document is.
+    """
+    text, kept = result.text, 0
+    parts: list[str] = []
+    deferred: list[Deferred] = []
+    for piece in _pieces(text, result.gaps):
+        document = _find_document(text, piece, limits)
+        parts.append(text[kept : piece.start])
+        # Later lines keep their numbers.
+        parts.append("\n" * text.count("\n", piece.start, piece.end))
+        kept = piece.end
+        if document is not None:
+            deferred.append(_identify(document, piece.gaps[0], xr, dialect))
+    parts.append(text[kept:])
+    return "".join(parts), tuple(deferred)
+
+
+def _pieces(text: str, gaps: Sequence[Gap]) -> Iterator[_Piece]:
+    """The pieces that have gaps."""
+    waiting = list(gaps)
+    for start, end, line_end in _borders(text):
+        inside = [gap for gap in waiting if gap.offset <= end]
+        waiting = waiting[len(inside) :]
+        for gap in inside:
+            if gap.offset < start:
+                raise _vague(gap, "it stands in a line that separates documents")
+        if inside:
+            yield _Piece(start, end, inside)
+        # What stands in the separator's own line could make it something else.
+        for gap in waiting:
+            if gap.offset <= line_end:
+                raise _vague(gap, "it stands in a line that separates documents")
+
+
+def _borders(text: str) -> Iterator[tuple[int, int, int]]:
+    """Begin and end of every piece, and the end of the line of the separator after it."""
+    start = 0
+    padded = f"\n{text}"
+    found = padded.find(_SEPARATOR)
+    while found >= 0:
+        # The line break before the separator is the last character of the piece.
+        line_end = text.find("\n", found)
+        line_end = len(text) if line_end < 0 else line_end
+        yield start, max(start, found - 1), line_end
+        start = min(len(text), line_end + 1)
+        found = padded.find(_SEPARATOR, line_end + 1)
+    yield start, len(text), len(text)
+
+
+def _find_document(text: str, piece: _Piece, limits: Limits) -> Object | None:
+    """The document as far as it can be read with gaps; None for a piece of comments only."""
+    failure: FatalError | None = None
+    for candidate, word in (_filled(text, piece), (_without_lines(text, piece), "")):
+        try:
+            found = documents.read_stream(candidate, limits=limits)
+        except FatalError as error:
+            failure = error
+            continue
+        if not found and word:
+            return None
+        if len(found) == 1:
+            return _checked(found[0].value, word, piece.gaps[0])
+    cause = "its document cannot be read without it"
+    raise _vague(piece.gaps[0], cause) from failure
+
+
+def _filled(text: str, piece: _Piece) -> tuple[str, str]:
+    """The piece with a word in every gap that it holds nowhere else."""
+    number = 0
+    while (word := f"gap{number}") in text[piece.start : piece.end]:
+        number += 1
+    parts, at = [], piece.start
+    for gap in piece.gaps:
+        parts += (text[at : gap.offset], word)
+        at = gap.offset
+    return "".join((*parts, text[at : piece.end])), word
+
+
+def _without_lines(text: str, piece: _Piece) -> str:
+    """The piece without the lines that have gaps: a gap may stand for a whole block of lines."""
+    lines, at = [], piece.start
+    for line in text[piece.start : piece.end].splitlines(keepends=True):
+        if not any(at <= gap.offset < at + len(line) for gap in piece.gaps):
+            lines.append(line)
+        at += len(line)
+    return "".join(lines) if piece.gaps[-1].offset < at else "".join(lines[:-1])
+
+
+def _checked(document: Object, word: str, gap: Gap) -> Object:
+    """The document if nothing that says which one it is has a gap."""
+    identity = (
+        document.get("apiVersion"),
+        document.get("kind"),
+        find_path(document, ("metadata", "annotations")),
+    )
+    if word and any(word in str(part) for part in (*identity, *document)):
+        keys = [*document]
+        annotations = identity[2]
+        if isinstance(annotations, dict):
+            # Only a name is needed to know which document this is.
+            keys += [*annotations, *(v for k, v in annotations.items() if k.endswith("-name"))]
+        if any(word in str(part) for part in (*identity[:2], *keys)):
+            raise _vague(gap, "it is part of the name or the kind of a document")
+    return document
+
+
+def _identify(document: Object, gap: Gap, xr: Object, dialect: Dialect) -> Deferred:
+    api_version, kind = api_version_and_kind(document)
+    key = dialect.annotation("composition-resource-name")
+    name = find_path(document, ("metadata", "annotations", key))
+    is_known = api_version == dialect.meta_api_version or (api_version, kind) == (
+        xr.get("apiVersion"),
+        xr.get("kind"),
+    )
+    if isinstance(name, str) and name:
+        return Deferred(name=name, subject=name, missing=gap.missing, span=gap.span)
+    if not is_known:
+        raise _vague(gap, f"its document ({kind or 'of no kind'}) has no {key}")
+    return Deferred(name=None, subject=kind, missing=gap.missing, span=gap.span)
+
+
+def _vague(gap: Gap, cause: str) -> DocumentError:
+    return DocumentError(
+        Diagnostic(
+            message=f"cannot defer {gap.missing}: {cause}",
+            span=gap.span,
+            hint="give it a default, or keep it out of names, kinds and lines with ---",
+        )
+    )
