@@ -150,7 +150,8 @@ def _state(
 def _each(
     resources: Mapping[str, wire.Resource], resource: Callable[[wire.Resource], Lazy]
 ) -> Lazy:
-    return Lazy({name: partial(resource, resources[name]) for name in sorted(resources)})
+    ordered = dict.fromkeys(sorted(resources))
+    return Lazy.of(ordered, lambda name: resource(resources[name]))
 
 
 def _resource(indexed: wire.Resource, *, read: Callable[[bytes], Readable]) -> Lazy:
@@ -167,18 +168,13 @@ def _resource(indexed: wire.Resource, *, read: Callable[[bytes], Readable]) -> L
 
 def _parts(struct: bytes, *, unread: str, sort_keys: bool) -> Lazy:
     """An object whose parts, such as ``spec``, are decoded one by one."""
-    parts = wire.index_struct(struct)
-    return Lazy(
-        {
-            key: partial(
-                wire.decode_part,
-                parts[key],
-                without=unread if key == "metadata" else "",
-                sort_keys=sort_keys,
-            )
-            for key in (sorted(parts) if sort_keys else parts)
-        }
-    )
+    parts = wire.index_struct(struct, sort_keys=sort_keys)
+
+    def decode(key: str) -> Value:
+        without = unread if key == "metadata" else ""
+        return wire.decode_part(parts[key], without=without, sort_keys=sort_keys)
+
+    return Lazy.of(parts, decode)
 
 
 def _resources(

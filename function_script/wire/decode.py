@@ -102,9 +102,15 @@ def decode_value(payload: bytes) -> Value:
     return _value(payload, 0, len(payload), 1)
 
 
-def index_struct(payload: bytes) -> dict[str, Part]:
+def index_struct(payload: bytes, *, sort_keys: bool = False) -> dict[str, Part]:
     """The Value of each top-level key, for `decode_part`; none is decoded. Raises WireError."""
-    return _entries(Part(payload, 0, len(payload)))
+    parts = _entries(Part(payload, 0, len(payload)))
+    if not sort_keys:
+        return parts
+    ordered: dict[str, Part] = {}
+    for key in sorted(parts):
+        ordered[key] = parts[key]
+    return ordered
 
 
 def decode_part(value: Part, *, without: str = "", sort_keys: bool = False) -> Value:
@@ -152,11 +158,19 @@ def _value_without(value: Part, key: str) -> Value:
 
 def _entries(struct: Part) -> dict[str, Part]:
     found: dict[str, Part] = {}
-    fields = struct.fields()
-    while fields.next():
-        if fields.is_field(1, LENGTH):
-            key, value = read_entry(fields.data, fields.start, fields.end)
-            found[key] = value
+    data, position, end = struct.data, struct.start, struct.end
+    while position < end:
+        key_start, key_end, value, stop = _usual_entry(data, position, end)
+        if stop:
+            found[_key(data, key_start, key_end)] = Part(data, value, stop)
+            position = stop
+        else:
+            fields = Fields(data, position, end)
+            fields.next()
+            if fields.is_field(1, LENGTH):
+                key, part = read_entry(data, fields.start, fields.end)
+                found[key] = part
+            position = fields.end
     return found
 
 
@@ -165,33 +179,43 @@ def _object(data: bytes, start: int, end: int, depth: int) -> Object:
     decoded: Object = {}
     position = start
     while position < end:
-        # The usual layout: entry tag, size | key tag, size, key | value tag, size, value.
-        if data[position] == _ENTRY_TAG and position + _ENTRY_SIZE <= end:
-            size = data[position + 1]
-            key_tag = position + 2
-            if size >= MORE:
-                size, key_tag = read_varint(data, position + 1, end)
-            stop = key_tag + size
-            if stop <= end and size >= _ENTRY_SIZE - 2 and data[key_tag] == _KEY_TAG:
-                key_size = data[key_tag + 1]
-                value_tag = key_tag + 2 + key_size
-                if key_size < MORE and value_tag + 1 < stop and data[value_tag] == _VALUE_TAG:
-                    size = data[value_tag + 1]
-                    value = value_tag + 2
-                    if size >= MORE:
-                        size, value = read_varint(data, value_tag + 1, stop)
-                    if value + size == stop:
-                        key = _key(data, key_tag + 2, value_tag)
-                        decoded[key] = _value(data, value, stop, depth + 1)
-                        position = stop
-                        continue
-        fields = Fields(data, position, end)
-        fields.next()
-        if fields.is_field(1, LENGTH):
-            key, part = read_entry(data, fields.start, fields.end)
-            decoded[key] = _value(part.data, part.start, part.end, depth + 1)
-        position = fields.end
+        key_start, key_end, value, stop = _usual_entry(data, position, end)
+        if stop:
+            key = _key(data, key_start, key_end)
+            decoded[key] = _value(data, value, stop, depth + 1)
+            position = stop
+        else:
+            fields = Fields(data, position, end)
+            fields.next()
+            if fields.is_field(1, LENGTH):
+                key, part = read_entry(data, fields.start, fields.end)
+                decoded[key] = _value(part.data, part.start, part.end, depth + 1)
+            position = fields.end
     return decoded
+
+
+def _usual_entry(data: bytes, position: int, end: int) -> tuple[int, int, int, int]:
+    """Where key and value of an entry in the usual layout begin and end; zeros for any other.
+
+    Entry tag, size | key tag, size, key | value tag, size, value.
+    """
+    if data[position] == _ENTRY_TAG and position + _ENTRY_SIZE <= end:
+        size = data[position + 1]
+        key_tag = position + 2
+        if size >= MORE:
+            size, key_tag = read_varint(data, position + 1, end)
+        stop = key_tag + size
+        if stop <= end and size >= _ENTRY_SIZE - 2 and data[key_tag] == _KEY_TAG:
+            key_size = data[key_tag + 1]
+            value_tag = key_tag + 2 + key_size
+            if key_size < MORE and value_tag + 1 < stop and data[value_tag] == _VALUE_TAG:
+                size = data[value_tag + 1]
+                value = value_tag + 2
+                if size >= MORE:
+                    size, value = read_varint(data, value_tag + 1, stop)
+                if value + size == stop:
+                    return key_tag + 2, value_tag, value, stop
+    return 0, 0, 0, 0
 
 
 def _key(data: bytes, start: int, end: int) -> str:
