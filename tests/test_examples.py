@@ -13,12 +13,22 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/*/composition.yaml"))
+EXAMPLES = sorted(
+    path.parent
+    for name in ("composition.yaml", "operation.yaml")
+    for path in ROOT.glob(f"examples/*/{name}")
+)
+
+
+def command_for(example: Path) -> str:
+    """How people render it."""
+    is_operation = (example / "operation.yaml").exists()
+    return f"render{' operation' if is_operation else ''} examples/{example.name}"
 
 
 def render(example: Path) -> subprocess.CompletedProcess[str]:
     """What `function-script render examples/NAME` does, in a process of its own."""
-    command = [sys.executable, "-m", "function_script.cli", "render", f"examples/{example.name}"]
+    command = [sys.executable, "-m", "function_script.cli", *command_for(example).split()]
     environment = {**os.environ, "NO_COLOR": "1"}
     return subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
@@ -49,7 +59,7 @@ def test_example_is_complete(example: Path) -> None:
     assert len(expected) == 1
     readme = (example / "README.md").read_text()
     assert readme.startswith("# ")
-    assert f"function-script render examples/{example.name}" in readme
+    assert f"function-script {command_for(example)}" in readme
 
 
 def test_there_are_enough_examples() -> None:

@@ -26,7 +26,8 @@ _PIPELINES: Final[dict[str, objects.Path]] = {
     "CronOperation": ("spec", "operationTemplate", "spec", "pipeline"),
     "WatchOperation": ("spec", "operationTemplate", "spec", "pipeline"),
 }
-_GROUPS: Final = ("apiextensions.crossplane.io", "ops.crossplane.io")
+_OPERATIONS: Final = "ops.crossplane.io"
+_GROUPS: Final = ("apiextensions.crossplane.io", _OPERATIONS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,12 @@ def has_pipeline(value: Object) -> bool:
     """Whether an object is a Composition or an Operation, whose steps may have inputs."""
     api_version, kind = objects.api_version_and_kind(value)
     return kind in _PIPELINES and manifests.group(api_version) in _GROUPS
+
+
+def is_of_operation(found: StepInput) -> bool:
+    """Whether the step is one of an Operation, or of the template of one."""
+    api_version = manifests.text_at(found.document.value, "apiVersion")
+    return manifests.group(api_version) == _OPERATIONS
 
 
 def find(document: Document) -> Iterator[StepInput]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 import pytest
-from checking import found, ours, peer, told
+from checking import composition, found, ours, peer, told
+
+from function_script.tools import check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -269,3 +272,20 @@ def test_constant_names_in_scripts(tmp_path: Path, metadata: str, place: str | N
     assert [told(finding)[:2] for finding in report.findings] == [
         ("constant-name", where) for where in [place] if where is not None
     ]
+
+
+def test_operations_write_whole_names(tmp_path: Path) -> None:
+    """There is no XR after which Crossplane could name what an Operation applies."""
+    thing = "{'apiVersion': 'v1', 'kind': 'Thing', 'metadata': {'name': 'same'}}"
+    resources = f"{{'a': {{'resource': {thing}}}}}"
+    script = f"def main(req):\n  return {{'desired': {{'resources': {resources}}}}}\n"
+    text = composition(ours("StarlarkScript", "script: |", indent(script, "  ")))
+    file = tmp_path / "operation.yaml"
+    file.write_text(
+        text.replace("apiextensions.crossplane.io/v1", "ops.crossplane.io/v1alpha1").replace(
+            "Composition", "Operation"
+        )
+    )
+    assert check.check([str(file)]).findings == ()
+    file.write_text(text)
+    assert [each.rule for each in check.check([str(file)]).findings] == ["constant-name"]

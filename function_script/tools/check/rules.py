@@ -83,6 +83,9 @@ def _unused_modules(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _constant_names(subject: Subject) -> Iterator[Diagnostic]:
+    # Operations have no XR, and must write whole names.
+    if step_inputs.is_of_operation(subject.found):
+        return
     program = subject.step.program
     for source in (program.main, *program.modules.values()):
         for span in names.find_constant(source, subject.step):
