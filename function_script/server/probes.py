@@ -22,6 +22,14 @@ _MAX_HEAD_BYTES = 8 * 1024
 _MAX_CONNECTIONS = 32
 _PATIENCE_SECONDS = 5.0
 _PLAIN = "text/plain; charset=utf-8"
+# A client that went away, was slow or says too much; and the end of the server.
+_ENDS = (
+    OSError,
+    TimeoutError,
+    asyncio.IncompleteReadError,
+    asyncio.LimitOverrunError,
+    asyncio.CancelledError,
+)
 
 
 class Answer(NamedTuple):
@@ -44,7 +52,8 @@ class Probes:
         self._socket = _listen(address)
         self.port: int = self._socket.getsockname()[1]
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="probes", daemon=True)
+        self._stopping = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name="probes", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -56,20 +65,21 @@ class Probes:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
         self._loop.close()
 
-    def _serve(self) -> None:
-        server = self._loop.run_until_complete(
-            asyncio.start_server(self._meet, sock=self._socket, limit=_MAX_HEAD_BYTES)
-        )
-        self._loop.run_forever()
+    def _run(self) -> None:
+        self._loop.run_until_complete(self._serve())
+
+    async def _serve(self) -> None:
+        server = await asyncio.start_server(self._meet, sock=self._socket, limit=_MAX_HEAD_BYTES)
+        await self._stopping.wait()
         server.close()
-        left = asyncio.all_tasks(self._loop)
+        left = asyncio.all_tasks() - {asyncio.current_task()}
         for task in left:
             task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        await asyncio.gather(*left, return_exceptions=True)
 
     async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, one request; whoever is too slow or too many is hung up on."""
@@ -82,7 +92,7 @@ class Probes:
                     await writer.drain()
                     writer.close()
                     await writer.wait_closed()
-        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        except _ENDS:
             writer.transport.abort()
         finally:
             self._connections -= 1

@@ -1,0 +1,140 @@
+"""The reference of metrics and log is about what there is, and so is the dashboard."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import builders
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from function_script import facts, limits
+from function_script.server import log, metrics, records
+
+ROOT = Path(__file__).resolve().parents[2]
+METRICS = (ROOT / "docs" / "reference" / "metrics.md").read_text()
+LOGS = (ROOT / "docs" / "reference" / "logs.md").read_text()
+DASHBOARD = ROOT / "examples" / "install" / "grafana-dashboard.json"
+FULL = records.Record(
+    outcome="fatal",
+    is_alarming=False,
+    identity={
+        key: key
+        for key in ("api_version", "kind", "namespace", "name", "uid", "step", "input", "language")
+    },
+    request_bytes=1,
+    response_bytes=1,
+    seconds=1.0,
+    waited_seconds=1.0,
+    program_seconds=1.0,
+    counts={"documents": 1, "looked_up": 1, "remembered": 1},
+    limit="steps",
+    error="error",
+    detail="detail",
+)
+
+
+def families() -> dict[str, tuple[str, set[str]]]:
+    """Our metrics: name as documented to type and label names."""
+    made = metrics.Metrics(lambda: metrics.Gauges(certificate_expiry=1.0))
+    made.observe(FULL)
+    made.observe(FULL._replace(outcome="timeout"))
+    found = {}
+    for family in text_string_to_metric_families(made.render().decode()):
+        if family.name.startswith(metrics.PREFIX):
+            labels = {label for sample in family.samples for label in sample.labels} - {"le"}
+            name = family.name + ("_total" if family.type == "counter" else "")
+            found[name] = (family.type, labels)
+    return found
+
+
+def table(page: str, heading: str) -> dict[str, list[str]]:
+    """The rows below ``| heading |`` by what their first cell has in backquotes."""
+    (body,) = re.findall(rf"\| {heading} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", page)
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in body.splitlines()]
+    return {name: row[1:] for row in rows for name in re.findall(r"`([^`]+)`", row[0])}
+
+
+def names_in(text: str) -> set[str]:
+    """What is in backquotes."""
+    return set(re.findall(r"`([^`]+)`", text))
+
+
+def test_every_metric_is_documented_as_it_is() -> None:
+    """Name, type and labels; and no metric is documented that is not there."""
+    shown = {name: (row[0], names_in(row[1])) for name, row in table(METRICS, "metric").items()}
+    assert shown == families()
+
+
+VALUES = {
+    "outcome": set(records.OUTCOMES),
+    "stage": set(metrics.STAGES),
+    "state": set(metrics.WORKER_STATES),
+    "limit": {*limits.LIMITS, limits.PRINTED, limits.BUILT_IN, metrics.UNKNOWN},
+    "cause": set(records.OUTCOMES) - {"ok", "fatal", "waited", "refused"},
+    "input": {"StarlarkScript", "JinjaTemplate", "GoTemplate", metrics.UNKNOWN},
+}
+
+
+@pytest.mark.parametrize("label", VALUES)
+def test_every_value_of_a_label_is_documented(label: str) -> None:
+    """Names of other stages may be mentioned in a meaning, so `stage` is a subset."""
+    shown = names_in(table(METRICS, "label")[label][0])
+    assert VALUES[label] == shown
+
+
+def test_every_field_of_a_request_is_documented() -> None:
+    """And no other is; so are those that all lines have."""
+    (of_all, of_request) = re.findall(r"\| field \| meaning \|\n\|[-|]+\|\n((?:\|.*\n)+)", LOGS)
+    first = "\n".join(line.split(" | ")[0] for line in of_request.splitlines())
+    assert names_in(first) == set(log.fields_of(FULL))
+    first = "\n".join(line.split(" | ")[0] for line in of_all.splitlines())
+    assert names_in(first) == {"ts", "level", "msg", "exception"}
+
+
+def test_every_fact_of_a_request_can_be_logged() -> None:
+    """What the function notes of a request is passed on."""
+    data = builders.request(builders.jinja("", metadata={"name": "step"}))
+    noted = set(facts.read(data.SerializeToString()))
+    assert noted == set(FULL.identity)
+    assert noted <= set(log.fields_of(FULL))
+
+
+def test_every_outcome_is_documented() -> None:
+    """And no other is."""
+    assert set(table(LOGS, "outcome")) == set(records.OUTCOMES)
+
+
+def test_the_dashboard_shows_metrics_that_exist() -> None:
+    """Every name in every query, with labels the metric has; every metric of ours is shown."""
+    known = families()
+    used = set()
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        for target in panel.get("targets", ()):
+            for name, selector in re.findall(r"(function_script_\w+)(\{[^}]*\})?", target["expr"]):
+                base = re.sub(r"_(bucket|sum|count)$", "", name)
+                assert base in known, f"{name} in panel {panel['title']}"
+                labels = set(re.findall(r"(\w+)=~?\"", selector))
+                assert labels <= known[base][1] | {"namespace", "pod"}
+                used.add(base)
+    assert used == set(known)
+
+
+def test_the_dashboard_has_no_overlapping_panels() -> None:
+    """Grafana would move them about; each has a title, a unit and a place of its own."""
+    dashboard = json.loads(DASHBOARD.read_text())
+    places = set()
+    for panel in dashboard["panels"]:
+        assert panel["title"]
+        grid = panel["gridPos"]
+        cells = {
+            (x, y)
+            for x in range(grid["x"], grid["x"] + grid["w"])
+            for y in range(grid["y"], grid["y"] + grid["h"])
+        }
+        assert not cells & places
+        assert max(x for x, _ in cells) < 24
+        places |= cells
+    assert len({panel["id"] for panel in dashboard["panels"]}) == len(dashboard["panels"])

@@ -1,0 +1,130 @@
+"""Plain HTTP for probes: what it answers, and what clients cannot make it do."""
+
+from __future__ import annotations
+
+import http.client
+import select
+import socket
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.errors import InputError
+from function_script.server import probes
+from function_script.server.probes import Answer, Probes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGES = {
+    "/livez": lambda: Answer(200, b"ok\n"),
+    "/readyz": lambda: Answer(503, b"not serving\n"),
+    "/metrics": lambda: Answer(200, b"x" * 1_000_000),
+}
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Where the pages are."""
+    with Probes("127.0.0.1:0", PAGES) as server:
+        yield server.port
+
+
+def fetch(port: int, path: str, method: str = "GET") -> tuple[int, bytes]:
+    """Status and body."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection.request(method, path)
+    response = connection.getresponse()
+    return response.status, response.read()
+
+
+def converse(port: int, text: bytes) -> bytes:
+    """All that comes back for some bytes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        connection.sendall(text)
+        found = b""
+        try:
+            while part := connection.recv(65536):
+                found += part
+        except ConnectionResetError:
+            pass
+        return found
+
+
+ANSWERS = [
+    pytest.param("GET", "/livez", 200, b"ok\n", id="alive"),
+    pytest.param("GET", "/livez?verbose", 200, b"ok\n", id="a query is ignored"),
+    pytest.param("HEAD", "/livez", 200, b"", id="head only"),
+    pytest.param("GET", "/readyz", 503, b"not serving\n", id="not ready"),
+    pytest.param("GET", "/", 404, b"not found\n", id="unknown"),
+    pytest.param("GET", "/../etc/passwd", 404, b"not found\n", id="no files"),
+    pytest.param("POST", "/livez", 405, b"only GET\n", id="nothing to change"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "status", "body"), ANSWERS)
+def test_a_page_is_answered(port: int, method: str, path: str, status: int, body: bytes) -> None:
+    """Status and text, for whoever asks by hand or by kubelet."""
+    assert fetch(port, path, method) == (status, body)
+
+
+def test_a_large_page_arrives_whole(port: int) -> None:
+    """However many writes that takes."""
+    assert fetch(port, "/metrics") == (200, b"x" * 1_000_000)
+
+
+@pytest.mark.parametrize("text", [b"\x16\x03\x01\r\n\r\n", b"GET\r\n\r\n", b"\xff\xfe\r\n\r\n"])
+def test_nonsense_is_answered_and_forgotten(port: int, text: bytes) -> None:
+    """What is no HTTP at all gets an error and the next client an answer."""
+    assert converse(port, text).startswith(b"HTTP/1.1 40")
+    assert fetch(port, "/livez")[0] == 200
+
+
+def test_an_endless_head_is_hung_up_on(port: int) -> None:
+    """Nobody fills the memory."""
+    assert converse(port, b"GET /livez HTTP/1.1\r\n" + b"a: b\r\n" * 4_000) == b""
+
+
+def test_slow_and_many_clients_do_not_keep_others_out(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client has a moment; more at once than there is room for are hung up on."""
+    monkeypatch.setattr(probes, "_PATIENCE_SECONDS", 1.0)
+    slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(40)]
+    began = time.monotonic()
+    excess: list[socket.socket] = []
+    while len(excess) < 8 and time.monotonic() - began < 0.9:
+        excess, _, _ = select.select(slow, [], [], 0.1)
+    assert len(excess) == 8
+    for client in slow:
+        client.settimeout(5)
+    assert all(_end(client) for client in slow)
+    assert fetch(port, "/livez")[0] == 200
+
+
+def _end(client: socket.socket) -> bool:
+    with client:
+        try:
+            return client.recv(1) == b""
+        except ConnectionResetError:
+            return True
+
+
+def test_a_taken_address_is_told(port: int) -> None:
+    """At once, with the flag to change."""
+    with pytest.raises(InputError, match=f'listen on "127.0.0.1:{port}".*--metrics-address'):
+        Probes(f"127.0.0.1:{port}", PAGES)
+
+
+def test_ipv6_is_served() -> None:
+    """As ``[::1]:0``, where this machine has it."""
+    if not socket.has_ipv6:
+        pytest.skip("no IPv6 in this Python")
+    try:
+        server = Probes("[::1]:0", PAGES)
+    except InputError:
+        pytest.skip("no IPv6 on this machine")
+    with server, socket.create_connection(("::1", server.port), timeout=5) as connection:
+        connection.sendall(b"GET /livez HTTP/1.1\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 200")
