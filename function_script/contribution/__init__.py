@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from function_script import documents
-from function_script.contribution import peer, warnings
+from function_script.contribution import deferral, peer, warnings
 from function_script.contribution.dialects import OURS
 from function_script.contribution.places import path_of
 from function_script.contribution.rendered import combined, from_documents
@@ -61,8 +61,15 @@ def read(
         if not ordered:
             return wanted
         return replace(wanted, places=dict.fromkeys(ordered, lambda: result.span))
-    stream = documents.read_stream(result.text, locate=result.locate, limits=limits)
+    text = result.text
+    deferred: tuple[Deferred, ...] = ()
+    if result.gaps:
+        text, deferred = deferral.take_out(result, scope.xr, DIALECTS[dialect], limits)
+    stream = documents.read_stream(text, locate=result.locate, limits=limits)
     wanted = from_documents(stream, scope.xr, DIALECTS[dialect], result.locate)
+    if deferred:
+        deferral.check_names(deferred, wanted)
+        wanted = replace(wanted, deferred=deferred)
     if dialect == "gotemplating":
         wanted = combined([peer.around(scope, problems), wanted])
         _refuse(problems, "cannot read ", lambda _: None)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from function_script.contribution.dialects import Dialect
+    from function_script.contribution.shapes import Contribution
     from function_script.limits import Limits
     from function_script.program import Gap, Rendered
     from function_script.values import Object
@@ -33,6 +34,13 @@ class _Piece(NamedTuple):
     gaps: Sequence[Gap]
 
 
+class _Found(NamedTuple):
+    """A document as far as it can be read; ``word`` stands in its gaps, if anything does."""
+
+    document: Object
+    word: str
+
+
 def take_out(
     result: Rendered, xr: Object, dialect: Dialect, limits: Limits
 ) -> tuple[str, tuple[Deferred, ...]]:
@@ -45,15 +53,26 @@ def take_out(
     parts: list[str] = []
     deferred: list[Deferred] = []
     for piece in _pieces(text, result.gaps):
-        document = _find_document(text, piece, limits)
+        found = _find_document(text, piece, limits)
         parts.append(text[kept : piece.start])
         # Later lines keep their numbers.
         parts.append("\n" * text.count("\n", piece.start, piece.end))
         kept = piece.end
-        if document is not None:
-            deferred.append(_identify(document, piece.gaps[0], xr, dialect))
+        if found is not None:
+            deferred.append(_identify(found, piece.gaps[0], xr, dialect))
     parts.append(text[kept:])
     return "".join(parts), tuple(deferred)
+
+
+def check_names(deferred: Sequence[Deferred], wanted: Contribution) -> None:
+    """Raise DocumentError for a resource name that stands in two documents of the step."""
+    names = set(wanted.composed)
+    for each in deferred:
+        if each.name in names:
+            problem = f'resource name "{each.name}" is used twice, once where a value is missing'
+            raise DocumentError.of(problem, span=each.span)
+        if each.name is not None:
+            names.add(each.name)
 
 
 def _pieces(text: str, gaps: Sequence[Gap]) -> Iterator[_Piece]:
@@ -88,7 +107,7 @@ def _borders(text: str) -> Iterator[tuple[int, int, int]]:
     yield start, len(text), len(text)
 
 
-def _find_document(text: str, piece: _Piece, limits: Limits) -> Object | None:
+def _find_document(text: str, piece: _Piece, limits: Limits) -> _Found | None:
     """The document as far as it can be read with gaps; None for a piece of comments only."""
     failure: FatalError | None = None
     for candidate, word in (_filled(text, piece), (_without_lines(text, piece), "")):
@@ -100,7 +119,7 @@ def _find_document(text: str, piece: _Piece, limits: Limits) -> Object | None:
         if not found and word:
             return None
         if len(found) == 1:
-            return _checked(found[0].value, word, piece.gaps[0])
+            return _Found(found[0].value, word)
     cause = "its document cannot be read without it"
     raise _vague(piece.gaps[0], cause) from failure
 
@@ -110,7 +129,8 @@ def _filled(text: str, piece: _Piece) -> tuple[str, str]:
     number = 0
     while (word := f"gap{number}") in text[piece.start : piece.end]:
         number += 1
-    parts, at = [], piece.start
+    parts: list[str] = []
+    at = piece.start
     for gap in piece.gaps:
         parts += (text[at : gap.offset], word)
         at = gap.offset
@@ -127,37 +147,18 @@ def _without_lines(text: str, piece: _Piece) -> str:
     return "".join(lines) if piece.gaps[-1].offset < at else "".join(lines[:-1])
 
 
-def _checked(document: Object, word: str, gap: Gap) -> Object:
-    """The document if nothing that says which one it is has a gap."""
-    identity = (
-        document.get("apiVersion"),
-        document.get("kind"),
-        find_path(document, ("metadata", "annotations")),
-    )
-    if word and any(word in str(part) for part in (*identity, *document)):
-        keys = [*document]
-        annotations = identity[2]
-        if isinstance(annotations, dict):
-            # Only a name is needed to know which document this is.
-            keys += [*annotations, *(v for k, v in annotations.items() if k.endswith("-name"))]
-        if any(word in str(part) for part in (*identity[:2], *keys)):
-            raise _vague(gap, "it is part of the name or the kind of a document")
-    return document
-
-
-def _identify(document: Object, gap: Gap, xr: Object, dialect: Dialect) -> Deferred:
-    api_version, kind = api_version_and_kind(document)
+def _identify(found: _Found, gap: Gap, xr: Object, dialect: Dialect) -> Deferred:
+    """Which document is withheld; nothing that says so may have a gap itself."""
+    kinds = api_version_and_kind(found.document)
     key = dialect.annotation("composition-resource-name")
-    name = find_path(document, ("metadata", "annotations", key))
-    is_known = api_version == dialect.meta_api_version or (api_version, kind) == (
-        xr.get("apiVersion"),
-        xr.get("kind"),
-    )
+    name = find_path(found.document, ("metadata", "annotations", key))
+    if found.word and any(found.word in str(part) for part in (*kinds, name)):
+        raise _vague(gap, "it is part of the name or the kind of a document")
     if isinstance(name, str) and name:
         return Deferred(name=name, subject=name, missing=gap.missing, span=gap.span)
-    if not is_known:
-        raise _vague(gap, f"its document ({kind or 'of no kind'}) has no {key}")
-    return Deferred(name=None, subject=kind, missing=gap.missing, span=gap.span)
+    if kinds[0] != dialect.meta_api_version and kinds != api_version_and_kind(xr):
+        raise _vague(gap, f"its document ({kinds[1] or 'of no kind'}) has no {key}")
+    return Deferred(name=None, subject=kinds[1], missing=gap.missing, span=gap.span)
 
 
 def _vague(gap: Gap, cause: str) -> DocumentError:

@@ -43,7 +43,7 @@ def settle(request: wire.Request, wanted: Contribution, step: Step) -> Contribut
     _check_operation(edges, request)
     unmet = dependencies.find_unmet(edges, world)
     waits = [_missing(each) for each in wanted.deferred]
-    waits += [report.Wait(name, _texts(unmet[name])) for name in unmet]
+    waits += [report.Wait(name, f"for {_texts(unmet[name])}") for name in unmet]
 
     composed = {**wanted.composed, **dict.fromkeys(unmet, _NOTHING)}
     for deferred in wanted.deferred:
@@ -86,7 +86,7 @@ def _check_operation(edges: dependencies.Edges, request: wire.Request) -> None:
 
 def _missing(deferred: Deferred) -> report.Wait:
     place = f" ({deferred.span})" if deferred.span is not None else ""
-    return report.Wait(deferred.name or deferred.subject, f"{deferred.missing}{place}")
+    return report.Wait(deferred.subject, f"because {deferred.missing}{place}")
 
 
 def _texts(unmet: Iterable[Dependency]) -> str:

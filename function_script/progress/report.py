@@ -26,7 +26,7 @@ _UNREADY: Final = "Unready: "
 
 
 class Wait(NamedTuple):
-    """Something that is withheld, and what it waits for."""
+    """Something that is withheld, and why: ``for vpc``, ``because spec.size is undefined``."""
 
     subject: str
     reason: str
@@ -63,4 +63,4 @@ def news(kind: str, waits: Sequence[Wait], xr: Mapping[str, Readable]) -> tuple[
 
 
 def _waiting(waits: Sequence[Wait]) -> str:
-    return _WAITING + "; ".join(f"{each.subject} for {each.reason}" for each in sorted(waits))
+    return _WAITING + "; ".join(f"{each.subject} {each.reason}" for each in sorted(waits))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> Rendered:
     """Render the template; ``locate`` of the result renders it once more, when first called."""
-    text = render(compiled.load(program, limits), scope, limits)
-    return Rendered(text=text, locate=Tracer(program, scope, limits).locate)
+    text, gaps = render(compiled.load(program, limits), scope, limits)
+    return Rendered(text=text, gaps=gaps, locate=Tracer(program, scope, limits).locate)
 
 
 def check(program: Program, limits: Limits) -> None:

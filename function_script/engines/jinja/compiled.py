@@ -67,7 +67,7 @@ def load(program: Program, limits: Limits) -> Compiled:
     if key in _kept:
         _kept.move_to_end(key)
         return _kept[key]
-    made = build(program, Environment(is_strict=is_strict(program)))
+    made = build(program, Environment(is_strict=is_strict(program), defers=defers(program)))
     if _characters(key) <= _MAX_CHARACTERS:
         _keep(key, made)
     return made
@@ -81,7 +81,8 @@ def _keep(key: tuple[object, ...], made: Compiled) -> None:
 
 def _key(program: Program) -> tuple[object, ...]:
     """All that the compiled program depends on, names for positions included."""
-    parts: list[object] = [is_strict(program), program.main.name, program.main.text]
+    parts: list[object] = [is_strict(program), defers(program)]
+    parts += (program.main.name, program.main.text)
     for name, source in program.modules.items():
         parts += (name, source.name, source.text)
     return tuple(parts)
@@ -94,6 +95,11 @@ def _characters(key: tuple[object, ...]) -> int:
 def is_strict(program: Program) -> bool:
     """Whether even a condition must not use what does not exist."""
     return program.options.get("undefined") == "Strict"
+
+
+def defers(program: Program) -> bool:
+    """Whether a missing value leaves a gap instead of stopping the run."""
+    return program.options.get("missing") == "Defer"
 
 
 def check_sizes(program: Program, limits: Limits) -> None:

@@ -17,6 +17,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from function_script.engines.jinja import lookups, tree
 from function_script.engines.jinja.calls import misfit, usage
 from function_script.engines.jinja.codegen import CodeGenerator
+from function_script.engines.jinja.deferring import DeferringCodeGenerator
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import Builtin
 from function_script.engines.jinja.lookups import Method
@@ -85,14 +86,19 @@ class Environment(ImmutableSandboxedEnvironment):
     """Lookups by allowlist, calls of known kinds only, templates from the program only.
 
     ``sources`` has the source behind each compiled template, by the template's own name;
-    ``templates`` the modules, by the name that programs import.
+    ``templates`` the modules, by the name that programs import. With ``defers`` a missing value
+    leaves a gap instead of stopping the run.
     """
 
     code_generator_class = CodeGenerator
+    deferring_class: type[CodeGenerator] = DeferringCodeGenerator
     context_class = Context
     template_class = ModuleTemplate
 
-    def __init__(self, *, is_strict: bool = False) -> None:
+    def __init__(self, *, is_strict: bool = False, defers: bool = False) -> None:
+        if defers:
+            self.code_generator_class = self.deferring_class
+        self.defers = defers
         super().__init__(
             trim_blocks=True,
             lstrip_blocks=True,

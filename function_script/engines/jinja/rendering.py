@@ -9,29 +9,51 @@ from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from function_script.engines.jinja import faults, positions, scope
+from function_script.engines.jinja.deferring import DeferringBudget, collect_gaps
 from function_script.engines.jinja.environment import RUN
 from function_script.engines.jinja.output import collect
 from function_script.engines.jinja.run import Run
+from function_script.program import Gap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from function_script.engines.jinja.compiled import Compiled
+    from function_script.engines.jinja.deferring import Gaps
     from function_script.limits import Limits
     from function_script.program import Scope
 
+_RENDER = "cannot render template: "
+# Finding the path of a missing value means searching the data for it.
+_MAX_TOLD = 50
 
-def render(compiled: Compiled, data: Scope, limits: Limits) -> str:
-    """The text of the whole template; raises FatalError."""
+
+def render(compiled: Compiled, data: Scope, limits: Limits) -> tuple[str, tuple[Gap, ...]]:
+    """The text of the whole template, and the gaps that missing values left; raises FatalError."""
     run = Run(compiled.environment, data, limits)
+    if compiled.environment.defers:
+        run.budget = DeferringBudget(limits)
     chunks = begin(compiled, run)
     try:
-        return collect(chunks, limits.output_bytes)
+        if not compiled.environment.defers:
+            return collect(chunks, limits.output_bytes), ()
+        text, gaps = collect_gaps(chunks, limits.output_bytes)
+        return text, tuple(_told(gaps, run))
     except Exception as error:
         frame = chunks.gi_frame if isinstance(chunks, GeneratorType) else None
         raise faults.to_error(error, run, positions.of_generator(frame)) from error
     finally:
         run.close()
+
+
+def _told(gaps: Gaps, run: Run) -> Iterator[Gap]:
+    """The gaps with what they wait for, which must be found while the run has its data."""
+    for number, (offset, error) in enumerate(gaps):
+        if number < _MAX_TOLD:
+            (told,) = faults.to_error(error, run, None).diagnostics
+            yield Gap(offset=offset, missing=told.message.removeprefix(_RENDER), span=told.span)
+        else:
+            yield Gap(offset=offset, missing="a value that does not exist", span=None)
 
 
 def begin(compiled: Compiled, run: Run) -> Iterator[str]:

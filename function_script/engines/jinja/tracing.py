@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from function_script.engines.jinja import compiled
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.codegen import CodeGenerator
+from function_script.engines.jinja.deferring import (
+    DeferringCodeGenerator,
+    refuse_gaps,
+    without_gaps,
+)
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.positions import whole_line
@@ -126,11 +131,16 @@ class _TracingCodeGenerator(CodeGenerator):
         super().end_value(frame, node)
 
 
+class _DeferringTracingCodeGenerator(DeferringCodeGenerator, _TracingCodeGenerator):
+    pass
+
+
 class _TracingEnvironment(Environment):
     code_generator_class = _TracingCodeGenerator
+    deferring_class = _DeferringTracingCodeGenerator
 
-    def __init__(self, *, is_strict: bool) -> None:
-        super().__init__(is_strict=is_strict)
+    def __init__(self, *, is_strict: bool, defers: bool) -> None:
+        super().__init__(is_strict=is_strict, defers=defers)
         self.filters = {name: _keeping(apply) for name, apply in FILTERS.items()}
 
 
@@ -139,6 +149,7 @@ class _TracingBudget(Budget):
 
     def concat(self, parts: Iterable[str]) -> str:
         pieces = list(parts)
+        refuse_gaps(pieces)
         super().concat(pieces)
         return merge(pieces)
 
@@ -162,13 +173,15 @@ class Tracer:
         return self._spans[line - 1] if 0 < line <= len(self._spans) else None
 
     def _trace(self) -> list[Span | None]:
-        environment = _TracingEnvironment(is_strict=compiled.is_strict(self._program))
+        environment = _TracingEnvironment(
+            is_strict=compiled.is_strict(self._program), defers=compiled.defers(self._program)
+        )
         program = compiled.build(self._program, environment)
         run = Run(environment, self._scope, self._limits)
         run.budget = _TracingBudget(self._limits)
         run.is_rehearsal = True
         spans: list[Span | None] = []
-        for origin in merge(begin(program, run)).origins:
+        for origin in merge(without_gaps(begin(program, run))).origins:
             if origin is None:
                 spans.append(spans[-1] if spans else None)
             else:
