@@ -18,7 +18,7 @@ from function_script.source import Source
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "starlark.md"
 STUBS = ROOT / "function_script" / "engines" / "starlark" / "prelude.pyi"
-EMPTY = ("context", "required_resources", "extra_resources", "credentials")
+EMPTY = ("meta", "context", "required_resources", "extra_resources", "credentials")
 SCOPE = Scope(
     request=Lazy(
         {

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import sprig
-from function_script.engines.gotemplate.builtins import core, own, peer
+from function_script.engines.gotemplate.builtins import added, core, own, peer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,9 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
 }
 REFUSALS: Final[Mapping[str, str]] = {refusal.name: refusal.reason for refusal in sprig.REFUSALS}
 # What is otherwise, or more, in templates of our own kind.
-OWN: Final[Mapping[str, Function]] = {function.name: function for function in own.FUNCTIONS}
+OWN: Final[Mapping[str, Function]] = {
+    function.name: function for function in (*own.FUNCTIONS, *added.FUNCTIONS)
+}
 # The options of a step that some functions need.
 OPTIONS: Final = ("stable_values", "crypto")
 _NEEDED: Final = {

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from function_script.engines.jinja.run import Run
 
 _RESOURCE_NAME = "script.fn.crossplane.io/composition-resource-name"
+_WATCHED = "ops.crossplane.io/watched-resource"
 _EXTRA_RESOURCES = "apiextensions.crossplane.io/extra-resources"
 
 
@@ -136,6 +137,19 @@ def get_credential_data(run: Run, name: object) -> object:
     return _look(run, ("credentials", name, "data"))
 
 
+def get_watched_resource(run: Run) -> object:
+    """The resource that a WatchOperation watches."""
+    items = _look(run, ("required_resources", _WATCHED, "items"))
+    return run.environment.getitem(run.environment.getitem(items, 0), "resource")
+
+
+def has_capability(run: Run, name: object) -> bool:
+    """Whether Crossplane says that it has a capability; before v2.2 it says of none."""
+    wanted = f"CAPABILITY_{text(run.budget, name).removeprefix('CAPABILITY_')}"
+    found = _look(run, ("meta", "capabilities"))
+    return isinstance(found, list) and wanted in found
+
+
 def get_resource_condition(run: Run, condition: object, resource: object) -> object:
     """The condition of this type of a resource; its status is "Unknown" if there is none."""
     return SHARED["get_condition"](run, resource, condition)
@@ -166,6 +180,8 @@ _FUNCTIONS: dict[str, object] = {
     "get_extra_resources_from_context": get_extra_resources_from_context,
     "get_required_resources": get_required_resources,
     "get_resource_condition": get_resource_condition,
+    "get_watched_resource": get_watched_resource,
+    "has_capability": has_capability,
     "log": log,
     "namespace": namespace,
     "range": numbers,

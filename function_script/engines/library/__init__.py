@@ -7,6 +7,7 @@ A language decides how it exposes them, never what they are called or do.
 from __future__ import annotations
 
 from function_script.engines.library import (
+    connection,
     dicts,
     encoding,
     formats,
@@ -23,6 +24,7 @@ from function_script.engines.library.function import Call, Function, Group, Para
 FUNCTIONS: tuple[Function, ...] = (
     *dicts.FUNCTIONS,
     *resources.FUNCTIONS,
+    *connection.FUNCTIONS,
     *naming.FUNCTIONS,
     *text.FUNCTIONS,
     *formats.FUNCTIONS,

@@ -105,6 +105,18 @@ def get_credentials(req: dict[str, Incomplete], name: str) -> dict[str, Incomple
     Example: get_credentials(req, "aws").get("key")
     """
 
+def has_capability(req: dict[str, Incomplete], name: str) -> bool:
+    """Whether Crossplane says that it has a capability; before v2.2 it says of none.
+
+    Example: has_capability(req, "REQUIRED_SCHEMAS")
+    """
+
+def get_watched(req: dict[str, Incomplete], path: Incomplete=None, default: Incomplete=None) -> Incomplete:
+    """The resource that a WatchOperation watches, or what stands at a path in it.
+
+    Example: get_watched(req, "metadata.name")
+    """
+
 def response() -> Response:
     """A response to fill by the functions below; ``return rsp.build()`` returns it.
 
@@ -192,6 +204,13 @@ def get_label(resource: Incomplete, key: str, default: Incomplete = None) -> Inc
     r"""The value of a label, or the default.
 
     Example: get_label({"metadata": {"labels": {"app": "web"}}}, "tier", "none") gives "none"
+    """
+
+
+def connection_secret(data: dict[str, Incomplete], name: str = '', namespace: str = '', *, resource_name: str = '') -> dict[str, Incomplete]:
+    r"""A Secret with connection details; templates give it its ``resource_name`` here, too.
+
+    Example: connection_secret({"user": "admin"}, "db-1") gives {"apiVersion": "v1", "kind": "Secret", "type": "connection.crossplane.io/v1alpha1", "metadata": {"name": "db-1"}, "data": {"user": "YWRtaW4="}}
     """
 
 

@@ -17,6 +17,7 @@ from function_script.engines.starlark.parts import EVERYTHING, Path, Paths, Reac
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+_WATCHED = "ops.crossplane.io/watched-resource"
 # Where the getters of the prelude look: for a name that the script spells out, or in any case.
 _NAMED: Mapping[str, Sequence[Path]] = {
     "get_observed": [("observed", "resources")],
@@ -31,6 +32,8 @@ _WHOLE: Mapping[str, Sequence[Path]] = {
     # Without a name, the composite resource's own.
     "get_connection_details": [("observed", "resources"), ("observed", "composite")],
     "get_environment": [("context", "apiextensions.crossplane.io/environment")],
+    "get_watched": [("required_resources", _WATCHED), ("extra_resources", _WATCHED)],
+    "has_capability": [("meta",)],
     "get_xr": [("observed", "composite")],
 }
 # An annotation of any other type may look into what it annotates.

@@ -1,0 +1,71 @@
+"""Connection details of composite resources: since Crossplane v2 they are one Secret more."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING
+
+from function_script.engines.library.function import Group
+from function_script.values import type_phrase
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+TYPE = "connection.crossplane.io/v1alpha1"
+RESOURCE_NAME = "script.fn.crossplane.io/composition-resource-name"
+
+
+def connection_secret(
+    data: Object, name: str = "", namespace: str = "", *, resource_name: str = ""
+) -> Object:
+    """A Secret with connection details; templates give it its ``resource_name`` here, too."""
+    metadata: Object = {}
+    if resource_name:
+        metadata["annotations"] = {RESOURCE_NAME: resource_name}
+    if name:
+        metadata["name"] = name
+    if namespace:
+        metadata["namespace"] = namespace
+    encoded: Object = {key: _encoded(key, item) for key, item in data.items()}
+    secret: Object = {"apiVersion": "v1", "kind": "Secret", "type": TYPE, "data": encoded}
+    return {**secret, "metadata": metadata} if metadata else secret
+
+
+def _encoded(key: str, item: Value) -> str:
+    """Base 64 of a text, or of bytes as they appear to programs: ``{"base64": ...}``."""
+    if isinstance(item, str):
+        return base64.b64encode(item.encode()).decode()
+    encoded = item.get("base64") if isinstance(item, dict) and len(item) == 1 else None
+    if isinstance(encoded, str):
+        return checked_base64(key, encoded)
+    raise ValueError(f'data: "{key}" must be a string, not {type_phrase(item)}')
+
+
+def checked_base64(key: str, text: str) -> str:
+    """``text`` as it is; raises ValueError when it is no base64."""
+    try:
+        base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError(f'data: "{key}" must be base64') from error
+    return text
+
+
+_GROUP = Group(
+    name="connection details",
+    summary="Legacy composite resources have connection details of their own. For all others a "
+    "Secret is composed, as one resource among others.",
+)
+FUNCTIONS = (
+    _GROUP.function(
+        connection_secret,
+        example='connection_secret({"user": "admin"}, "db-1")',
+        result={
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "type": TYPE,
+            "metadata": {"name": "db-1"},
+            "data": {"user": "YWRtaW4="},
+        },
+    ),
+)
