@@ -42,6 +42,8 @@ def to(
 
     A program that says Fatal itself changes no state; what it reports and requires is kept.
     """
+    if request.observed is None:
+        _check_names(request, wanted)
     stated = wanted.ttl_seconds if wanted.ttl_seconds is not None else ttl_seconds
     response = wire.Response(
         tag=request.tag,
@@ -58,6 +60,18 @@ def to(
             ttl_seconds=0.0, desired=_passed(request), context=request.context, output=None
         )
     return response
+
+
+def _check_names(request: wire.Request, wanted: Contribution) -> None:
+    """What an Operation wants is applied as it is: nobody makes names for it."""
+    earlier = request.desired.resources if request.desired is not None else {}
+    for name, entry in wanted.composed.items():
+        is_whole = entry.resource is not None and (entry.replace or name not in earlier)
+        if is_whole and not objects.find_path(entry.resource, ("metadata", "name")):
+            raise DocumentError.of(
+                f'cannot return resource "{name}": an Operation needs its metadata.name',
+                hint="Crossplane names the resources of an XR only",
+            )
 
 
 def waiting(request: wire.Request, asked: Asking) -> wire.Response:
