@@ -27,6 +27,7 @@ ROOMS = {
     "grpc_reflection": ("function_script/server",),
     "jinja2": ("function_script/engines/jinja",),
     "lark": ("function_script/tools/validate/cel",),
+    "opentelemetry": ("function_script/server/tracing",),
     "orjson": (
         "function_script/contribution",
         "function_script/documents",
