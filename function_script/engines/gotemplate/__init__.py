@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.engines.gotemplate import places, problems, programs, references, tracing
+from function_script.engines.gotemplate import gaps, places, problems, programs, references, tracing
 from function_script.engines.gotemplate.conformance import GoFailure, render_text
 from function_script.engines.gotemplate.data import template_data
 from function_script.engines.gotemplate.faults import GoError, OverLimit
@@ -30,8 +30,9 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> Rendered:
     parts = places.read_parts(program.options)
     loaded = _load(program, parts)
     pieces: list[str] = []
+    run = Run(loaded.unit, limits, scope.seed)
     try:
-        Run(loaded.unit, limits, scope.seed).render(_data(program, scope, loaded), pieces)
+        run.render(_data(program, scope, loaded), pieces)
     except (GoError, OverLimit, RecursionError) as error:
         raise problems.run_problem(error, loaded, parts) from error
 
@@ -39,7 +40,8 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> Rendered:
         again = Run(loaded.unit, limits, scope.seed)
         return tracing.find_origin(line, again, _data(program, scope, loaded), loaded, parts)
 
-    return Rendered(text=programs.to_output(pieces), locate=locate)
+    told = tuple(gaps.tell(run, pieces, loaded, parts))
+    return Rendered(text=programs.to_output(pieces), gaps=told, locate=locate)
 
 
 def check(program: Program, limits: Limits) -> None:

@@ -39,6 +39,15 @@ class FieldError(EvalError):
         self.names = names
 
 
+class NoValueError(EvalError):
+    """A value was needed that does not exist; only steps that defer are so strict."""
+
+    TEXT = "it does not exist"
+
+    def __init__(self) -> None:
+        super().__init__(self.TEXT)
+
+
 class TypeFieldError(FieldError):
     """A value of a type without fields was asked for one.
 

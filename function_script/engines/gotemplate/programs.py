@@ -10,6 +10,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.gotemplate import table
+from function_script.engines.gotemplate.compiler.deferring import MANNER
 from function_script.engines.gotemplate.compiler.expressions import Surroundings
 from function_script.engines.gotemplate.compiler.statements import compile_templates
 from function_script.engines.gotemplate.run import MAIN
@@ -44,6 +45,7 @@ class Settings(NamedTuple):
     missing: MissingKey = "default"
     allowed: frozenset[str] = frozenset()
     is_own: bool = False
+    defers: bool = False
 
     def functions(self) -> Mapping[str, Function]:
         """What it may call, by name."""
@@ -90,6 +92,7 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
         missing if missing in {"zero", "error"} else "default",  # type: ignore[arg-type] # one of both
         frozenset(name for name in table.OPTIONS if options.get(name)),
         options.get("dialect") == "script",
+        options.get("missing") == "Defer",
     )
 
 
@@ -145,7 +148,8 @@ def compile_program(sources: Sources) -> Loaded:
     if bad:
         raise ProgramFailure(bad)
     around = Surroundings(functions, frozenset(assigned))
-    return Loaded(compile_templates(trees, around, sources.settings.missing), origins)
+    manner = MANNER if sources.settings.defers else None
+    return Loaded(compile_templates(trees, around, sources.settings.missing, manner), origins)
 
 
 load: Final = Cache(_MAX_KEPT).load

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from function_script.engines.gotemplate.compiler.code import Site
+    from function_script.engines.gotemplate.faults import GoError
     from function_script.engines.gotemplate.functions import Draw
     from function_script.limits import Limits
 
@@ -60,17 +61,19 @@ class Run:
     """The budget of a run, and what its templates share."""
 
     __slots__ = (
+        "_captures",
         "_counted",
         "_deadline",
         "_depth",
         "_drawn",
         "_limits",
         "_look_at",
-        "_parts",
         "_seed",
         "_steps",
         "_written",
+        "gaps",
         "mutates",
+        "parts",
         "pinned",
         "root",
         "templates",
@@ -90,8 +93,12 @@ class Run:
         self._look_at = limits.steps - _STEPS_UNOBSERVED
         self._deadline = time.monotonic() + limits.timeout_seconds * _TIME_SHARE
         self._depth = 0
+        # How many texts around the running code are captured and not written.
+        self._captures = 0
+        # Where the main text has gaps: before which part, and what failed there.
+        self.gaps: list[tuple[int, GoError]] = []
         # The parts of the text being written, how many of them are counted, and their length.
-        self._parts: list[str] = []
+        self.parts: list[str] = []
         self._counted = 0
         self._written = 0
 
@@ -99,7 +106,7 @@ class Run:
 
     def render(self, data: object, parts: list[str]) -> None:
         """Run the main template, adding its text to ``parts`` piece by piece."""
-        self._parts = parts
+        self.parts = parts
         self.root = data
         self.templates[MAIN](parts.append, data, self)
         self._count()
@@ -116,14 +123,24 @@ class Run:
             known = f'associated with template "{MAIN}"'
             raise CallError(f"template: no template {printing.quote(name)} {known}")
         self._enter(name)
-        outside, counted, written = self._parts, self._counted, self._written
+        outside, counted, written = self.parts, self._counted, self._written
+        depth = self._depth
         parts: list[str] = []
-        self._parts, self._counted = parts, 0
-        self.templates[name](parts.append, MISSING if data is None else data, self)
-        self._parts, self._counted, self._written = outside, counted, written
-        self._depth -= 1
+        self.parts, self._counted = parts, 0
+        self._captures += 1
+        try:
+            self.templates[name](parts.append, MISSING if data is None else data, self)
+        finally:
+            self.parts, self._counted, self._written = outside, counted, written
+            self._captures -= 1
+            self._depth = depth - 1
         self.check_string(sum(map(len, parts)))
         return "".join(parts)
+
+    @property
+    def is_capturing(self) -> bool:
+        """Whether what is being written goes into a value and not into the main text."""
+        return self._captures > 0
 
     def _enter(self, name: str) -> None:
         self._depth += 1
@@ -215,13 +232,13 @@ class Run:
         if time.monotonic() > self._deadline:
             seconds = self._limits.timeout_seconds
             raise OverLimit(f"rendering takes longer than its share of the timeout of {seconds:g}s")
-        if len(self._parts) - self._counted > _PARTS_UNCOUNTED:
+        if len(self.parts) - self._counted > _PARTS_UNCOUNTED:
             self._count()
 
     def _count(self) -> None:
         """Add what was written since the last look to the length of the output."""
-        counted, self._counted = self._counted, len(self._parts)
-        self._written += sum(map(len, self._parts[counted:]))
+        counted, self._counted = self._counted, len(self.parts)
+        self._written += sum(map(len, self.parts[counted:]))
         self.check_output()
 
     # Draws

@@ -6,7 +6,7 @@ Called with everything the parser found; what it makes is kept by content and ru
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.gotemplate import access, loops
 from function_script.engines.gotemplate.compiler.code import Code, Scope, Value
@@ -28,6 +28,7 @@ from function_script.engines.gotemplate.syntax.nodes import (
 from function_script.engines.gotemplate.values import MISSING, Int, NilList, NilMap, is_nil
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import NoReturn
 
     from function_script.engines.gotemplate.access import MissingKey
@@ -39,10 +40,13 @@ FILE: Final = "<gotemplate>"
 MAX_LOOPS: Final = 18
 
 
-def compile_templates(trees: Trees, around: Surroundings, missing: MissingKey) -> Unit:
-    """All templates, ready to run."""
-    code = generate(trees, around)
-    namespace: dict[str, object] = {**_helpers(missing), **code.constants}
+def compile_templates(
+    trees: Trees, around: Surroundings, missing: MissingKey, manner: Manner | None = None
+) -> Unit:
+    """All templates, ready to run; ``manner`` is how they are compiled, if not as always."""
+    manner = manner or Manner(Statements, {})
+    code = generate(trees, around, manner.statements)
+    namespace: dict[str, object] = {**_helpers(missing), **manner.helpers, **code.constants}
     exec(compile("\n".join(code.lines), FILE, "exec"), namespace)  # noqa: S102 # our own code
     bodies = {name: namespace[_local(index)] for index, name in enumerate(trees)}
     used = (around.functions[name[2:]] for name in code.constants if name.startswith("f_"))
@@ -50,11 +54,11 @@ def compile_templates(trees: Trees, around: Surroundings, missing: MissingKey) -
     return Unit(bodies, code.sites, mutates, code.failures)  # type: ignore[arg-type] # made above
 
 
-def generate(trees: Trees, around: Surroundings) -> Code:
+def generate(trees: Trees, around: Surroundings, kind: type[Statements] | None = None) -> Code:
     """The Python source of all templates: a function each."""
     code = Code()
     for index, (name, root) in enumerate(trees.items()):
-        template = _Statements(code, name, around, frozenset(trees))
+        template = (kind or Statements)(code, name, around, frozenset(trees))
         template.template_body(_local(index), root)
     return code
 
@@ -102,7 +106,14 @@ def _helpers(missing: MissingKey) -> dict[str, object]:
     }
 
 
-class _Statements(Expressions):
+class Manner(NamedTuple):
+    """How templates are compiled, and what their code can name besides or instead."""
+
+    statements: type[Statements]
+    helpers: Mapping[str, object]
+
+
+class Statements(Expressions):
     """Compiles one template."""
 
     def __init__(
@@ -173,8 +184,8 @@ class _Statements(Expressions):
                 self.scope = header = Scope(self.scope)
                 value = self.pipeline(link.pipe)
                 if len(chain) > 1 or rest is not None:
-                    self.code.line(f"{done} = not {value.code}")
-                with self.code.block(f"if {value.code}:"):
+                    self.code.line(f"{done} = not {value.code}", self.site())
+                with self.code.block(f"if {value.code}:", self.site()):
                     self.inside(header, link.body, value, link)
                 self.scope, self.dot = header, outer_dot
         if rest is not None:

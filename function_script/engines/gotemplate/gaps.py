@@ -1,0 +1,32 @@
+"""The gaps that missing values left in a rendered text, told to whoever takes them out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate import problems, programs
+from function_script.engines.gotemplate.faults import NoValueError
+from function_script.program import Gap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.engines.gotemplate.places import Part
+    from function_script.engines.gotemplate.programs import Loaded
+    from function_script.engines.gotemplate.run import Run
+
+# Telling what is missing takes time for each.
+_MAX_TOLD: Final = 50
+
+
+def tell(run: Run, pieces: list[str], loaded: Loaded, parts: tuple[Part, ...]) -> Iterator[Gap]:
+    """The gaps of a finished run, with what they wait for."""
+    for number, (index, error) in enumerate(run.gaps):
+        offset = len(programs.to_output(pieces[:index]))
+        if number < _MAX_TOLD:
+            (told,) = problems.run_problem(error, loaded, parts).diagnostics
+            cause = told.message.removeprefix("cannot evaluate ")
+            cause = cause.replace(f": {NoValueError.TEXT}", " does not exist")
+            yield Gap(offset=offset, missing=cause, span=told.span)
+        else:
+            yield Gap(offset=offset, missing="a value does not exist", span=None)
