@@ -25,12 +25,15 @@ class _Flags(rendering.Flags, TypedDict):
     extra_resources: tuple[Path, ...]
     required_schemas: Path | None
     xrd: Path | None
+    watch: bool
+    quiet: bool
 
 
 _EPILOG: Final = """\b
 Examples:
   function-script render examples/starlark-robots
   function-script render xr.yaml composition.yaml functions.yaml -o observed.yaml -r
+  function-script render examples/starlark-robots --watch
 """
 
 
@@ -64,6 +67,12 @@ Examples:
     metavar="PATH",
     help="The XR's definition: gives its defaults, and tells legacy from modern XRs.",
 )
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="Render again when a file changes, and show what is different. Ctrl-C ends it.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="With --watch: only print what is different.")
 def render(**flags: Unpack[_Flags]) -> None:
     """Show what a Composition makes of an XR, without a cluster.
 
@@ -76,7 +85,10 @@ def render(**flags: Unpack[_Flags]) -> None:
     from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
     chosen = rendering.read_options(flags, full_xr=flags["include_full_xr"])
-    click.echo(command.render_files(_paths(flags), chosen), nl=False)
+    if flags["watch"]:
+        rendering.watch(lambda: _paths(flags), chosen, is_quiet=flags["quiet"])
+    else:
+        click.echo(command.render_files(_paths(flags), chosen), nl=False)
 
 
 def _paths(flags: _Flags) -> Paths:

@@ -20,6 +20,9 @@ _RED: Final = "\x1b[1;31m"
 _YELLOW: Final = "\x1b[1;33m"
 _BLUE: Final = "\x1b[1;34m"
 _BOLD: Final = "\x1b[1m"
+_GREEN: Final = "\x1b[32m"
+_DARK_RED: Final = "\x1b[31m"
+_CYAN: Final = "\x1b[36m"
 _PLAIN: Final = "\x1b[0m"
 
 # The parts of a frame that get a colour: what stands in front of a line's text, and underlines.
@@ -39,6 +42,19 @@ def to_text(problems: Iterable[Diagnostic], *, colourful: bool = False) -> str:
     """The problems' frames with an empty line between them; no newline at the end."""
     text = "\n\n".join(diagnostics.to_frame(problem) for problem in problems)
     return painted(text) if colourful else text
+
+
+def painted_difference(text: str) -> str:
+    """A unified diff in colour."""
+    return "\n".join(map(_painted_change, text.split("\n")))
+
+
+def _painted_change(line: str) -> str:
+    if line.startswith("@@"):
+        return f"{_CYAN}{line}{_PLAIN}"
+    if line.startswith(("+++", "---")) or not line.startswith(("+", "-")):
+        return line
+    return f"{_GREEN if line.startswith('+') else _DARK_RED}{line}{_PLAIN}"
 
 
 def painted(text: str) -> str:

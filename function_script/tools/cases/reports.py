@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 _BOLD_RED: Final = "\x1b[1;31m"
-_RED: Final = "\x1b[31m"
 _GREEN: Final = "\x1b[32m"
 _YELLOW: Final = "\x1b[33m"
-_CYAN: Final = "\x1b[36m"
 _PLAIN: Final = "\x1b[0m"
 _COLOURS: Final = {
     Status.PASSED: _GREEN,
@@ -144,18 +142,8 @@ def _problem(problem: Problem, *, colourful: bool) -> str:
     text = report.to_text([problem.diagnostic], colourful=colourful)
     if not problem.difference:
         return text
-    lines = problem.difference.split("\n")
-    if colourful:
-        lines = [_painted_difference(line) for line in lines]
-    return "\n".join([text, *lines])
-
-
-def _painted_difference(line: str) -> str:
-    if line.startswith("@@"):
-        return _painted(line, _CYAN, colourful=True)
-    if line.startswith(("+++", "---")) or not line.startswith(("+", "-")):
-        return line
-    return _painted(line, _GREEN if line.startswith("+") else _RED, colourful=True)
+    difference = problem.difference
+    return f"{text}\n{report.painted_difference(difference) if colourful else difference}"
 
 
 def _painted(text: str, colour: str, *, colourful: bool) -> str:

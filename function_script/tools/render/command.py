@@ -45,24 +45,30 @@ class Options:
 
 def render_files(paths: Paths, options: Options) -> str:
     """The rendered documents as a YAML stream. Raises FatalError, positions in the files."""
+    with open_pool(paths) as pool:
+        return documents.to_yaml_stream(render_documents(paths, options, pool))
+
+
+def open_pool(paths: Paths) -> Pool:
+    """The sandbox for programs beside ``paths``; it gets ready while files are read."""
+    root = loading.with_programs(paths).programs
+    limits = Limits(program_root=None if root is None else str(root.resolve()))
+    return Pool(PoolOptions(limits=limits, workers=1, spare=0))
+
+
+def render_documents(paths: Paths, options: Options, pool: Pool) -> list[Object]:
+    """The rendered documents. Raises FatalError, positions in the files."""
     paths = loading.with_programs(paths)
-    # The sandbox gets ready while the files are read.
-    with Pool(_pool_options(paths)) as pool:
-        composition = loading.load_one(paths.composition, "a Composition")
-        given = _load(paths, composition)
-        bench = runners.Bench(pool=pool, print=options.print)
-        with author.positions(composition, paths.programs):
-            parsed = steps.parse(given.composition)
-            functions.check_names(parsed, options.places)
-            places = functions.find_places(parsed, _known(paths, options))
-            runner = runners.build(places, bench, options.timeout_seconds)
-            result = render.render(given, runner)
-    return documents.to_yaml_stream(output.documents(result, options.wanted))
-
-
-def _pool_options(paths: Paths) -> PoolOptions:
-    root = None if paths.programs is None else str(paths.programs.resolve())
-    return PoolOptions(limits=Limits(program_root=root), workers=1, spare=0)
+    composition = loading.load_one(paths.composition, "a Composition")
+    given = _load(paths, composition)
+    bench = runners.Bench(pool=pool, print=options.print)
+    with author.positions(composition, paths.programs):
+        parsed = steps.parse(given.composition)
+        functions.check_names(parsed, options.places)
+        places = functions.find_places(parsed, _known(paths, options))
+        runner = runners.build(places, bench, options.timeout_seconds)
+        result = render.render(given, runner)
+    return output.documents(result, options.wanted)
 
 
 def _load(paths: Paths, composition: Document) -> Given:

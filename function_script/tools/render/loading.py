@@ -75,6 +75,14 @@ def _context_files(directory: Path) -> list[tuple[str, Path]]:
     return [(str(path.relative_to(directory).with_suffix("")), path) for path in files]
 
 
+def files_of(paths: Paths) -> list[Path]:
+    """Every file and directory that is read."""
+    paths = with_programs(paths)
+    single = (paths.functions, paths.observed, paths.schemas, paths.credentials, paths.xrd)
+    found = [paths.xr, paths.composition, *paths.required, *(path for _, path in paths.context)]
+    return [*found, *(path for path in (*single, paths.programs) if path is not None)]
+
+
 def with_programs(paths: Paths) -> Paths:
     """The same with the directory of programs in files, unless it was given."""
     if paths.programs is not None:
