@@ -1,0 +1,169 @@
+"""Every field that a program can read or set, in every language, through the main path.
+
+The tables in coverage_reads.py and coverage_sets.py are what is run here and what the page
+docs/reference/coverage.md shows; the protocol itself says whether they are whole.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import builders
+import coverage_reads
+import pytest
+from coverage_reads import READS, Read
+from coverage_sets import NOT_SET, SETS, Set
+
+from function_script import objects
+from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from google.protobuf.descriptor import Descriptor
+
+    from function_script.values import Object
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "coverage.md"
+LANGUAGES = ("starlark", "jinja", "gotemplate")
+FIELDS: dict[str, object] = {"credentials": ["c"], "params": {"word": "hi"}}
+META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
+HEAD = """\
+<!-- Written by `pytest tests/conformance/test_coverage.py --update-goldens`. -->
+
+# What programs can read and set
+
+Every field of the function protocol, with what reads or sets it in each language. Each cell is run
+by a test as it stands here, and another one compares the fields with those of the protocol. Most
+have a shorter way, too: see the getters and builders of [Starlark](starlark.md), the functions of
+[Jinja](jinja.md) and the [annotations](documents.md).
+
+## The request
+
+`.*` stands for the entries of a map, here one of a single letter. Bytes are text in Starlark and
+Jinja, and base64 in Go templates.
+
+| field | Starlark | Jinja | Go template |
+|---|---|---|---|
+"""
+SET_HEAD = """
+## The response
+
+What `main(req)` returns in Starlark, and the document that sets the same from a template of either
+language.
+
+| field | Starlark | Jinja and Go template |
+|---|---|---|
+"""
+
+
+def program(language: str, starlark: str, template: str) -> Object:
+    """An input of the language with either text."""
+    if language == "starlark":
+        return builders.starlark(starlark, **FIELDS)
+    kind = "JinjaTemplate" if language == "jinja" else "GoTemplate"
+    return {**builders.jinja(template, **FIELDS), "kind": kind}
+
+
+def answer(step_input: Object, **parts: object) -> Object:
+    """The response in the protocol's JSON; it is no error."""
+    response = builders.call(builders.request(step_input, **{**coverage_reads.REQUEST, **parts}))
+    assert list(response.results) == [] or response.results[0].severity != pb.SEVERITY_FATAL
+    return builders.to_dict(response)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("read", READS, ids=lambda read: read.field)
+def test_field_is_read(read: Read, language: str) -> None:
+    """The program puts what it reads into the context."""
+    expression = f"{read.go} | toJson" if language == "gotemplate" else f"{read.jinja} | to_json"
+    starlark = f'def main(req):\n    return {{"context": {{"seen": {read.starlark}}}}}\n'
+    found = answer(program(language, starlark, f"{META}  seen: {{{{ {expression} }}}}\n"))
+    encoded = read.encoded and language == "gotemplate"
+    expected = coverage_reads.BASE64 if encoded else read.value
+    assert objects.find_path(found, "context.seen") == expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("field", SETS, ids=lambda field: field.field)
+def test_field_is_set(field: Set, language: str) -> None:
+    """The response has it, and nothing of it was there before."""
+    starlark = f"def main(req):\n    return {field.starlark}\n"
+    empty: dict[str, object] = {"desired": {}, "context": {}, "meta": {}}
+    step = program(language, starlark, f"{field.document}\n")
+    assert objects.find_path(answer(step, **empty), field.path) == field.value
+    nothing = program(language, "def main(req):\n    return {}\n", "# nothing\n")
+    assert objects.find_path(answer(nothing, **empty), field.path) != field.value
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_older_field_of_requirements_is_set_beside_it(language: str) -> None:
+    """For callers that say nothing of what they know."""
+    (field,) = [field for field in SETS if field.field.endswith("match_name")]
+    step = program(language, f"def main(req):\n    return {field.starlark}\n", field.document)
+    found = answer(step, meta={})["requirements"]
+    assert isinstance(found, dict)
+    assert found["extra_resources"] == found["resources"]
+
+
+def leaves(message: Descriptor, path: str = "") -> Iterator[str]:
+    """The paths of all fields that are no messages of the protocol's own."""
+    for field in message.fields:
+        below = field.message_type
+        at = f"{path}.{field.name}".lstrip(".")
+        if below is not None and below.GetOptions().map_entry:
+            value = below.fields_by_name["value"]
+            if value.message_type is not None:
+                yield from leaves(value.message_type, f"{at}.*")
+                continue
+        elif below is not None and below.file.name.endswith("run_function.proto"):
+            yield from leaves(below, at)
+            continue
+        yield at
+
+
+def test_the_tables_are_whole() -> None:
+    """The fields are those of the protocol, no more and no fewer."""
+    reads = [read.field for read in READS]
+    assert sorted(reads) == sorted(leaves(pb.RunFunctionRequest.DESCRIPTOR))
+    named = tuple(NOT_SET)
+    unset = {path for path in leaves(pb.RunFunctionResponse.DESCRIPTOR) if path.startswith(named)}
+    fields = set(leaves(pb.RunFunctionResponse.DESCRIPTOR)) - unset
+    assert sorted(field.field for field in SETS) == sorted(fields)
+    assert all(any(path.startswith(name) for path in unset) for name in named)
+
+
+def code(text: str) -> str:
+    """Code in a cell of a table."""
+    return f"`{text.replace('|', chr(92) + '|')}`"
+
+
+def page() -> str:
+    """The page of the documentation."""
+    reads = [
+        f"| `{r.field}` | {code(r.starlark)} | {code(f'{{{{ {r.jinja} }}}}')} | "
+        f"{code(f'{{{{ {r.go} }}}}')} |\n"
+        for r in READS
+    ]
+    sets = [f"| `{s.field}` | {code(s.starlark)} | {code(s.document)} |\n" for s in SETS]
+    others = [f"- `{field}`: {reason}.\n" for field, reason in NOT_SET.items()]
+    count = len(READS) + len(SETS)
+    total = (
+        f"\n{count} fields in {len(LANGUAGES)} languages, all covered. Not for programs to set:\n\n"
+    )
+    return "".join([HEAD, *reads, SET_HEAD, *sets, total, *others])
+
+
+def test_the_page_is_fresh(*, update_goldens: bool) -> None:
+    """docs/reference/coverage.md shows the tables that are run here."""
+    if update_goldens:
+        PAGE.write_text(page())
+    assert PAGE.read_text() == page()
+
+
+def test_expected_values_are_json() -> None:
+    """A table whose values could not come out of a response would prove nothing."""
+    for value in [*(read.value for read in READS), *(field.value for field in SETS)]:
+        assert json.loads(json.dumps(value)) == value
