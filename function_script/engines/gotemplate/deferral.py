@@ -20,6 +20,8 @@ TOLERANT: Final = frozenset(
         *("ne", "not", "or", "ternary", "getExternalName", "getResourceCondition"),
     }
 )
+# Those that have something to put in the place of a variable that could not be computed.
+FORGIVING: Final = frozenset({"coalesce", "default", "empty"})
 # What a field of nothing is, by the words of FieldError.
 _NOTHING: Final = frozenset({"null", "absent", "map"})
 
@@ -46,6 +48,11 @@ def need(value: object) -> object:
     return value
 
 
+def absent(value: object) -> object:
+    """``value``, or no value for a variable that could not be computed."""
+    return MISSING if value is POISON else value
+
+
 def poison(error: GoError) -> Poison:
     """What a variable is instead of the value that failed."""
     _check_missing(error)
@@ -69,6 +76,7 @@ def _check_missing(error: GoError) -> None:
 def helpers() -> dict[str, object]:
     """What the code of such templates can name besides or instead of the usual."""
     return {
+        "absent": absent,
         "FAILURES": (NoValueError, FieldError),
         "defer": defer,
         "need": need,

@@ -6,22 +6,19 @@ from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate.compiler.code import Value
 from function_script.engines.gotemplate.compiler.statements import Manner, Statements
-from function_script.engines.gotemplate.deferral import TOLERANT, helpers
+from function_script.engines.gotemplate.deferral import FORGIVING, TOLERANT, helpers
+from function_script.engines.gotemplate.syntax.nodes import Identifier
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.syntax.nodes import (
-        Action,
-        Identifier,
-        Operand,
-        Placed,
-    )
+    from function_script.engines.gotemplate.syntax.nodes import Action, Command, Operand, Placed
 
 
 class DeferringStatements(Statements):
     """Compiles one template."""
 
-    # The function whose arguments are being compiled.
+    # The function whose arguments are being compiled, and the stage before that one.
     callee = ""
+    before: Placed | None = None
 
     def action(self, node: Action) -> None:
         """An action whose value does not exist leaves a gap, or a variable that is poison."""
@@ -37,6 +34,17 @@ class DeferringStatements(Statements):
                     # Nothing is known of its type any more.
                     self.scope.declare(variable.names[0], Value(known.code))
 
+    def command(self, command: Command, final: Value | None) -> Value:
+        """One stage of a pipeline; what is missing is the stage before it, and told there."""
+        first = command.words[0]
+        if final is not None and isinstance(first, Identifier) and first.name not in TOLERANT:
+            here, self.at = self.at, self.before or self.at
+            self.code.line(f"need({final.code})", self.site())
+            final, self.at = final._replace(nil=False, null=False), here
+        value = super().command(command, final)
+        self.before = command
+        return value
+
     def call(
         self, name: Identifier, node: Placed, words: tuple[Operand, ...], final: Value | None
     ) -> Value:
@@ -51,6 +59,8 @@ class DeferringStatements(Statements):
         """A value as an argument: it has to exist, unless the function is made for what may not."""
         if value.nil and self.callee not in TOLERANT:
             self.code.line(f"need({value.code})", self.site())
+        elif value.nil and self.callee in FORGIVING:
+            value = value._replace(code=self.compute(f"absent({value.code})"))
         return super().check(value, type_name)
 
 
