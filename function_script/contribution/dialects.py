@@ -21,8 +21,9 @@ class Dialect:
 
     ``kinds`` reads a meta document of each kind. ``replaces``: a document takes the place of an
     earlier step's resource unless it says otherwise; else it merges into it. ``keeps_empty``: the
-    annotations stay as an empty map when ours were all there was. ``orders``: it has annotations
-    for dependencies and rules of readiness, and refuses those it does not know.
+    annotations stay as an empty map when ours were all there was. ``names_warn``: a name that no
+    object may have is a warning, for Crossplane goes on without that resource. ``orders``: it has
+    annotations for dependencies and rules of readiness, and refuses those it does not know.
     """
 
     prefix: str
@@ -30,6 +31,7 @@ class Dialect:
     kinds: Mapping[str, Callable[[Fields], Contribution]]
     replaces: bool
     keeps_empty: bool
+    names_warn: bool
     orders: bool
 
     def annotation(self, name: str) -> str:
@@ -64,6 +66,7 @@ OURS = Dialect(
     meta_api_version="meta.script.fn.crossplane.io/v1beta1",
     replaces=False,
     keeps_empty=False,
+    names_warn=False,
     orders=True,
     kinds={
         "Conditions": _reader(("conditions",), lambda doc: {"conditions": doc.get("conditions")}),

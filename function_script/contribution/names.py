@@ -19,8 +19,9 @@ _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _MAX_NAME = 253
 _MAX_LABEL = 63
 _MAX_SHOWN = 40
-# Roles may be called "system:something".
-_WITH_COLONS = "rbac.authorization.k8s.io/"
+# Roles and their bindings may be called anything that can be a part of a path.
+_FREE = "rbac.authorization.k8s.io/"
+_FREE_NAME = re.compile(r"(?!\.{1,2}$)[^/%]+")
 
 
 def check(body: Fields, metadata: Fields, labels: Mapping[str, str]) -> None:
@@ -41,9 +42,8 @@ def check(body: Fields, metadata: Fields, labels: Mapping[str, str]) -> None:
 
 def _check_name(name: str, body: Fields, metadata: Fields) -> None:
     api_version = body.value.get("apiVersion")
-    is_role = isinstance(api_version, str) and api_version.startswith(_WITH_COLONS)
-    checked = name.replace(":", "-") if is_role else name
-    if len(name) <= _MAX_NAME and _NAME.fullmatch(checked):
+    is_free = isinstance(api_version, str) and api_version.startswith(_FREE)
+    if len(name) <= _MAX_NAME and (_FREE_NAME if is_free else _NAME).fullmatch(name):
         return
     problem = (
         f"{_shown(name)} is no object's name: at most {_MAX_NAME} lower-case letters, digits, "

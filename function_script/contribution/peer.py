@@ -133,6 +133,7 @@ PEER = Dialect(
     meta_api_version=f"meta.{PREFIX}/v1alpha1",
     replaces=True,
     keeps_empty=True,
+    names_warn=True,
     orders=False,
     kinds={
         "ClaimConditions": _claim_conditions,

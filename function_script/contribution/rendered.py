@@ -96,6 +96,8 @@ def _read(
     document: Document, xr: Object, dialect: Dialect, problems: Problems
 ) -> shapes.Contribution:
     part = _part(Fields(document.value, "", problems), xr, dialect)
+    if part.composite is not shapes.NOTHING and not part.results:
+        part = replace(part, results=warnings.of_composite(document, xr))
     if not part.composed or problems.texts:
         return part
     key = (dialect.prefix, document.key)
@@ -115,7 +117,7 @@ def _part(document: Fields, xr: Object, dialect: Dialect) -> shapes.Contribution
     if api_version == dialect.meta_api_version:
         return _meta(document, kind, dialect)
     if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
-        return _composite(document, annotations, xr, dialect)
+        return _composite(document, annotations, dialect)
     if not document.problems.texts:
         _refuse_nameless(document, xr, annotations, dialect)
     return shapes.Contribution()
@@ -149,13 +151,15 @@ def _composed(
     if dialect.orders:
         order.refuse_unknown(stated, dialect.prefix)
     replaces = stated.choice(dialect.annotation("merge"), _MERGE)
+    advice = Problems() if dialect.names_warn else None
     entry = shapes.Composed(
-        resource=_without_ours(composed_object(document), dialect),
+        resource=_without_ours(composed_object(document, advice), dialect),
         ready=stated.choice(dialect.annotation("ready"), READY),
         replace=dialect.replaces if replaces is None else replaces,
         order=order.from_annotations(stated, dialect.prefix) if dialect.orders else None,
     )
-    return shapes.Contribution(composed={name: entry})
+    results = warnings.of_names(name, advice) if advice is not None else ()
+    return shapes.Contribution(composed={name: entry}, results=results)
 
 
 def _without_ours(resource: Object, dialect: Dialect) -> Object:
@@ -172,7 +176,7 @@ def _without_ours(resource: Object, dialect: Dialect) -> Object:
 
 
 def _composite(
-    document: Fields, annotations: dict[str, str], xr: Object, dialect: Dialect
+    document: Fields, annotations: dict[str, str], dialect: Dialect
 ) -> shapes.Contribution:
     stated = Fields(dict(annotations), "metadata.annotations", document.problems)
     status = document.object("status")
@@ -181,7 +185,6 @@ def _composite(
             status=None if status is None else status.value,
             ready=stated.choice(dialect.annotation("ready"), READY),
         ),
-        results=warnings.of_composite(document.value, xr),
     )
 
 

@@ -66,6 +66,8 @@ _ENTRY_FIELDS = (
     "ready_when",
     "usages",
 )
+_BELOW_DESIRED = ("composite", "resources")
+_NO_FIELD = 'composed resources go below "desired", "resources"'
 _RESPONSE_FIELDS = (
     "meta",
     "desired",
@@ -85,9 +87,9 @@ def from_response(
     ``resources`` are members of ``desired.resources`` that stand apart: see `program.Returned`.
     """
     response = Fields(value, "", problems)
-    response.refuse_unknown(
-        *_RESPONSE_FIELDS, hint='composed resources go below "desired", "resources"'
-    )
+    for key in value.keys() & _BELOW_DESIRED:
+        problems.add(key, "unknown field", hint=f'put it below "desired": {{"{key}": ...}}')
+    response.refuse_unknown(*_RESPONSE_FIELDS, *_BELOW_DESIRED, hint=_NO_FIELD)
     desired = response.object("desired")
     required, schemas = _requirements(response)
     return shapes.Contribution(
@@ -147,6 +149,9 @@ def _entry(entry: Fields, key: str | None) -> shapes.Composed:
     entry.refuse_unknown(*_ENTRY_FIELDS, hint=hint)
     ready = entry.choice("ready", READY)
     body = entry.object("resource", required=not is_bare)
+    if body is not None:
+        body.text("apiVersion", required=True)
+        body.text("kind", required=True)
     resource = {} if body is None else composed_object(body)
     return shapes.Composed(resource=resource, ready=ready, key=key, order=order.from_entry(entry))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.contribution import names
+from function_script.fields import Fields
 
 if TYPE_CHECKING:
-    from function_script.fields import Fields
+    from function_script.fields import Problems
     from function_script.values import Object
 
 # Owned by the API server: server-side apply refuses or ignores them.
@@ -28,22 +29,33 @@ _SERVER_FIELDS = frozenset({"status"})
 _FOREIGN_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
 
-def composed_object(body: Fields) -> Object:
+def composed_object(body: Fields, advice: Problems | None = None) -> Object:
     """``body`` without status and server-owned metadata; checks names, labels and annotations.
 
+    ``advice`` takes what is said of names and of labels' values, where these are no errors.
     Shares what it can with ``body``; null fields stay, for they are left out where it is encoded.
     """
     resource = _kept(body.value, _SERVER_FIELDS)
     metadata = body.object("metadata")
     if metadata is None:
         return resource
-    labels = metadata.texts("labels")
-    names.check(body, metadata, labels or {})
+    labels = _stated(metadata, "labels")
+    noted = metadata if advice is None else Fields(metadata.value, metadata.path, advice)
+    names.check(body, noted, labels or {})
     annotations = metadata.texts("annotations")
     kept = resource["metadata"] = _kept(metadata.value, SERVER_METADATA)
     if annotations is not None:
         kept["annotations"] = _kept(dict(annotations), _FOREIGN_ANNOTATIONS)
     return resource
+
+
+def _stated(metadata: Fields, key: str) -> dict[str, str] | None:
+    """The texts below a key; one that is null is left out like all nulls."""
+    found = metadata.value.get(key)
+    if not isinstance(found, dict) or None not in found.values():
+        return metadata.texts(key)
+    value = {**metadata.value, key: _kept(found, frozenset())}
+    return Fields(value, metadata.path, metadata.problems).texts(key)
 
 
 def _kept(value: Object, dropped: frozenset[str]) -> Object:

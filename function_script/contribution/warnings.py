@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from function_script import wire
+from function_script import objects, wire
 from function_script.diagnostics import Diagnostic, to_line
 
 if TYPE_CHECKING:
+    from function_script.documents import Document
+    from function_script.fields import Problems
     from function_script.program import Rendered
     from function_script.values import Object
 
@@ -39,10 +41,24 @@ def of_text(result: Rendered) -> tuple[wire.Result, ...]:
     return tuple(wire.Result(_WARNING, text, "MissingValue") for text in told)
 
 
-def of_composite(document: Object, xr: Object) -> tuple[wire.Result, ...]:
+def of_names(resource_name: str, found: Problems) -> tuple[wire.Result, ...]:
+    """Names and labels with which the API server refuses a composed resource."""
+    lead = f'resource "{resource_name}"'
+    return tuple(
+        wire.Result(
+            _WARNING, to_line((Diagnostic(message=f"{lead}: {text}", hint=hint),)), "BadName"
+        )
+        for text, hint in found.texts
+    )
+
+
+def of_composite(document: Document, xr: Object) -> tuple[wire.Result, ...]:
     """Fields of an XR's document that say otherwise than the XR: only its status is taken."""
-    lost = [key for key in document if key not in _IDENTITY and document[key] != xr.get(key)]
-    written, known = document.get("metadata"), xr.get("metadata")
+    value = document.value
+    if objects.api_version_and_kind(value) != objects.api_version_and_kind(xr):
+        return ()
+    lost = [key for key in value if key not in _IDENTITY and value[key] != xr.get(key)]
+    written, known = value.get("metadata"), xr.get("metadata")
     if isinstance(written, dict):
         known = known if isinstance(known, dict) else {}
         lost += [
@@ -52,5 +68,8 @@ def of_composite(document: Object, xr: Object) -> tuple[wire.Result, ...]:
         ]
     if not lost:
         return ()
-    message = f"of the XR only status can be set, not {', '.join(sorted(lost))}"
-    return (wire.Result(_WARNING, message, "IgnoredFields"),)
+    problem = Diagnostic(
+        message=f"of the XR only status can be set, not {', '.join(sorted(lost))}",
+        span=document.span(objects.parse_path(min(lost))),
+    )
+    return (wire.Result(_WARNING, to_line((problem,)), "IgnoredFields"),)

@@ -231,7 +231,8 @@ def test_14_what_is_dropped_of_the_xr_is_told() -> None:
     text = (
         XR_HEAD + "metadata: {name: cool-xr, labels: {a: b}}\nspec: {count: %d}\nstatus: {a: b}\n"
     )
-    assert warnings(text % 3) == ["of the XR only status can be set, not metadata.labels, spec"]
+    (warning,) = warnings(text % 3)
+    assert warning.endswith(": of the XR only status can be set, not metadata.labels, spec")
     assert warnings(XR_HEAD + "spec: {count: 2}\nstatus: {a: b}\n") == []
 
 

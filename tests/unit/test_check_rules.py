@@ -116,7 +116,7 @@ FINDINGS = [
             (
                 "program",
                 "5:14",
-                'cannot load script: name "foo" is not defined, did you mean "bool"?',
+                'cannot load script: name "foo" is not defined',
             )
         ],
         id="starlark-unknown-function",

@@ -41,6 +41,7 @@ CASES = (
     ('{{ semver "one" }}', "1.2.3"),
     ("{{ div 1 0 }}", "not 0 first"),
     ("{{ index .params.list 2 }}", "test the length first"),
+    ("{{ index .params.absent 2 }}", "use dig"),
     ("{{ range .params.text }}{{ end }}", "range goes over lists"),
     ('{{ eq .params.a "1" }}', "convert one of both"),
     ('{{ regexMatch "(a" "a" }}{{ mustRegexMatch "(a" "a" }}', "close it with )"),

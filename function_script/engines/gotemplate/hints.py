@@ -50,6 +50,7 @@ _RUN: Final = (
     (r".*improper constraint.*", 'write a constraint such as ">= 1.2, < 2"'),
     (r"(?i).*invalid semantic version.*", "a version is three numbers with dots: 1.2.3"),
     (r".*(divide|division) by zero.*", _DIVISOR),
+    (r".*index of untyped nil.*", "it is absent: check the path, or use dig with a default"),
     (r".*index out of range.*", "test the length first: {{ if gt (len .list) 2 }}"),
     (r"range can't iterate over.*", "range goes over lists, maps and whole numbers: see the path"),
     (r"incompatible types for comparison.*", "convert one of both: int, float64 or toString"),

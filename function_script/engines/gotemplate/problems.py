@@ -178,4 +178,6 @@ def _field_hint(error: FieldError, site: Site | None) -> str | None:
         return hints.meant(error.name, error.names) or f"it has {shown}"
     if error.index == 0 and site is not None and isinstance(site.node, Field):
         return _LOST_REQUEST
-    return "there is no value here yet: test it with {{ with }}, or use dig with a default"
+    if error.kind in {"null", "absent"}:
+        return "there is no value here yet: test it with {{ with }}, or use dig with a default"
+    return f"take the value itself, without .{error.name}"

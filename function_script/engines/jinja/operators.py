@@ -99,7 +99,7 @@ def _divided(
     if not is_number(left) or not is_number(right):
         raise _refused("divide {left} by {right}", left, right)
     if right == 0:
-        raise RenderError("division by zero")
+        raise RenderError("division by zero", hint="test that the divisor is not 0 first")
     return _checked(divide_by(left, right))
 
 

@@ -30,6 +30,7 @@ _MAX_LINES = 20
 _MAX_STATEMENT = 4_096
 _MAX_CODE = 64 * 1024
 _MAX_NOTES = 5
+_PAIRS = {")": "(", "]": "["}
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{[{%].*|^(?:(?!\{[{%]).)*[%}]\}", re.DOTALL)
 
@@ -170,13 +171,30 @@ def of_finding(source: Source, finding: Finding) -> Diagnostic:
     place = Place(source=source, line=finding.line)
     message = f"cannot compile template: {finding.message}"
     diagnostic = to_diagnostic(place, message, name=finding.name, hint=finding.hint)
-    if finding.offset is not None:
-        span = _at_offset(source, finding.offset)
+    offset = finding.offset
+    if finding.name in _PAIRS:
+        offset = _surplus(source, finding.line, finding.name)
+    if offset is not None:
+        span = _at_offset(source, offset)
         diagnostic = replace(diagnostic, span=span, excerpt=excerpt(source, span))
     if finding.opened is None:
         return diagnostic
     tag, line = finding.opened
     return replace(diagnostic, notes=(f'"{tag}" begins at {source.name}:{line}',))
+
+
+def _surplus(source: Source, line: int, close: str) -> int | None:
+    """Where in a line and the rest of its tag the first bracket is that closes nothing."""
+    lines = _NEWLINE.split(source.text)
+    start = sum(len(text) + 1 for text in lines[: line - 1])
+    text = "\n".join(lines[line - 1 : line - 1 + _MAX_LINES])
+    for tag in _TAG.finditer(text[:_MAX_STATEMENT]):
+        depth = 0
+        for offset, character in enumerate(tag[0][:-2], start + tag.start()):
+            depth += (character == _PAIRS[close]) - (character == close)
+            if depth < 0:
+                return offset
+    return None
 
 
 def _at_offset(source: Source, offset: int) -> Span:

@@ -31,7 +31,8 @@ def _integer(value: object) -> int:
 
 def _divisible(_run: Run, value: object, divisor: object) -> bool:
     if divisor == 0:
-        raise RenderError("division by zero", name="divisibleby")
+        hint = "test that the divisor is not 0 first"
+        raise RenderError("division by zero", name="divisibleby", hint=hint)
     return _integer(value) % _integer(divisor) == 0
 
 

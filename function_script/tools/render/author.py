@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script import objects
+    from function_script.diagnostics import Diagnostic
     from function_script.documents import Document
     from function_script.tools.render.steps import Step
 
@@ -50,7 +51,13 @@ def positions(
             step=step.name, value=step.input or {}, document=document, path=find_input(step)
         )
         moved = [places.to_author(problem, found, programs) for problem in error.diagnostics]
-        raise PipelineError(step, *moved) from error
+        raise PipelineError(step, *sorted(moved, key=_position)) from error
     except InputError as error:
         moved = [places.to_field(problem, document) for problem in error.diagnostics]
-        raise InputError(*moved) from error
+        raise InputError(*sorted(moved, key=_position)) from error
+
+
+def _position(problem: Diagnostic) -> tuple[str, int, int]:
+    """Problems are told as their places come in the file; those without a place first."""
+    span = problem.span
+    return ("", 0, 0) if span is None else (span.name, span.line, span.column or 0)

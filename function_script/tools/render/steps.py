@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 _API_VERSION: Final = "apiextensions.crossplane.io/v1"
+_TWICE: Final = "give each step a name of its own"
 _PIPELINE: Final = "Pipeline"
 
 
@@ -95,11 +96,11 @@ def check_type(composition: Object, xr: Object) -> None:
         manifests.object_at(composition, "spec", "compositeTypeRef")
     )
     given = objects.api_version_and_kind(xr)
-    name = manifests.name(composition)
     if wanted != given:
         raise InputError.of(
-            f'cannot render the XR with Composition "{name}": spec.compositeTypeRef is a '
-            f"{wanted[1]} of {wanted[0]}, the XR a {given[1]} of {given[0]}"
+            f"spec.compositeTypeRef: is {wanted[1]} of {wanted[0]}, "
+            f"but the XR to render is {given[1]} of {given[0]}",
+            hint="they must be the same: give the Composition of this XR, or mend one of both",
         )
 
 
@@ -174,4 +175,4 @@ def _refuse_twins(steps: list[Step], problems: Problems) -> None:
     names = [step.name for step in steps]
     for index, name in enumerate(names):
         if name in names[:index]:
-            problems.add(f"spec.pipeline[{index}].step", f'"{name}" is there twice')
+            problems.add(f"spec.pipeline[{index}].step", f'"{name}" is there twice', hint=_TWICE)
