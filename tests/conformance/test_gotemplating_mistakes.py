@@ -350,6 +350,13 @@ def test_25_to_27_yaml_is_read_strictly(rest: str, message: str, line: str) -> N
     assert message in said
 
 
+def test_27_labels_and_names_are_checked() -> None:
+    """With a warning: Crossplane goes on without that resource, which may be valid the next time."""
+    found = warnings(composed("a", "  name: A\n  labels: {a: b c, d: null}\n"))
+    assert 'resource "a": metadata.name: "A" is no object' in found[0]
+    assert 'resource "a": metadata.labels["a"]: "b c" is no label' in found[1]
+
+
 def test_27_a_list_is_explained() -> None:
     """Its items can be composed, it cannot."""
     assert "write its items as documents" in refusal("apiVersion: v1\nkind: List\nitems: []\n")
