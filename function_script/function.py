@@ -7,7 +7,6 @@ gRPC, processes or signals.
 from __future__ import annotations
 
 import traceback
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -129,9 +128,7 @@ def pass_through(data: bytes, error: FatalError) -> bytes:
 
 
 def _fatal(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:
-    # Of a request that is none, nothing has been read.
-    with suppress(wire.WireError):
-        error = FatalError(*redaction.redact(error.diagnostics, wire.index_request(data)))
+    error = redaction.redact_error(error, data)
     return Answer(response=pass_through(data, error), diagnostics=error.diagnostics, facts=facts)
 
 

@@ -1,6 +1,7 @@
 """Takes a request's secrets out of the problems that are told of it.
 
-Called by the main path for every error: a message may quote a value, and a note a rendered line.
+Called by the main path for every error, since a message may quote a value and a note a rendered
+line; and by the server for what programs print and native code says.
 What is secret is known by its value, wherever a program has put it: credentials, connection
 details and the data of Secrets.
 """
@@ -11,6 +12,7 @@ import base64
 import binascii
 import json
 import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from function_script.diagnostics import Diagnostic
+    from function_script.errors import FatalError
 
 MARK: Final = "[secret]"
 # A text may be cut anywhere behind this many characters, and is still found.
@@ -28,13 +31,27 @@ _PREFIX: Final = 8
 _MIN_LENGTH: Final = 4
 
 
+def redact_error(error: FatalError, data: bytes) -> FatalError:
+    """The error without the secrets of the request in ``data``."""
+    # Of a request that is none, nothing has been read.
+    with suppress(wire.WireError):
+        return type(error)(*redact(error.diagnostics, wire.index_request(data)))
+    return error
+
+
+def redact_text(text: str, data: bytes) -> str:
+    """A text of a program's, or of native code, without the secrets of the request in ``data``."""
+    with suppress(wire.WireError):
+        text = _without(text, _found(wire.index_request(data)))
+    return text
+
+
 def redact(problems: tuple[Diagnostic, ...], request: wire.Request) -> tuple[Diagnostic, ...]:
     """The problems with MARK in the place of every secret of ``request``.
 
     Excerpts stay, for they are of the program's own text.
     """
-    found = {text for data in _secrets(request) for text in _texts(data)}
-    secrets = sorted(found, key=lambda text: (len(text), text))
+    secrets = _found(request)
     if not secrets:
         return problems
     return tuple(
@@ -46,6 +63,12 @@ def redact(problems: tuple[Diagnostic, ...], request: wire.Request) -> tuple[Dia
         )
         for problem in problems
     )
+
+
+def _found(request: wire.Request) -> list[str]:
+    """All ways to write a secret; a longer one may hold a shorter one."""
+    found = {text for data in _secrets(request) for text in _texts(data)}
+    return sorted(found, key=lambda text: (len(text), text))
 
 
 def _without(text: str, secrets: list[str]) -> str:

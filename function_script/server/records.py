@@ -5,9 +5,10 @@ Answering makes one record for each request. A record says how it went, never wh
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from function_script import diagnostics, facts
+from function_script import diagnostics, facts, redaction
 from function_script.sandbox import Answered
 from function_script.sandbox.outcome import Cause
 
@@ -70,6 +71,18 @@ def of(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> Record
         detail=reply.detail,
         printed=reply.log,
     )
+
+
+def cleaned(reply: Reply, data: bytes) -> Reply:
+    """The reply without the request's secrets, which a program may print and native code quote.
+
+    The errors of an answer are clean when they come.
+    """
+    log = redaction.redact_text(reply.log, data) if reply.log else ""
+    if isinstance(reply, Answered):
+        return replace(reply, log=log) if reply.log else reply
+    detail = redaction.redact_text(reply.detail, data)
+    return replace(reply, error=redaction.redact_error(reply.error, data), log=log, detail=detail)
 
 
 def _of_answer(reply: Answered, request_bytes: int, response_bytes: int, seconds: float) -> Record:
