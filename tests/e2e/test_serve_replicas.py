@@ -1,0 +1,106 @@
+"""Three servers behind a client that takes turns: one is killed, one drained, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import builders
+import grpc
+from e2e.serving import Server, call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.proto.v1 import run_function_pb2 as pb
+
+SCRIPT = """
+def main(req):
+    name = req["observed"]["composite"]["resource"]["metadata"]["name"]
+    return {"desired": {"resources": {name: {"resource": {"apiVersion": "v1", "kind": "A"}}}}}
+"""
+# Crossplane's own: round robin, and no retry of what was sent.
+CONFIG = json.dumps(
+    {
+        "loadBalancingConfig": [{"round_robin": {}}],
+        "methodConfig": [{"name": [{}], "waitForReady": True}],
+    }
+)
+SECONDS = 3.0
+CALLERS = 6
+# A reconcile that failed is queued again; this is how often one is tried here.
+MAX_TRIES = 5
+
+
+def request(name: str) -> pb.RunFunctionRequest:
+    """A request that is answered with the XR's own name."""
+    xr = {**builders.XR, "metadata": {"name": name}}
+    return builders.request(builders.starlark(SCRIPT), observed={"composite": {"resource": xr}})
+
+
+class Caller:
+    """Calls one after the other, each under a name of its own, until ``is_over``."""
+
+    def __init__(self, channel: grpc.Channel, is_over: Callable[[], bool]) -> None:
+        self.answered = 0
+        self.retried = 0
+        self.lost: list[str] = []
+        self._channel = channel
+        self._is_over = is_over
+
+    def work(self, number: int) -> None:
+        """Make calls."""
+        while not self._is_over():
+            name = f"xr-{number}-{self.answered}"
+            if self._reconcile(name):
+                self.answered += 1
+            else:
+                self.lost.append(name)
+
+    def _reconcile(self, name: str) -> bool:
+        for _ in range(MAX_TRIES):
+            try:
+                response = call(self._channel, request(name), timeout=5)
+            except grpc.RpcError:
+                self.retried += 1
+                time.sleep(0.02)
+            else:
+                return list(response.desired.resources) == [name]
+        return False
+
+
+def test_a_killed_and_a_drained_server_lose_nothing() -> None:
+    """Every request has its own answer after a few tries at most; the rest of the servers share."""
+    with ExitStack() as stack:
+        servers = [stack.enter_context(Server("--insecure", "--workers", "1")) for _ in range(3)]
+        addresses = ",".join(server.address for server in servers)
+        options = [("grpc.service_config", CONFIG)]
+        channel = stack.enter_context(grpc.insecure_channel(f"ipv4:{addresses}", options=options))
+        end = threading.Event()
+        callers = [Caller(channel, end.is_set) for _ in range(CALLERS)]
+        with ThreadPoolExecutor(CALLERS) as threads:
+            runs = [threads.submit(each.work, number) for number, each in enumerate(callers)]
+            time.sleep(SECONDS / 3)
+            servers[0].signal(signal.SIGKILL)
+            time.sleep(SECONDS / 3)
+            before = sum(each.retried for each in callers)
+            servers[1].signal(signal.SIGTERM)
+            time.sleep(SECONDS / 3)
+            end.set()
+            for run in runs:
+                run.result()
+        codes = [server.stop() for server in servers]
+        shares = [len(server.lines("answered")) for server in servers]
+    assert [name for each in callers for name in each.lost] == []
+    assert before <= 4 * CALLERS
+    assert sum(each.retried for each in callers) == before, "draining costs nobody a retry"
+    assert sum(each.answered for each in callers) >= 100
+    assert codes[0] == -signal.SIGKILL
+    assert codes[1:] == [0, 0]
+    assert min(shares) > 0
+    assert shares[2] > shares[0]
