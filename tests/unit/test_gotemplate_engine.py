@@ -101,6 +101,8 @@ def test_a_line_from_a_module_is_in_the_module() -> None:
 CHECKED = [
     ("unknown-function", "{{ nope }}", 'function "nope" not defined'),
     ("unbalanced", "{{ if . }}", "unexpected EOF"),
+    ("undefined-include", '{{ if false }}{{ include "x" . }}{{ end }}', 'template "x" not defined'),
+    ("undefined-include-piped", '{{ 1 | include "x" }}', 'template "x" not defined'),
     ("undefined-template", '{{ if false }}{{ template "x" }}{{ end }}', 'template "x" not defined'),
     ("argument-count", "{{ if false }}{{ len }}{{ end }}", "wrong number of args for len"),
     ("argument-type", "{{ upper 5 }}", "expected string; found 5"),

@@ -18,7 +18,14 @@ from function_script.engines.gotemplate.faults import (
 from function_script.engines.gotemplate.go_errors import run_text, sites_of
 from function_script.engines.gotemplate.places import find_place
 from function_script.engines.gotemplate.run import MAIN
-from function_script.engines.gotemplate.syntax.nodes import Chain, Dot, Field, Variable, to_source
+from function_script.engines.gotemplate.syntax.nodes import (
+    Chain,
+    Dot,
+    Field,
+    Pipe,
+    Variable,
+    to_source,
+)
 from function_script.errors import LimitError, ProgramError
 
 if TYPE_CHECKING:
@@ -116,6 +123,8 @@ def _place(site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Place:
 
 def _start(node: Placed, text: str) -> int:
     """Where a node begins: Go points at the second name of a chain, people look for the first."""
+    if isinstance(node, Chain) and isinstance(node.start, Pipe):
+        return max(text.rfind("(", 0, node.start.position + 1), 0)
     if not isinstance(node, (Field, Variable)) or not node.names[1:]:
         return node.position
     first = f".{node.names[0]}" if isinstance(node, Field) else node.names[0]

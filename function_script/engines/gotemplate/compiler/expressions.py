@@ -121,7 +121,7 @@ class Expressions:
             start, names = self.chain_start(first)
             if not has_arguments:
                 return self.fields(start, names)
-            return self.method(start, names, command.words[1:], final)
+            return self.method(command, start, names, final)
         if isinstance(first, Identifier):
             self.at = first
             return self.call(first, command, command.words[1:], final)
@@ -181,21 +181,21 @@ class Expressions:
         return Value(self.compute(f"{reader}({start.code}, {listed})", start))
 
     def method(
-        self, start: Value, names: tuple[str, ...], words: tuple[Operand, ...], final: Value | None
+        self, command: Command, start: Value, names: tuple[str, ...], final: Value | None
     ) -> Value:
         """A field that is given arguments: only a method may be."""
         receiver = start
         if len(names) > 1:
             receiver = self.fields(start, names[:-1])._replace(element=True)
         method = self.compute(f"find_method({receiver.code}, {names[-1]!r})", receiver)
-        result, node = self.code.name(), self.at
+        result = self.code.name()
         self.code.line(f"{result} = MISSING")
         with self.code.block(f"if {method} is not None:"):
-            arguments = [self.argument(word, "value").code for word in words]
+            arguments = [self.argument(word, "value").code for word in command.words[1:]]
             if final is not None:
                 arguments.append(self.check(final, "value").code)
             listed = "".join(f"{argument}, " for argument in arguments)
-            site = Site(node, self.template, names[-1])
+            site = Site(command.words[0], self.template, names[-1])
             self.code.line(f"{result} = call_method({method}, ({listed}))", site)
         return Value(result)
 

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.gotemplate import access, loops
-from function_script.engines.gotemplate.compiler.code import Code, Scope, Value
+from function_script.engines.gotemplate.compiler.code import Code, Scope, Site, Value
 from function_script.engines.gotemplate.compiler.expressions import Expressions, Surroundings
 from function_script.engines.gotemplate.faults import EvalError
 from function_script.engines.gotemplate.printing import quote
@@ -21,6 +21,7 @@ from function_script.engines.gotemplate.syntax.nodes import (
     If,
     Node,
     Range,
+    String,
     Template,
     Text,
     With,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from function_script.engines.gotemplate.access import MissingKey
+    from function_script.engines.gotemplate.syntax.nodes import Identifier, Operand, Placed
     from function_script.engines.gotemplate.syntax.parser import Trees
 
 # The name of generated code in tracebacks; no file has it.
@@ -169,6 +171,17 @@ class Statements(Expressions):
         data = "MISSING" if node.pipe is None else self.settle(self.pipeline(node.pipe))
         self.at = node
         self.code.line(f"call(run, w, {node.name!r}, {data})", self.site())
+
+    def call(
+        self, name: Identifier, node: Placed, words: tuple[Operand, ...], final: Value | None
+    ) -> Value:
+        """A function's result; an include must name a template that there is."""
+        if name.name == "include" and words and isinstance(words[0], String):
+            template = words[0].value
+            if template not in self.templates:
+                site = Site(node, self.template, name.name)
+                self.code.failures.append((site, f"template {quote(template)} not defined"))
+        return super().call(name, node, words, final)
 
     def branch(self, node: If | With) -> None:
         """``if`` and ``with``, and the chain of those that hang on their else.
