@@ -135,6 +135,15 @@ class Rendered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Withheld:
+    """A composed resource that a script could not make; the rest is as for a Gap."""
+
+    name: str
+    missing: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
     """A script's result: a RunFunctionResponse-shaped object, and where it was returned.
 
@@ -146,4 +155,5 @@ class Returned:
     value: Object
     span: Span | None = None
     resources: Sequence[str] = ()
+    withheld: Sequence[Withheld] = ()
     locate: Callable[[Sequence[str | int]], Span | None] | None = None

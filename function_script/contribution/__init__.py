@@ -7,6 +7,7 @@ end in the same Contribution, by the same readers; merging it is somebody else's
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script import documents
@@ -57,10 +58,7 @@ def read(
     if isinstance(result, Returned):
         wanted = from_response(result.value, problems, result.resources)
         _refuse(problems, "main returned ", lambda path: _returned_at(result, path))
-        ordered = [name for name, entry in wanted.composed.items() if entry.order is not None]
-        if not ordered:
-            return wanted
-        return replace(wanted, places=dict.fromkeys(ordered, lambda: result.span))
+        return _with_order(wanted, result)
     text = result.text
     deferred: tuple[Deferred, ...] = ()
     if result.gaps:
@@ -76,6 +74,23 @@ def read(
     if warned := warnings.of_text(result):
         wanted = replace(wanted, results=wanted.results + warned)
     return wanted
+
+
+def _with_order(wanted: Contribution, result: Returned) -> Contribution:
+    ordered = [name for name, entry in wanted.composed.items() if entry.order is not None]
+    if not ordered and not result.withheld:
+        return wanted
+    path = ("desired", "resources")
+    return replace(
+        wanted,
+        places={
+            name: partial(_returned_at, result, (*path, name, "depends_on")) for name in ordered
+        },
+        deferred=tuple(
+            Deferred(name=each.name, subject=each.name, missing=each.missing, span=each.span)
+            for each in result.withheld
+        ),
+    )
 
 
 def _returned_at(result: Returned, path: Path) -> Span | None:

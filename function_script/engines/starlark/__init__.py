@@ -5,6 +5,7 @@ Called by the main path through the table of engines; knows requests and results
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +16,7 @@ from function_script.engines.starlark import (
     blame,
     bridge,
     build,
+    deferral,
     dialect,
     errors,
     literals,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from function_script.limits import Limits
-    from function_script.program import Program, Scope
+    from function_script.program import Program, Scope, Withheld
     from function_script.source import Span
     from function_script.values import Object
 
@@ -38,14 +40,19 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> Returned:
     script = build.script(program, limits, options)
     request = _request(scope)
     text = _to_json(script.reach.select(request))
+    withheld: Sequence[Withheld] = ()
     try:
         with predeclared.seeded(scope.seed):
-            reply = bridge.call(script.wrapped, text, limits, options)
+            if program.options.get("missing") == "Defer":
+                run = deferral.Deferring(script, text, limits, options)
+                reply, withheld = run.whole(request)
+            else:
+                reply = bridge.call(script.wrapped, text, limits, options)
     except starlark.StarlarkError as error:
         again = partial(_fail_again, scope=scope, text=text, limits=limits, options=options)
         said = blame.exactly(str(error), program, again)
         raise errors.failed(said, script.main, script.sources, request, limits) from error
-    return _result(reply, script, limits)
+    return replace(_result(reply, script, limits), withheld=withheld)
 
 
 def _fail_again(

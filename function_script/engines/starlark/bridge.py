@@ -37,12 +37,12 @@ def _bridge() -> starlark.FrozenModule:
     return module.freeze()
 
 
-_BRIDGE = _bridge()
+BRIDGE_MODULE = _bridge()
 
 
 def wrap(script: starlark.FrozenModule) -> starlark.FrozenModule:
     """The script behind the bridge; StarlarkError when it has no ``main``."""
-    parts = {"script": script, "bridge": _BRIDGE}
+    parts = {"script": script, "bridge": BRIDGE_MODULE}
     module = starlark.Module()
     starlark.eval(module, _WRAPPER, _GLOBALS, starlark.FileLoader(parts.__getitem__))
     return module.freeze()

@@ -31,11 +31,14 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """A script ready to be called; ``sources`` are those it is made of, by their names.
+    """A script ready to be called: ``wrapped`` is ``frozen`` behind the bridge.
+
+    ``sources`` are those it is made of, by their names.
 
     ``span`` is where it defines ``main``, ``reach`` what of a request it needs.
     """
 
+    frozen: starlark.FrozenModule
     wrapped: starlark.FrozenModule
     main: Source
     sources: Mapping[str, Source]
@@ -104,6 +107,7 @@ class _Build:
         # Positions and excerpts refer to the text as it was parsed.
         main = self._sources[main.name]
         return Script(
+            frozen=frozen,
             wrapped=wrapped,
             main=main,
             sources=self._sources,

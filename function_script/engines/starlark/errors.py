@@ -98,6 +98,11 @@ def no_main(text: str, main: Source) -> ProgramError:
     )
 
 
+def is_absence(text: str) -> bool:
+    """Whether a script failed because something it looked up is not there."""
+    return _ABSENT.search(_read(text).message) is not None
+
+
 def failed(
     text: str, main: Source, sources: Sources, request: Mapping[str, Readable], limits: Limits
 ) -> FatalError:

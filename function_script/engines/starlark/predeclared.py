@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 # In this order: each may use the names of those before it.
 FILES = ("objects", "resources", "request", "response")
 _GLOBALS = starlark.Globals.extended_by(
-    [LibraryExtension.StructType, LibraryExtension.Json, LibraryExtension.Partial]
+    [
+        LibraryExtension.StructType,
+        LibraryExtension.Json,
+        LibraryExtension.Partial,
+        LibraryExtension.Typing,
+    ]
 )
 _PUBLIC = re.compile(r"^def ([a-z]\w*)\(", re.MULTILINE)
 _SEED: ContextVar[str | None] = ContextVar("seed", default=None)

@@ -3,14 +3,16 @@
 Written by `pytest tests/unit/test_starlark_reference.py --update-goldens`.
 """
 
+from collections.abc import Callable
+
 from _typeshed import Incomplete
 
 
 class Response:
     """What ``response()`` gives."""
 
-    def resource(self, name: str, body: dict[str, Incomplete], ready: bool | None=None) -> None:
-        """A composed resource of this step. ``ready`` True or False tells Crossplane; None leaves it open."""
+    def resource(self, name: str, body: dict[str, Incomplete] | Callable[[], dict[str, Incomplete]], ready: bool | None=None, depends_on: list[Incomplete] | None=None, ready_when: str | None=None, usages: bool | None=None) -> None:
+        """A composed resource of this step. ``ready`` True or False tells Crossplane; None leaves it open. ``body`` may be a function that gives it: with `missing: Defer` it is called alone."""
 
     def remove(self, name: str) -> None:
         """Remove a composed resource that an earlier step desires."""

@@ -24,6 +24,8 @@ _STUB_HEAD = f'''\
 {_WRITTEN}
 """
 
+from collections.abc import Callable
+
 from _typeshed import Incomplete
 
 '''
@@ -34,6 +36,7 @@ _STUB_TYPES = {
     "struct": "Response",
     "list": "list[Incomplete]",
     "tuple": "tuple[Incomplete, ...]",
+    "typing.Callable": "Callable[[], dict[str, Incomplete]]",
 }
 
 
@@ -97,5 +100,5 @@ def _stub(function: ast.FunctionDef, indent: str = "") -> str:
 
 def _stub_type(annotation: ast.expr | None) -> ast.expr:
     text = "Incomplete" if annotation is None else ast.unparse(annotation)
-    text = re.sub(r"\w+", lambda word: _STUB_TYPES.get(word[0], word[0]), text)
+    text = re.sub(r"[\w.]+", lambda word: _STUB_TYPES.get(word[0], word[0]), text)
     return ast.parse(text, mode="eval").body
