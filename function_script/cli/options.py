@@ -180,6 +180,11 @@ def read_places(texts: Iterable[str]) -> dict[str, Place]:
         raise click.UsageError(f"--function: {error}") from error
 
 
+def quiet(what: str) -> click.Option:
+    """Leave out ``what`` is told on stderr beside problems."""
+    return click.Option(["-q", "--quiet"], is_flag=True, help=f"Do not print {what}.")
+
+
 def debug(meaning: str = "Print the traceback of a bug of ours.") -> click.Option:
     """What else is told; also remembered for the one who reports bugs."""
     return click.Option(["--debug"], is_flag=True, callback=_remember, help=meaning)

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import rendering
+from function_script.cli import failures, options, rendering, validating
 from function_script.cli.rendering import PATH
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from function_script.tools.render.command import Options
     from function_script.tools.render.loading import Paths
 
 
-class _Flags(rendering.Flags, TypedDict):
+class _Flags(rendering.Flags, validating.Flags, TypedDict):
     xr: Path
     composition: Path | None
     functions: Path | None
@@ -26,6 +27,8 @@ class _Flags(rendering.Flags, TypedDict):
     required_schemas: Path | None
     xrd: Path | None
     watch: bool
+    validate: bool
+    crds: tuple[str, ...]
     quiet: bool
 
 
@@ -34,12 +37,18 @@ Examples:
   function-script render examples/starlark-robots
   function-script render xr.yaml composition.yaml functions.yaml -o observed.yaml -r
   function-script render examples/starlark-robots --watch
+  function-script render xr.yaml composition.yaml --validate --xrd xrd.yaml --crds crds/
 """
 
 
 @click.command(
     epilog=_EPILOG,
-    params=[*rendering.shared("COMPOSITION"), rendering.required_schemas("-s")],
+    params=[
+        *rendering.shared("COMPOSITION"),
+        rendering.required_schemas("-s"),
+        *validating.shared(),
+        options.quiet("notes"),
+    ],
 )
 @click.argument("xr", type=PATH)
 @click.argument("composition", type=PATH, required=False)
@@ -72,8 +81,19 @@ Examples:
     is_flag=True,
     help="Render again when a file changes, and show what is different. Ctrl-C ends it.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="With --watch: only print what is different.")
-def render(**flags: Unpack[_Flags]) -> None:
+@click.option(
+    "--validate",
+    is_flag=True,
+    help="Print no documents, but whether their schemas allow them, as validate does.",
+)
+@click.option(
+    "--crds",
+    multiple=True,
+    metavar="SOURCE",
+    help="Schemas for --validate: files, directories or packages, joined by commas. "
+    "The XRD is one without saying. May be repeated.",
+)
+def render(**flags: Unpack[_Flags]) -> int:
     """Show what a Composition makes of an XR, without a cluster.
 
     Prints the XR and its composed resources as Crossplane would write them. Steps of this function
@@ -85,10 +105,34 @@ def render(**flags: Unpack[_Flags]) -> None:
     from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
     chosen = rendering.read_options(flags, full_xr=flags["include_full_xr"])
+    if flags["watch"] and flags["validate"]:
+        raise click.UsageError("--watch and --validate cannot be had at once")
+    if flags["crds"] and not flags["validate"]:
+        raise click.UsageError("--crds is for --validate")
     if flags["watch"]:
         rendering.watch(lambda: _paths(flags), chosen, is_quiet=flags["quiet"])
-    else:
-        click.echo(command.render_files(_paths(flags), chosen), nl=False)
+    if flags["validate"]:
+        return _validate(flags, chosen)
+    click.echo(command.render_files(_paths(flags), chosen), nl=False)
+    return failures.OK
+
+
+def _validate(flags: _Flags, chosen: Options) -> int:
+    """What ``render -x | validate`` tells."""
+    from function_script.source import Source  # noqa: PLC0415 - slow to import
+    from function_script.tools import sources, validate  # noqa: PLC0415 - slow to import
+    from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
+
+    paths = _paths(flags)
+    extensions = [str(paths.xrd)] if paths.xrd is not None else []
+    catalog, notes = validate.load_catalog(
+        [*extensions, *sources.split(flags["crds"])], flags["cache_dir"], flags["crossplane_image"]
+    )
+    whole = replace(chosen, wanted=output.Wanted(full_xr=True))
+    text = command.render_files(paths, whole)
+    documents = sources.read(Source(name="rendered", text=text))
+    report = validate.check_documents(documents, catalog, notes)
+    return validating.tell(report, flags, is_quiet=flags["quiet"])
 
 
 def _paths(flags: _Flags) -> Paths:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Final
 from function_script import objects
 from function_script.errors import InputError
 from function_script.tools import manifests, schemas, sources, step_inputs
-from function_script.tools.validate import definitions, openapi, packages, rules, steps
+from function_script.tools.validate import (
+    builtin,
+    definitions,
+    openapi,
+    packages,
+    rules,
+    steps,
+)
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.findings import (
     Problem,
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 __all__ = ["Problem", "Report", "Result", "Unevaluated"]
+__all__ += ["check_documents", "load_catalog"]
 __all__ += ["render_json", "render_text", "render_yaml", "validate"]
 
 CACHE: Final = Path("~/.crossplane/cache")
@@ -51,19 +59,46 @@ def validate(
     schema_sources, resource_sources = sources.split(extensions), sources.split(resources)
     if sources.STDIN in schema_sources and sources.STDIN in resource_sources:
         raise InputError.of("cannot read both extensions and resources from stdin")
-    found = sources.load(schema_sources)
-    definitions.check(found)
-    cached, notes = packages.load(found, cache_directory, crossplane_image)
-    if not any(map(definitions.defines_schemas, found)):
-        notes.append(f"there is no XRD, CRD or package in {_listed(schema_sources)}")
-    catalog = Catalog(document.value for document in [*packages.bundled(), *cached, *found])
+    catalog, notes = load_catalog(schema_sources, cache_directory, crossplane_image)
     documents = sources.load(resource_sources)
     if not documents:
         notes.append(f"there is no resource in {_listed(resource_sources)}")
+    return check_documents(documents, catalog, notes)
+
+
+def load_catalog(
+    extensions: Sequence[str], cache_directory: Path, crossplane_image: str
+) -> tuple[Catalog, list[str]]:
+    """The schemas in ``extensions``, in the cache and our own; notes on what is missing."""
+    found = sources.load(extensions)
+    definitions.check(found)
+    cached, notes = packages.load(found, cache_directory, crossplane_image)
+    if not any(map(definitions.defines_schemas, found)):
+        notes.append(f"there is no XRD, CRD or package in {_listed(extensions)}")
+    return Catalog(item.value for item in [*packages.bundled(), *cached, *found]), notes
+
+
+def check_documents(
+    documents: Sequence[Document], catalog: Catalog, notes: Sequence[str] = ()
+) -> Report:
+    """The report on ``documents``; ``notes`` come before its own."""
     for document in documents:
         definitions.check_kind(document)
     results = [result for document in documents for result in check_document(document, catalog)]
-    return Report(results=tuple(results), notes=tuple(notes))
+    return Report(results=tuple(results), notes=(*notes, *_limits(documents, catalog)))
+
+
+def _limits(documents: Sequence[Document], catalog: Catalog) -> Iterator[str]:
+    """What is said of kinds that are only looked at from outside."""
+    found = {objects.api_version_and_kind(document.value): document for document in documents}
+    seen = [
+        " ".join(type_)
+        for type_, document in sorted(found.items())
+        if catalog.find(*type_) is None and builtin.is_builtin(document.value)
+    ]
+    if seen:
+        checked = "only metadata and the names of top-level fields are checked"
+        yield f"of Kubernetes' own kinds, {checked}: {', '.join(seen)}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -97,7 +132,7 @@ def _check_resource(manifest: Object, catalog: Catalog, name: str = "") -> Resul
     name = name or _name(manifest)
     schema = catalog.find(*objects.api_version_and_kind(manifest))
     if schema is None:
-        return _result(manifest, name, None)
+        return _result(manifest, name, builtin.problems(manifest))
     value = _with_defaults(manifest, schema)
     problems = _schema_problems(value, schema)
     broken, unevaluated = rules.check(value, schema)

@@ -1,0 +1,81 @@
+"""Flags that ``validate`` and ``render --validate`` share, and how a report is told.
+
+Called while the command modules are imported, so it must import nothing slow.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+import click
+
+from function_script.cli import failures
+
+if TYPE_CHECKING:
+    from function_script.tools.validate import Report
+
+
+class Flags(TypedDict):
+    """What ``shared`` are parsed to."""
+
+    output: Literal["text", "json", "yaml"]
+    cache_dir: Path
+    crossplane_image: str
+    error_on_missing_schemas: bool
+    skip_success_results: bool
+
+
+def shared(*short: str) -> list[click.Parameter]:
+    """The flags, with the ``short`` names that a command gives --output."""
+    return [
+        click.Option(
+            [*short, "--output"],
+            type=click.Choice(["text", "json", "yaml"]),
+            default="text",
+            show_default=True,
+            help="How to print the report.",
+        ),
+        click.Option(
+            ["--cache-dir"],
+            type=click.Path(path_type=Path),
+            default="~/.crossplane/cache",
+            show_default=True,
+            metavar="DIR",
+            help="Where the official command keeps the packages it downloaded.",
+        ),
+        click.Option(
+            ["--crossplane-image"],
+            default="xpkg.crossplane.io/crossplane/crossplane:stable",
+            show_default=True,
+            metavar="IMAGE",
+            help="Whose schemas of Crossplane's own kinds to use, if they are in the cache.",
+        ),
+        click.Option(
+            ["--error-on-missing-schemas"],
+            is_flag=True,
+            help="Fail when a resource's schema is not known.",
+        ),
+        click.Option(
+            ["--skip-success-results"],
+            is_flag=True,
+            help="Leave out what is valid (text only).",
+        ),
+    ]
+
+
+def tell(report: Report, flags: Flags, *, is_quiet: bool) -> int:
+    """Print the report and, on stderr, its notes; the exit code."""
+    from function_script.tools import validate as tool  # noqa: PLC0415 - slow to import
+
+    for note in () if is_quiet else report.notes:
+        click.echo(f"note: {note}", err=True)
+    if flags["output"] == "text":
+        skips = flags["skip_success_results"]
+        click.echo(tool.render_text(report, skip_success_results=skips))
+    else:
+        write = tool.render_json if flags["output"] == "json" else tool.render_yaml
+        click.echo(write(report).rstrip("\n"))
+    is_strict = flags["error_on_missing_schemas"]
+    is_success = report.is_success(error_on_missing_schemas=is_strict)
+    return failures.OK if is_success else failures.PROBLEM

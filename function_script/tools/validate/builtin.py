@@ -1,0 +1,82 @@
+"""Kubernetes' own kinds, of which no extension has a schema: what is known of them here.
+
+That is their names, their top-level fields, and metadata. What stands below ``spec`` is not looked
+at: see the reference of `validate`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.fields import child
+from function_script.source import Source
+from function_script.tools import manifests, schemas, sources
+from function_script.tools.validate import openapi
+from function_script.tools.validate.findings import Problem
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+_TEXT: Final[Object] = {"type": "string"}
+_TEXTS: Final[Object] = {"type": "object", "additionalProperties": _TEXT}
+_NUMBER: Final[Object] = {"type": "integer"}
+_ANYTHING: Final[Object] = {schemas.PRESERVE: True}
+_ANY_OBJECT: Final[Object] = {"type": "object", **_ANYTHING}
+_OBJECTS: Final[Object] = {"type": "array", "items": _ANY_OBJECT}
+_METADATA: Final[Object] = {
+    **dict.fromkeys(("name", "generateName", "namespace", "uid", "resourceVersion"), _TEXT),
+    **dict.fromkeys(("selfLink", "creationTimestamp", "deletionTimestamp"), _TEXT),
+    **dict.fromkeys(("labels", "annotations"), _TEXTS),
+    **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), _NUMBER),
+    **dict.fromkeys(("ownerReferences", "managedFields"), _OBJECTS),
+    "finalizers": {"type": "array", "items": _TEXT},
+}
+# Fields whose type is the same wherever they are.
+_FIELDS: Final[Object] = {
+    **dict.fromkeys(("spec", "status"), _ANY_OBJECT),
+    **dict.fromkeys(("binaryData", "stringData"), _TEXTS),
+    "immutable": {"type": "boolean"},
+}
+_DATA: Final = ("ConfigMap", "Secret")
+
+
+def problems(manifest: Object) -> list[Problem] | None:
+    """What is wrong with an object of these kinds; None for any other."""
+    kind = objects.api_version_and_kind(manifest)[1]
+    fields = _fields(manifest)
+    if fields is None:
+        return None
+    known: Object = {name: _FIELDS.get(name, _ANYTHING) for name in fields}
+    if kind in _DATA:
+        known["data"] = _TEXTS
+    known["metadata"] = {"type": "object", "properties": _METADATA}
+    value: Object = {key: objects.copied(part) for key, part in manifest.items()}
+    schema: Object = {"type": "object", "properties": known}
+    schemas.drop_nulls(value, schema)
+    unknown = [path for path, _ in sorted(schemas.unknown_fields(value, schema))]
+    metadata = manifests.object_at(value, "metadata")
+    unknown += [child("metadata", name) for name in sorted(metadata) if name not in _METADATA]
+    named = [Problem(type="schema", message=f'unknown field "{path}"') for path in unknown]
+    return [*openapi.problems(value, schema), *named]
+
+
+def is_builtin(manifest: Object) -> bool:
+    """Whether an object is of one of these kinds."""
+    return _fields(manifest) is not None
+
+
+def _fields(manifest: Object) -> list[str] | None:
+    path = objects.api_version_and_kind(manifest)
+    found = objects.find_path(_kinds(), path)
+    return [str(name) for name in found] if isinstance(found, list) else None
+
+
+@cache
+def _kinds() -> Object:
+    """The fields by apiVersion and kind."""
+    file = resources.files("function_script") / "tools" / "validate" / "kinds.yaml"
+    (document,) = sources.read(Source(name=file.name, text=file.read_text("utf-8")))
+    return document.value
