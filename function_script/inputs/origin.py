@@ -167,30 +167,34 @@ def _there(found: Fields) -> str:
 
 
 def _with_modules(fields: Fields, program: Program, sources: Sources) -> Program:
-    """The program with the modules of ``modulesFrom``; a name may be there only once."""
+    """The program with the modules of ``modulesFrom``; a name may be there only once.
+
+    Without those that cannot be looked at yet there is no program.
+    """
     modules = dict(program.modules)
     found = fields.value.get("modulesFrom")
     if isinstance(found, list) and len(found) > MAX_PLACES:
         fields.problems.add(fields.at("modulesFrom"), f"must be at most {MAX_PLACES}")
     for index, item in enumerate(fields.objects("modulesFrom")):
         texts = _modules(item, sources, f"modules-{index}")
-        for name in sorted(texts.keys() & modules.keys()):
+        for name in sorted((texts or {}).keys() & modules.keys()):
             item.problems.add(item.path, f'module "{name}" is there twice')
-        modules |= texts
+        program = program if texts is not None else _NO_PROGRAM
+        modules |= texts or {}
     return replace(program, modules=modules)
 
 
-def _modules(item: Fields, sources: Sources, name: str) -> dict[str, Source]:
-    """The texts of one entry; none when a problem was noted, or they were not looked at."""
+def _modules(item: Fields, sources: Sources, name: str) -> dict[str, Source] | None:
+    """The texts of one entry; None when a problem was noted, or they were not looked at."""
     item.refuse_unknown(*_SECTIONS.values())
     stated = [source for source, key in _SECTIONS.items() if item.value.get(key) is not None]
     if len(stated) != 1:
         choices = ", ".join(_SECTIONS.values())
         item.problems.add(item.path, f"needs exactly one of {choices}")
-        return {}
+        return None
     found = item.object(_SECTIONS[stated[0]])
     texts = None if found is None else _texts(found, sources, stated[0], name)
     if isinstance(texts, Source):
         item.problems.add(item.path, f"must be an object of texts, but {texts.name} is a text")
-        return {}
-    return texts or {}
+        return None
+    return texts

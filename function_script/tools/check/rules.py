@@ -74,6 +74,8 @@ def _unused_modules(subject: Subject) -> Iterator[Diagnostic]:
     # Files that happen to stand beside a program are no mistake.
     written = manifests.object_at(subject.found.value, "modules")
     step = subject.step
+    if not step.program.main.text:
+        return
     for name in engines.get(step.language).unused_modules(step.program, step.limits):
         if name in written:
             yield Diagnostic(
