@@ -102,8 +102,9 @@ class Fields:
         if found is None:
             return None
         texts = {name: item for name, item in found.value.items() if isinstance(item, str)}
-        for name in [name for name in found.value if name not in texts]:
-            self._mismatch(found.at(name), "a string", found.value[name])
+        if len(texts) < len(found.value):
+            for name in [name for name in found.value if name not in texts]:
+                self._mismatch(found.at(name), "a string", found.value[name])
         return texts
 
     def choice(self, key: str, choices: Mapping[str, T], *, required: bool = False) -> T | None:

@@ -20,7 +20,7 @@ from function_script.fields import Fields, Problems, nearest
 from function_script.objects import merge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from function_script.contribution.dialects import Dialect
     from function_script.documents import Document
@@ -95,25 +95,22 @@ def _remembered(document: Document, dialect: Dialect) -> shapes.Contribution | N
 def _read(
     document: Document, xr: Object, dialect: Dialect, problems: Problems
 ) -> shapes.Contribution:
-    part = _part(Fields(document.value, "", problems), xr, dialect)
+    key = (dialect.prefix, document.key)
+    part = _part(Fields(document.value, "", problems), xr, dialect, key)
     if part.composite is not shapes.NOTHING and not part.results:
         part = replace(part, results=warnings.of_composite(document, xr))
-    if not part.composed or problems.texts:
-        return part
-    key = (dialect.prefix, document.key)
-    composed = {name: replace(entry, key=key) for name, entry in part.composed.items()}
-    part = replace(part, composed=composed)
-    _memo.keep(key, part, size_bytes=len(document.key) * _BYTES_PER_CHARACTER)
+    if part.composed and not problems.texts:
+        _memo.keep(key, part, size_bytes=len(document.key) * _BYTES_PER_CHARACTER)
     return part
 
 
-def _part(document: Fields, xr: Object, dialect: Dialect) -> shapes.Contribution:
+def _part(document: Fields, xr: Object, dialect: Dialect, key: Hashable) -> shapes.Contribution:
     api_version = document.text("apiVersion", required=True) or ""
     kind = document.text("kind", required=True) or ""
     metadata = document.object("metadata")
     annotations = (metadata.texts("annotations") if metadata is not None else None) or {}
     if dialect.annotation("composition-resource-name") in annotations:
-        return _composed(document, annotations, dialect)
+        return _composed(document, annotations, dialect, key)
     if api_version == dialect.meta_api_version:
         return _meta(document, kind, dialect)
     if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
@@ -140,7 +137,7 @@ def _refuse_nameless(
 
 
 def _composed(
-    document: Fields, annotations: dict[str, str], dialect: Dialect
+    document: Fields, annotations: dict[str, str], dialect: Dialect, key: Hashable
 ) -> shapes.Contribution:
     name = annotations[dialect.annotation("composition-resource-name")]
     stated = Fields(dict(annotations), "metadata.annotations", document.problems)
@@ -157,6 +154,7 @@ def _composed(
         ready=stated.choice(dialect.annotation("ready"), READY),
         replace=dialect.replaces if replaces is None else replaces,
         order=order.from_annotations(stated, dialect.prefix) if dialect.orders else None,
+        key=key,
     )
     results = warnings.of_names(name, advice) if advice is not None else ()
     return shapes.Contribution(composed={name: entry}, results=results)
@@ -166,7 +164,8 @@ def _without_ours(resource: Object, dialect: Dialect) -> Object:
     """Without the annotations that are meant for us."""
     metadata = resource["metadata"]
     if isinstance(metadata, dict) and isinstance(annotations := metadata["annotations"], dict):
-        kept = {k: v for k, v in annotations.items() if not k.startswith(f"{dialect.prefix}/")}
+        ours = f"{dialect.prefix}/"
+        kept = {key: text for key, text in annotations.items() if not key.startswith(ours)}
         metadata["annotations"] = kept
         if not kept and not dialect.keeps_empty:
             del metadata["annotations"]

@@ -6,8 +6,7 @@ expanded text, so that neither nesting nor aliases can make a small text a huge 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import yaml
 from yaml.events import (
@@ -48,8 +47,7 @@ _MAX_EXPANDED = 16 << 20
 _TAG = "tag:yaml.org,2002:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Composed:
+class Composed(NamedTuple):
     """A document's value, its first line (0-based; of content, not of comments), and its size."""
 
     value: Value

@@ -37,7 +37,8 @@ _lines: dict[str, _Line] = {}
 class _Line(NamedTuple):
     """``- key: value``; ``column`` is where the item or key begins, -1 for a line to skip.
 
-    ``is_open``: nothing stands after the key, so its value may be on the next lines.
+    ``is_open``: after the key stands nothing, so its value may be on the next lines, or an empty
+    map or list.
     """
 
     column: int
@@ -53,9 +54,10 @@ _SKIPPED = _Line(column=-1, is_item=False, key=None, value=None, is_open=False)
 def find_simple(text: str, *, nodes: int, depth: int) -> Composed | None:
     """The object of a simple text; None for any other, also for more ``nodes`` or ``depth``."""
     try:
-        return _Reader().read(text, nodes, depth)
+        composed = _Reader().read(text)
     except _OtherError:
         return None
+    return composed if composed.nodes <= nodes and composed.depth <= depth else None
 
 
 class _OtherError(Exception):
@@ -63,75 +65,97 @@ class _OtherError(Exception):
 
 
 class _Reader:
-    """``_levels`` are the open maps and lists from the outside in, each with its column."""
+    """Reads into ``members``, or into ``items`` when a list is open; both begin at ``column``.
+
+    ``outer`` are the maps and lists around, ``waiting`` is the key of ``members`` whose value
+    may be on the next lines.
+    """
+
+    __slots__ = ("column", "depth", "items", "members", "nodes", "outer", "waiting")
 
     def __init__(self) -> None:
-        self._root: Object = {}
-        self._levels: list[tuple[int, Object | list[Value]]] = [(0, self._root)]
-        # The key that waits for its value, in which map and column.
-        self._open: tuple[int, Object, str] | None = None
-        self._depth = 1
-        self._nodes = 1
+        self.column = 0
+        self.members: Object = {}
+        self.items: list[Value] | None = None
+        self.outer: list[tuple[int, Object, list[Value] | None]] = []
+        self.waiting: str | None = None
+        self.nodes = 1
+        self.depth = 1
 
-    def read(self, text: str, nodes: int, depth: int) -> Composed:
-        first = None
+    def read(self, text: str) -> Composed:
+        """The object; raises _OtherError."""
+        root = self.members
+        first = -1
         known = _lines.get
-        for number, line in enumerate(text.split("\n")):
-            found = known(line) or _parsed(line)
-            if found is not _SKIPPED:
-                first = number if first is None else first
-                self._add(found)
-        if first is None or self._nodes > nodes or self._depth > depth:
+        for number, text_line in enumerate(text.split("\n")):
+            line = known(text_line) or _parsed(text_line)
+            column, is_item, key, value, is_open = line
+            if column < 0:
+                continue
+            if first < 0:
+                first = number
+            self.nodes += 1
+            # Most lines hold one more member of the map that is open.
+            is_next = column == self.column and self.waiting is None and self.items is None
+            if not is_next or is_item:
+                self._enter(column, is_item=is_item)
+                if is_item and not self._begin_item(line):
+                    continue
+            if key is None or key in self.members:
+                raise _OtherError
+            self.members[key] = value
+            if is_open:
+                self._wait(key, value)
+        if first < 0:
             raise _OtherError
-        return Composed(value=self._root, line=first, nodes=self._nodes, depth=self._depth)
-
-    def _add(self, line: _Line) -> None:
-        column, is_item, key, value, is_open = line
-        self._enter(column, is_item=is_item)
-        into = self._levels[-1][1]
-        self._nodes += 1
-        if type(value) is dict or type(value) is list:
-            value = type(value)()
-            self._depth = max(self._depth, len(self._levels) + 1 + (is_item and key is not None))
-        if isinstance(into, list):
-            if key is None:
-                into.append(value)
-                return
-            column, into = self._begin_item(column, into)
-        if key is None or key in into:
-            raise _OtherError
-        into[key] = value
-        if is_open:
-            self._open = column, into, key
+        return Composed(value=root, line=first, nodes=self.nodes, depth=self.depth)
 
     def _enter(self, column: int, *, is_item: bool) -> None:
         """Open the value that begins here, or go back to the level this line belongs to."""
-        if self._open is not None:
-            begin, into, key = self._open
-            self._open = None
-            if column > begin or (is_item and column == begin):
-                below: Object | list[Value] = [] if is_item else {}
-                into[key] = below
-                self._push(column, below)
-        levels = self._levels
-        while column < levels[-1][0]:
-            levels.pop()
+        key, self.waiting = self.waiting, None
+        if key is not None and (column > self.column or (is_item and column == self.column)):
+            members: Object = {}
+            items: list[Value] | None = [] if is_item else None
+            self.members[key] = members if items is None else items
+            self._open(column, members, items)
+            return
+        while column < self.column:
+            self.column, self.members, self.items = self.outer.pop()
         # A list may stand as far left as the key it belongs to.
-        if not is_item and isinstance(levels[-1][1], list):
-            levels.pop()
-        if levels[-1][0] != column or isinstance(levels[-1][1], list) is not is_item:
+        if not is_item and self.items is not None:
+            self.column, self.members, self.items = self.outer.pop()
+        if self.column != column or (self.items is not None) is not is_item:
             raise _OtherError
 
-    def _begin_item(self, column: int, into: list[Value]) -> tuple[int, Object]:
-        item: Object = {}
-        into.append(item)
-        self._nodes += 1
-        self._push(column + 2, item)
-        return column + 2, item
+    def _begin_item(self, line: _Line) -> bool:
+        """Add an item to the open list; whether it is a map, of which the line has a member."""
+        items = self.items if self.items is not None else []
+        if line.key is None:
+            items.append(self._own(line.value))
+            return False
+        members: Object = {}
+        items.append(members)
+        self.nodes += 1
+        self._open(self.column + 2, members, None)
+        return True
 
-    def _push(self, column: int, below: Object | list[Value]) -> None:
-        self._levels.append((column, below))
-        self._depth = max(self._depth, len(self._levels))
+    def _open(self, column: int, members: Object, items: list[Value] | None) -> None:
+        self.outer.append((self.column, self.members, self.items))
+        self.column, self.members, self.items = column, members, items
+        self.depth = max(self.depth, len(self.outer) + 1)
+
+    def _wait(self, key: str, value: Value) -> None:
+        if value is None:
+            self.waiting = key
+        else:
+            self.members[key] = self._own(value)
+
+    def _own(self, value: Value) -> Value:
+        """Another one for an empty map or list: those of remembered lines are everybody's."""
+        if not isinstance(value, (dict, list)):
+            return value
+        self.depth = max(self.depth, len(self.outer) + 2)
+        return {} if isinstance(value, dict) else []
 
 
 def _parsed(line: str) -> _Line:
@@ -162,8 +186,8 @@ def _parse(line: str) -> _Line | None:
             value = resolve(plain)
         except ValueError:
             return None
-    is_open = double is None and single is None and empty is None and plain is None
-    if is_open and (key is None or line.endswith(" ")):
+    is_open = double is None and single is None and plain is None
+    if is_open and empty is None and (key is None or line.endswith(" ")):
         return None
     column = len(indent)
     return _Line(column=column, is_item=item is not None, key=key, value=value, is_open=is_open)
