@@ -238,6 +238,39 @@ def test_flags_win() -> None:
     assert functions.find_places(todo, known) == {"step-0": "skip"}
 
 
+REVISION: Object = {
+    "functionRef": {"name": "function-other"},
+    "functionRevisionRef": {"name": "function-other-4f1a"},
+}
+SELECTOR: Object = {"functionRevisionSelector": {"matchLabels": {"channel": "stable"}}}
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        pytest.param(REVISION, "function-other-4f1a", id="revision"),
+        pytest.param(REVISION, "function-other", id="function-of-a-revision"),
+        pytest.param(SELECTOR, "function-other", id="selector"),
+        pytest.param(
+            {"functionRef": None, "functionRevisionRef": {"name": "other-1"}}, "other-1", id="alone"
+        ),
+        pytest.param(
+            {"functionRef": None, "function": "r.io/f@sha256:1"}, "r.io/f@sha256:1", id="oci"
+        ),
+    ],
+)
+def test_what_newer_steps_refer_to_may_be_given_a_place(step: Object, name: str) -> None:
+    """By whichever name stands in the step; a selector's revision is not looked for."""
+    fields = {
+        key: value for key, value in composition(step)["spec"]["pipeline"][0].items() if value
+    }
+    todo = steps.parse(composition() | {"spec": {"mode": "Pipeline", "pipeline": [fields]}})
+    places: dict[str, Place] = {name: "skip"}
+    functions.check_names(todo, places)
+    known = Known(manifests=[], places=places, annotations={})
+    assert list(functions.find_places(todo, known).values()) == ["skip"]
+
+
 def test_functions_that_run_nowhere_are_told() -> None:
     """All of them, before anything runs, with the flag that helps."""
     todo = steps.parse(composition({}, {"functionRef": {"name": "function-script-2"}}))

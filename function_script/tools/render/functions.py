@@ -44,7 +44,7 @@ Place: TypeAlias = Literal["local", "skip"] | Remote
 class Known:
     """What is known of functions: ``manifests`` None: no file was given.
 
-    ``places`` is what the user said of single functions, by name or OCI reference;
+    ``places`` is what the user said of single functions, by name, OCI reference or revision;
     ``annotations`` override those of every Function.
     """
 
@@ -79,8 +79,9 @@ def find_places(steps: Iterable[Step], known: Known) -> dict[str, Place]:
 
 
 def _place(step: Step, known: Known) -> Place | Diagnostic:
-    if step.function in known.places:
-        return known.places[step.function]
+    for name in (step.revision, step.function):
+        if name and name in known.places:
+            return known.places[name]
     if known.manifests is None:
         return "local" if _is_our_input(step) else _unknown(step, "no FUNCTIONS file was given")
     for manifest in known.manifests:
@@ -128,7 +129,8 @@ def _unknown(step: Step, cause: str) -> Diagnostic:
 
 def check_names(steps: Iterable[Step], places: Mapping[str, Place]) -> None:
     """Raise InputError for a place that was given to a function which no step calls."""
-    called = tuple(step.function for step in steps)
+    names = [name for step in steps for name in (step.function, step.revision) if name]
+    called = tuple(dict.fromkeys(names))
     for name in places:
         if name not in called:
             near = nearest(name, called)

@@ -39,6 +39,8 @@ class Selector:
 class Step:
     """One step. ``function`` is a Function's name, or the OCI reference that newer steps give.
 
+    ``revision`` is the FunctionRevision that a step may ask for, "" for none.
+
     ``credentials`` maps their name to a Secret's namespace and name; ``resources`` and
     ``schemas`` map requirement names.
     """
@@ -50,6 +52,7 @@ class Step:
     credentials: Mapping[str, tuple[str, str]]
     resources: Mapping[str, Selector]
     schemas: Mapping[str, Selector]
+    revision: str = ""
 
 
 def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
@@ -120,26 +123,33 @@ def check_selector(composition: Object, xr: Object, *, is_legacy: bool) -> None:
 
 
 def _step(index: int, fields: Fields) -> Step:
+    revision = _revision(fields)
     needs = fields.object("requirements") or Fields({}, fields.at("requirements"), fields.problems)
     return Step(
         index=index,
         name=fields.text("step", required=True) or "",
-        function=_function(fields),
+        function=_function(fields, revision),
         input=_input(fields),
         credentials=dict(_credentials(fields)),
         resources=_selectors(needs, "requiredResources"),
         schemas=_selectors(needs, "requiredSchemas"),
+        revision=revision,
     )
 
 
-def _function(fields: Fields) -> str:
+def _revision(fields: Fields) -> str:
+    reference = fields.object("functionRevisionRef")
+    return "" if reference is None else reference.text("name", required=True) or ""
+
+
+def _function(fields: Fields, revision: str) -> str:
     reference = fields.object("functionRef")
     if reference is not None:
         return reference.text("name", required=True) or ""
-    package = fields.text("function")
+    package = fields.text("function") or revision
     if not package:
         fields.problems.add(fields.at("functionRef"), "is required")
-    return package or ""
+    return package
 
 
 def _input(fields: Fields) -> Object | None:
