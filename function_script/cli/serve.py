@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import Final, Literal, TypedDict, Unpack
 
 import click
 
@@ -20,6 +20,7 @@ class _Flags(options.LimitFlags, TypedDict):
     metrics_address: str
     max_recv_message_size: int
     workers: int | None
+    transport: Literal["http2", "grpcio"]
     program_root: Path | None
     default_source: Path | None
     default_options: str
@@ -85,6 +86,13 @@ _DEBUG: Final = "Log every request and what programs print."
     help="Programs to run at the same time.",
 )
 @click.option(
+    "--transport",
+    type=click.Choice(["http2", "grpcio"]),
+    default="http2",
+    show_default=True,
+    help="Who speaks gRPC: our own code, or gRPC's library, which needs more CPU and memory.",
+)
+@click.option(
     "--default-source",
     type=click.Path(path_type=Path),
     metavar="DIR",
@@ -122,6 +130,7 @@ def serve(**flags: Unpack[_Flags]) -> None:
             debug=flags["debug"],
             max_recv_message_size_mib=flags["max_recv_message_size"],
             workers=flags["workers"],
+            transport=flags["transport"],
             limits=limits,
             program_root=flags["program_root"],
         )

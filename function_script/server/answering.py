@@ -1,48 +1,82 @@
 """From a request's bytes to a response's bytes, by way of the sandbox, with one record each.
 
-The transport calls ``Desk.answer`` from many threads, or ``Desk.settle`` with a reply that came by
-itself. Nothing in here knows gRPC.
+A transport calls ``Desk.answer`` from many threads, or ``Desk.start`` in its event loop. Nothing
+in here knows gRPC.
 """
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
-from function_script import function
+from function_script import function, wire
 from function_script.sandbox import Answered
+from function_script.sandbox.outcome import Cause
 from function_script.server import log, records
+from function_script.server.transport import Refusal, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from function_script.sandbox import Pool, Reply
+    from function_script.sandbox.switchboard import Switchboard
     from function_script.server.records import Record
+    from function_script.server.transport import Cancel, Incoming, Outcome
+
+
+def owner(data: bytes) -> Hashable:
+    """The XR that a request is about: requests that wait take turns by it."""
+    found = wire.read_identity(data)
+    return found.api_version, found.kind, found.namespace, found.name
 
 
 class Desk:
-    """Takes requests, always gives a response, and tells the log and every observer."""
+    """Takes requests, always gives an outcome, and tells the log and every observer.
+
+    ``switchboard`` is there when an event loop calls ``start``.
+    """
 
     def __init__(self, pool: Pool, *observers: Callable[[Record], None]) -> None:
-        self._pool = pool
+        self.pool = pool
         self._observers = (log.write, *observers)
+        self.switchboard: Switchboard | None = None
 
-    def answer(self, data: bytes, timeout_seconds: float, parent: str = "") -> bytes:
-        """The response, within ``timeout_seconds``; a FATAL when the sandbox has none."""
+    def answer(self, call: Incoming) -> Outcome:
+        """The response, within ``call.seconds``; a FATAL when the sandbox has none."""
         started = time.perf_counter()
-        return self.settle(self._pool.run(data, timeout_seconds), data, started, parent)
+        return self._settle(call, started, self.pool.run(call.data, call.seconds))
 
-    def settle(self, reply: Reply, data: bytes, started: float, parent: str = "") -> bytes:
-        """The response for a reply to ``data``, which came at ``started`` (of perf_counter).
+    def start(self, call: Incoming, respond: Callable[[Outcome], None]) -> Cancel:
+        """The same, by way of ``respond``, which may be called before this returns."""
+        if self.switchboard is None:
+            raise RuntimeError("there is no event loop to answer in")
+        started = time.perf_counter()
+        job = self.switchboard.start(
+            call.data,
+            call.seconds,
+            lambda reply: respond(self._settle(call, started, reply)),
+        )
+        return partial(self.switchboard.cancel, job)
 
-        ``parent`` is the caller's trace context, as the header ``traceparent`` says it.
-        """
-        if isinstance(reply, Answered):
-            response = reply.response
-        else:
-            response = function.pass_through(data, reply.error)
-        seconds = time.perf_counter() - started
-        record = records.of(reply, data, len(response), seconds)._replace(parent=parent)
+    def _settle(self, call: Incoming, started: float, reply: Reply) -> Outcome:
+        """The outcome for a call that came at ``started`` (of perf_counter)."""
+        reply = records.cleaned(reply, call.data)
+        outcome = _outcome(call.data, reply)
+        size = len(outcome) if isinstance(outcome, bytes) else 0
+        record = records.of(reply, call.data, size, time.perf_counter() - started)
+        parent = call.metadata.get("traceparent")
+        if parent:
+            record = record._replace(parent=parent)
         for observe in self._observers:
             observe(record)
-        return response
+        return outcome
+
+
+def _outcome(data: bytes, reply: Reply) -> Outcome:
+    if isinstance(reply, Answered):
+        return reply.response
+    if reply.cause is Cause.REFUSED:
+        # Nothing was begun, so the call as a whole fails, and Crossplane tries it again.
+        return Refusal(status=Status.RESOURCE_EXHAUSTED, text=str(reply.error))
+    return function.pass_through(data, reply.error)

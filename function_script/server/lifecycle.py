@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
+import gc
 import logging
+import os
 import signal
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
-
-import grpc
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from function_script import __version__
 from function_script.engines import ENGINES
 from function_script.errors import InputError
 from function_script.limits import MIB
 from function_script.sandbox import Pool, PoolOptions, machine, seccomp
-from function_script.server import log, rehearsal, tls, transport
+from function_script.sandbox.switchboard import Switchboard
+from function_script.server import answering, log, rehearsal, tracing
 from function_script.server.answering import Desk
+from function_script.server.http2.listener import Http2
+from function_script.server.tls import Certificates
 from function_script.server.watch import Watch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType, TracebackType
 
     from function_script.server.options import ServeOptions
+    from function_script.server.transport import Front
 
 _LOG = logging.getLogger(__name__)
-# Below the 30 seconds that Kubernetes grants; a call takes seconds at most.
-_GRACE_SECONDS = 20.0
-_PROBE_THREADS = 2
 _ENDING = (signal.SIGTERM, signal.SIGINT)
+# Objects of a call are gone with it, without the collector's help.
+_GC_THRESHOLDS = (20_000, 50, 100)
 
 
 def serve(options: ServeOptions) -> int:
@@ -43,31 +44,33 @@ def serve(options: ServeOptions) -> int:
     """
     started = time.monotonic()
     log.start(debug=options.debug)
-    credentials = _credentials(options)
+    certificates = _certificates(options)
     with ExitStack() as stack:
-        stopping = stack.enter_context(_Signals())
+        signals = stack.enter_context(_Signals())
         pool = stack.enter_context(Pool(_pool_options(options)))
         watch = Watch(pool, options)
-        servicer = health.HealthServicer()
-        max_request_bytes = options.max_recv_message_size_mib * MIB
-        server = transport.build(Desk(pool, watch.observe).answer, max_request_bytes, servicer)
-        port = transport.listen(server, options.address, credentials)
-        probes, probes_port = _listen_for_probes(options.health_address, servicer)
-        ports = (port, probes_port, watch.open(stack))
+        desk = Desk(pool, watch.observe, *tracing.observers(os.environ, stack))
+        front = _front(options, desk, certificates, stack)
+        probed = options.health_address
+        ports = (
+            front.listen(options.address),
+            front.listen_for_probes(probed) if probed else 0,
+            watch.open(stack),
+        )
         pool.fill()
-        server.start()
-        for service in ("", *transport.SERVICES):
-            servicer.set(service, health_pb2.HealthCheckResponse.SERVING)
-        watch.is_serving = True
-        _announce(options, ports, time.monotonic() - started)
-        stopping.wait()
-        watch.is_serving = False
-        _drain(server, probes, servicer)
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(*_GC_THRESHOLDS)
+        signals.lead_to(front.stop)
+        front.serve(
+            on_serving=lambda: _announce(options, watch, ports, time.monotonic() - started),
+            on_stopping=lambda: _stop(watch),
+        )
     _LOG.info("stopped")
     return 0
 
 
-def _credentials(options: ServeOptions) -> grpc.ServerCredentials | None:
+def _certificates(options: ServeOptions) -> Certificates | None:
     """None: in plain text, because somebody said so; never by omission."""
     if options.insecure:
         return None
@@ -77,7 +80,7 @@ def _credentials(options: ServeOptions) -> grpc.ServerCredentials | None:
             hint="give a directory with tls.crt, tls.key and ca.crt by --tls-certs-dir or "
             "TLS_SERVER_CERTS_DIR, or --insecure to serve in plain text",
         )
-    return tls.credentials(options.tls_certs_dir)
+    return Certificates(options.tls_certs_dir)
 
 
 def _pool_options(options: ServeOptions) -> PoolOptions:
@@ -86,28 +89,32 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         limits=replace(options.limits, program_root=root),
         workers=options.workers or machine.quick_workers(),
         max_request_bytes=options.max_recv_message_size_mib * MIB,
+        key_of=answering.owner,
         preload=tuple(ENGINES.values()),
         rehearsals=rehearsal.build(),
     )
 
 
-def _listen_for_probes(
-    address: str, servicer: health.HealthServicer
-) -> tuple[grpc.Server | None, int]:
-    """The health service in plain text, since kubelet has no certificate to show; its port."""
-    if not address:
-        return None, 0
-    server = grpc.server(
-        ThreadPoolExecutor(_PROBE_THREADS, thread_name_prefix="probe"),
-        options=[("grpc.so_reuseport", 0)],
-    )
-    health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
-    port = transport.listen(server, address, None)
-    server.start()
-    return server, port
+def _front(
+    options: ServeOptions, desk: Desk, certificates: Certificates | None, stack: ExitStack
+) -> Front:
+    """The transport that was chosen, to be closed with ``stack``."""
+    max_request_bytes = options.max_recv_message_size_mib * MIB
+    if options.transport == "grpcio":
+        from function_script.server.threaded import Threaded  # noqa: PLC0415 - grpc is slow to import
+
+        threaded = Threaded(desk, max_request_bytes, certificates)
+        stack.callback(threaded.close)
+        return threaded
+    front = Http2(desk, max_request_bytes, certificates)
+    stack.callback(front.close)
+    switchboard = Switchboard(desk.pool, front.loop)
+    stack.callback(switchboard.close)
+    desk.switchboard = switchboard
+    return front
 
 
-def _announce(options: ServeOptions, ports: tuple[int, ...], seconds: float) -> None:
+def _announce(options: ServeOptions, watch: Watch, ports: tuple[int, ...], seconds: float) -> None:
     wanted = (options.address, options.health_address, options.metrics_address)
     hosts = [address.rpartition(":")[0] for address in wanted]
     address, health_address, metrics_address = (
@@ -122,30 +129,24 @@ def _announce(options: ServeOptions, ports: tuple[int, ...], seconds: float) -> 
         version=__version__,
         seconds=round(seconds, 3),
     )
+    watch.is_serving = True
     _LOG.info("serving", extra=values)
 
 
-def _drain(
-    server: grpc.Server, probes: grpc.Server | None, servicer: health.HealthServicer
-) -> None:
-    """Take no more calls, finish those that are there, and say so to whoever probes."""
+def _stop(watch: Watch) -> None:
+    watch.is_serving = False
     _LOG.info("stopping")
-    servicer.enter_graceful_shutdown()
-    server.stop(_GRACE_SECONDS).wait()
-    if probes is not None:
-        probes.stop(None).wait()
 
 
 class _Signals:
-    """Turns SIGTERM and SIGINT into the end of ``wait``; gives them back afterwards."""
+    """Catches SIGTERM and SIGINT from beginning to end; gives them back afterwards."""
 
     def __init__(self) -> None:
-        self._arrived = threading.Event()
-        self._former = {number: signal.getsignal(number) for number in _ENDING}
+        self._stop: Callable[[], None] | None = None
+        self._has_arrived = False
+        self._former = {number: signal.signal(number, self._arrive) for number in _ENDING}
 
     def __enter__(self) -> Self:
-        for number in _ENDING:
-            signal.signal(number, self._arrive)
         return self
 
     def __exit__(
@@ -157,9 +158,13 @@ class _Signals:
         for number, former in self._former.items():
             signal.signal(number, former)
 
-    def wait(self) -> None:
-        """Return when a signal has come."""
-        self._arrived.wait()
+    def lead_to(self, stop: Callable[[], None]) -> None:
+        """Call ``stop`` when a signal comes, or has come."""
+        self._stop = stop
+        if self._has_arrived:
+            stop()
 
     def _arrive(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 # the protocol
-        self._arrived.set()
+        if not self._has_arrived and self._stop is not None:
+            self._stop()
+        self._has_arrived = True

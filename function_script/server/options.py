@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from function_script.limits import Limits
 
@@ -23,6 +23,7 @@ class ServeOptions:
     address: str = "0.0.0.0:9443"  # Crossplane calls from other pods
     health_address: str = "0.0.0.0:8081"  # so does kubelet, from the node
     metrics_address: str = "0.0.0.0:8080"  # and Prometheus
+    transport: Literal["http2", "grpcio"] = "http2"
     insecure: bool = False
     tls_certs_dir: Path | None = None
     debug: bool = False

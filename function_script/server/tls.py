@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import logging
 import ssl
-from typing import TYPE_CHECKING, TypeAlias
-
-import grpc
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from function_script.errors import InputError
 
@@ -22,29 +20,43 @@ _FILES = ("tls.crt", "tls.key", "ca.crt")
 _State: TypeAlias = tuple[tuple[int, int], ...]
 
 
-def credentials(directory: Path) -> grpc.ServerCredentials:
-    """Credentials that demand a client certificate signed by ca.crt; raises InputError.
+class Content(NamedTuple):
+    """What was in the three files, in PEM form."""
 
-    Renewed files are used for the next connection. Unusable ones are logged, and the last good
-    ones stay in use.
+    certificate: bytes
+    key: bytes
+    authority: bytes
+
+
+class Certificates:
+    """A directory's certificates, as they are now; the last good ones when those are not.
+
+    Raises InputError when there are none to begin with.
     """
-    certificates = _Certificates(directory)
-    return grpc.dynamic_ssl_server_credentials(
-        certificates.read(),
-        certificates.read_if_renewed,  # type: ignore[arg-type] # may return None, whatever the stubs say
-        require_client_authentication=True,
-    )
-
-
-class _Certificates:
-    """The three files; remembers which state of them was looked at last."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._state: _State = ()
+        self._content = self._read()
 
-    def read(self) -> grpc.ServerCertificateConfiguration:
-        """The files' content, checked; raises InputError."""
+    @property
+    def content(self) -> Content:
+        """What was read last."""
+        return self._content
+
+    def renew(self) -> bool:
+        """Read what is new, and say whether that was all right. Called for each connection."""
+        try:
+            if self._look() == self._state:
+                return False
+            self._content = self._read()
+        except (InputError, OSError) as error:
+            _LOG.warning("keeping the old certificates: %s", error)
+            return False
+        _LOG.info("using renewed certificates")
+        return True
+
+    def _read(self) -> Content:
         missing = [name for name in _FILES if not (self._directory / name).is_file()]
         if missing:
             raise InputError.of(
@@ -60,26 +72,14 @@ class _Certificates:
                 f'cannot read TLS certificates: "{self._directory}": {error}',
                 hint="tls.key must belong to tls.crt, and all three must be in PEM form",
             ) from error
-        return grpc.ssl_server_certificate_configuration([(key, certificate)], authority)
-
-    def read_if_renewed(self) -> grpc.ServerCertificateConfiguration | None:
-        """New content, or None: nothing new, or nothing usable. Called for each connection."""
-        try:
-            if self._look() == self._state:
-                return None
-            renewed = self.read()
-        except (InputError, OSError) as error:
-            _LOG.warning("keeping the old certificates: %s", error)
-            return None
-        _LOG.info("using renewed certificates")
-        return renewed
+        return Content(certificate, key, authority)
 
     def _look(self) -> _State:
         states = [(self._directory / name).stat() for name in _FILES]
         return tuple((state.st_ino, state.st_mtime_ns) for state in states)
 
     def _check(self) -> None:
-        """Have OpenSSL complain now: gRPC would only fail each handshake. Raises SSLError."""
+        """Have OpenSSL complain now, not in each handshake. Raises SSLError."""
         certificate, key, authority = (str(self._directory / name) for name in _FILES)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)

@@ -1,37 +1,24 @@
-"""gRPC: the FunctionRunnerService in both versions, as raw bytes, with reflection and health.
+"""What a transport hands in and takes out, whichever it is.
 
-Nothing else in the package knows the transport, but for certificates and health.
+``http2`` is our own and ``threaded`` is grpcio's; both serve ``Service`` and nothing else of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
-
-import grpc
-from grpc_health.v1 import health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Protocol, TypeAlias
 
 from function_script.errors import InputError
 from function_script.limits import MIB
-from function_script.proto.v1 import run_function_pb2 as v1
-from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
-
-if TYPE_CHECKING:
-    from grpc_health.v1 import health
-
-# The request, what is left of the caller's time in seconds, the response.
-Answer: TypeAlias = Callable[[bytes, float], bytes]
 
 SERVICES = tuple(
-    module.DESCRIPTOR.services_by_name["FunctionRunnerService"].full_name
-    for module in (v1, v1beta1)
+    f"apiextensions.fn.proto.{version}.FunctionRunnerService" for version in ("v1", "v1beta1")
 )
-# Each waits for a worker most of its time. Crossplane runs up to 100 reconciles per kind of XR.
-_THREADS = 256
+METHOD = "RunFunction"
 # More are refused at once with RESOURCE_EXHAUSTED, which Crossplane tries again.
-_MAX_CALLS = 1_024
+MAX_CALLS = 1_000
 # What callers in Go accept, unless they ask for more; Crossplane does not.
 _CALLERS_LIMIT_BYTES = 4 * MIB
 # Kept of the caller's time to build the answer and send it.
@@ -39,72 +26,92 @@ _MARGIN_SECONDS = 0.1
 _MARGIN_SHARE = 0.2
 
 
-def build(answer: Answer, max_request_bytes: int, servicer: health.HealthServicer) -> grpc.Server:
-    """A server without a port yet."""
-    server = grpc.server(
-        ThreadPoolExecutor(_THREADS, thread_name_prefix="call"),
-        maximum_concurrent_rpcs=_MAX_CALLS,
-        options=[
-            ("grpc.max_receive_message_length", max_request_bytes),
-            ("grpc.max_send_message_length", -1),
-            # Else a second server on the same port would silently get half of the calls.
-            ("grpc.so_reuseport", 0),
-        ],
-    )
-    handler = grpc.unary_unary_rpc_method_handler(_behavior(answer))
-    for service in SERVICES:
-        handlers = grpc.method_handlers_generic_handler(service, {"RunFunction": handler})
-        server.add_generic_rpc_handlers((handlers,))
-    health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
-    health_name = "grpc.health.v1.Health"
-    reflection.enable_server_reflection((*SERVICES, health_name, reflection.SERVICE_NAME), server)
-    return server
+class Status(IntEnum):
+    """The status codes of gRPC that are used here."""
+
+    OK = 0
+    DEADLINE_EXCEEDED = 4
+    NOT_FOUND = 5
+    RESOURCE_EXHAUSTED = 8
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
 
 
-def listen(server: grpc.Server, address: str, credentials: grpc.ServerCredentials | None) -> int:
-    """Bind ``address``, in plain text without ``credentials``; the port. Raises InputError."""
-    try:
-        if credentials is None:
-            port = server.add_insecure_port(address)
-        else:
-            port = server.add_secure_port(address, credentials)
-    except RuntimeError as error:
-        raise _cannot_listen(address) from error
-    if port == 0:
-        raise _cannot_listen(address)
-    return port
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """A call: the request's bytes, the seconds there are to answer, and the caller's metadata."""
+
+    data: bytes
+    seconds: float
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
-def _cannot_listen(address: str) -> InputError:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """No response: the call itself fails, with words for people."""
+
+    status: Status
+    text: str
+
+
+Outcome: TypeAlias = bytes | Refusal
+Cancel: TypeAlias = Callable[[], None]
+
+
+class Service(Protocol):
+    """What is served, seen from a transport."""
+
+    def answer(self, call: Incoming) -> Outcome:
+        """Answer while the calling thread waits."""
+
+    def start(self, call: Incoming, respond: Callable[[Outcome], None]) -> Cancel:
+        """Answer later, in the event loop; the caller may lose interest by what is returned."""
+
+
+class Front(Protocol):
+    """A transport with its ports."""
+
+    def listen(self, address: str) -> int:
+        """Bind the service's port; the port. Raises InputError."""
+
+    def listen_for_probes(self, address: str) -> int:
+        """Bind a port for the health service alone, in plain text."""
+
+    def serve(self, *, on_serving: Callable[[], None], on_stopping: Callable[[], None]) -> None:
+        """Serve until ``stop``; then finish what was begun."""
+
+    def stop(self) -> None:
+        """Have ``serve`` end; from any thread, or a signal's handler."""
+
+    def close(self) -> None:
+        """End what is left."""
+
+
+def cannot_listen(address: str) -> InputError:
+    """Why a port cannot be bound."""
     return InputError.of(
         f'cannot listen on "{address}": it is in use, not allowed or not an address of this host',
         hint="choose another with --address or --health-address",
     )
 
 
-def _behavior(answer: Answer) -> Callable[[bytes, grpc.ServicerContext], bytes]:
-    def run_function(data: bytes, call: grpc.ServicerContext) -> bytes:
-        response = answer(data, _time_left(call))
-        if len(response) > _CALLERS_LIMIT_BYTES:
-            _refuse(call, len(response))
+def time_to_answer(remaining: float) -> float:
+    """Of the seconds until a caller's deadline, those that an evaluation may use."""
+    return remaining - min(_MARGIN_SECONDS, remaining * _MARGIN_SHARE)
+
+
+def too_late() -> Refusal:
+    """The call's deadline had passed before anything was done."""
+    return Refusal(status=Status.DEADLINE_EXCEEDED, text="the deadline had passed on arrival")
+
+
+def sized(response: bytes) -> Outcome:
+    """``response``, or in words what the caller would otherwise meet as a broken call."""
+    if len(response) <= _CALLERS_LIMIT_BYTES:
         return response
-
-    return run_function
-
-
-def _time_left(call: grpc.ServicerContext) -> float:
-    """Seconds; without a deadline more than anybody waits."""
-    remaining = call.time_remaining()
-    left = remaining - min(_MARGIN_SECONDS, remaining * _MARGIN_SHARE)
-    if left <= 0:
-        call.abort(grpc.StatusCode.DEADLINE_EXCEEDED, "the deadline had passed on arrival")
-    return left
-
-
-def _refuse(call: grpc.ServicerContext, size: int) -> NoReturn:
-    """Say in words what the caller would otherwise meet as a broken call."""
-    call.abort(
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        f"the response would have {size / MIB:.1f} MiB, of which most is desired state of earlier "
-        f"steps; callers accept {_CALLERS_LIMIT_BYTES // MIB} MiB",
+    return Refusal(
+        status=Status.RESOURCE_EXHAUSTED,
+        text=f"the response would have {len(response) / MIB:.1f} MiB, of which most is desired "
+        f"state of earlier steps; callers accept {_CALLERS_LIMIT_BYTES // MIB} MiB",
     )

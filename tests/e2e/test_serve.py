@@ -45,10 +45,11 @@ LOOP = builders.request(
 GOOD = builders.request(builders.starlark(SCRIPT))
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+@pytest.fixture(scope="module", params=["http2", "grpcio"])
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server in plain text, for all tests that leave it as they found it."""
-    with Server("--insecure", "--timeout", "1s", "--debug") as server:
+    flags = ("--timeout", "1s", "--debug", "--transport", request.param)
+    with Server("--insecure", *flags) as server:
         yield server
 
 
@@ -157,9 +158,10 @@ def test_a_request_is_one_json_line() -> None:
     assert "seen demo" not in "".join(server.text)
 
 
-def test_a_signal_drains() -> None:
+@pytest.mark.parametrize("transport", ["http2", "grpcio"])
+def test_a_signal_drains(transport: str) -> None:
     """A call that has begun is answered after SIGTERM; then all processes end with code 0."""
-    with Server("--insecure") as server, server.channel() as channel:
+    with Server("--insecure", "--transport", transport) as server, server.channel() as channel:
         begun = method(channel).future(builders.request(builders.starlark(SLOW)), timeout=10)
         time.sleep(0.15)
         family = server.family()

@@ -36,10 +36,11 @@ def directory(authority: Authority, tmp_path_factory: pytest.TempPathFactory) ->
     return authority.server(*NAMES).write(tmp_path_factory.mktemp("tls") / "server")
 
 
-@pytest.fixture(scope="module")
-def server(directory: Path) -> Iterator[Server]:
+@pytest.fixture(scope="module", params=["http2", "grpcio"])
+def server(directory: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server with mutual TLS, its directory given as Crossplane gives it."""
-    with Server(env={"TLS_SERVER_CERTS_DIR": str(directory)}) as server:
+    env = {"TLS_SERVER_CERTS_DIR": str(directory)}
+    with Server("--transport", request.param, env=env) as server:
         yield server
 
 
@@ -103,11 +104,12 @@ def test_insecure_wins(directory: Path, authority: Authority, exists: bool) -> N
         assert not answers(server.channel(authority.client()))
 
 
-def test_renewed_certificates_are_used(tmp_path: Path) -> None:
+@pytest.mark.parametrize("transport", ["http2", "grpcio"])
+def test_renewed_certificates_are_used(tmp_path: Path, transport: str) -> None:
     """New files count for the next connection, without a restart; broken ones do not."""
     old, new = Authority(), Authority()
     directory = old.server(*NAMES).write(tmp_path / "tls")
-    with Server("--tls-certs-dir", str(directory)) as server:
+    with Server("--tls-certs-dir", str(directory), "--transport", transport) as server:
         assert answers(server.channel(old.client()))
         time.sleep(0.01)
         (directory / "tls.key").write_text("broken")

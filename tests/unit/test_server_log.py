@@ -13,6 +13,7 @@ from function_script.limits import MIB, Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.server import log
 from function_script.server.answering import Desk
+from function_script.server.transport import Incoming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +37,13 @@ def desk() -> Iterator[Desk]:
     with Pool(PoolOptions(module="sandbox_handlers", limits=LIMITS, workers=1)) as pool:
         pool.fill()
         yield Desk(pool)
+
+
+def ask(desk: Desk, data: bytes) -> bytes:
+    """The response to a request."""
+    outcome = desk.answer(Incoming(data=data, seconds=5.0))
+    assert isinstance(outcome, bytes)
+    return outcome
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
@@ -83,7 +91,7 @@ def test_an_exception_is_on_its_line(capsys: pytest.CaptureFixture[str]) -> None
 def test_an_answer_is_recorded(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """One line per request with the handler's facts, sizes and times."""
     log.start(debug=False)
-    assert desk.answer(b"echo hello", 5.0) == b"hello"
+    assert ask(desk, b"echo hello") == b"hello"
     (line,) = lines(capsys)
     assert (line["msg"], line["outcome"]) == ("answered", "ok")
     assert (line["request_bytes"], line["response_bytes"]) == (10, 5)
@@ -94,7 +102,7 @@ def test_an_answer_is_recorded(desk: Desk, capsys: pytest.CaptureFixture[str]) -
 def test_a_fatal_answer_says_why(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """A handler's diagnostics are one field of one line."""
     log.start(debug=False)
-    desk.answer(b"problem x", 5.0)
+    ask(desk, b"problem x")
     (line,) = lines(capsys)
     assert line["outcome"] == "fatal"
     assert line["error"] == "main.star:2:3: cannot run: for the test (none)"
@@ -106,7 +114,7 @@ def test_a_lost_worker_is_recorded_and_answered(
     """The user's limits are information, our own bugs are errors; both get a response."""
     log.start(debug=False)
     for command in (b"spin", b"raise hunter2"):
-        response = builders.pb.RunFunctionResponse.FromString(desk.answer(command, 5.0))
+        response = builders.pb.RunFunctionResponse.FromString(ask(desk, command))
         assert response.results[0].severity == builders.pb.SEVERITY_FATAL
     timeout, bug = lines(capsys)
     assert (timeout["level"], timeout["outcome"]) == ("info", "timeout")
@@ -118,8 +126,8 @@ def test_a_lost_worker_is_recorded_and_answered(
 def test_prints_are_for_debugging_only(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """What programs print may hold anything, so it is logged on demand."""
     log.start(debug=False)
-    desk.answer(b"say secret", 5.0)
+    ask(desk, b"say secret")
     assert "secret" not in capsys.readouterr().err
     log.start(debug=True)
-    desk.answer(b"say secret", 5.0)
+    ask(desk, b"say secret")
     assert "secret" in capsys.readouterr().err

@@ -1,34 +1,110 @@
-"""The transport alone: deadlines, sizes and ports, in front of a plain function."""
+"""Both transports alone: deadlines, sizes and ports, in front of a plain service."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Protocol
 
 import grpc
 import pytest
-from grpc_health.v1 import health
 
 from function_script.errors import InputError
 from function_script.limits import MIB
+from function_script.proto.v1 import run_function_pb2 as v1
+from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
 from function_script.server import transport
+from function_script.server.http2.health import Health, Serving
+from function_script.server.http2.listener import Port
+from function_script.server.http2.router import Router
+from function_script.server.threaded import Threaded
+from function_script.server.transport import Incoming, Outcome, Refusal, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
 ANY_SIZE = [("grpc.max_receive_message_length", -1)]
+MAX_REQUEST_BYTES = 1 * MIB
 
 
 class Recorder:
-    """Answers as many bytes as asked for, and remembers the times it was given."""
+    """Answers as many bytes as asked for, and remembers what it was given."""
 
     def __init__(self) -> None:
-        self.times: list[float] = []
+        self.calls: list[Incoming] = []
 
-    def answer(self, data: bytes, timeout_seconds: float) -> bytes:
-        """``data`` is a decimal number."""
-        self.times.append(timeout_seconds)
-        return bytes(int(data))
+    def answer(self, call: Incoming) -> Outcome:
+        """``data`` is a decimal number, or something to refuse."""
+        self.calls.append(call)
+        if not call.data.strip().isdigit():
+            return Refusal(status=Status.RESOURCE_EXHAUSTED, text="10 % is too much: \N{SNOWMAN}")
+        return bytes(int(call.data))
+
+    def start(self, call: Incoming, respond: Callable[[Outcome], None]) -> Callable[[], None]:
+        """The same, at once."""
+        respond(self.answer(call))
+        return lambda: None
+
+
+class Served(Protocol):
+    """A transport that serves in a thread."""
+
+    port: int
+
+    def stop(self) -> None:
+        """End it."""
+
+
+class InLoop:
+    """Our own transport, without signals, which only the main thread may have."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._loop = asyncio.new_event_loop()
+        health = Health(transport.SERVICES)
+        health.set(Serving.SERVING)
+        router = Router(health)
+        router.add_service(recorder, MAX_REQUEST_BYTES)
+        self._listener = Port(self._loop, router, None)
+        self.port = self._listener.bind("127.0.0.1:0")
+        self._loop.call_soon(self._listener.open)
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it."""
+
+        async def close() -> None:
+            self._listener.close()
+            self._listener.abort()
+            await asyncio.sleep(0.01)
+
+        asyncio.run_coroutine_threadsafe(close(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class InThreads:
+    """gRPC's own."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._threaded = Threaded(recorder, MAX_REQUEST_BYTES, None)
+        self.port = self._threaded.listen("127.0.0.1:0")
+        self._stop = threading.Event()
+        self._thread = threading.Thread(
+            target=self._threaded.serve,
+            kwargs={"on_serving": self._stop.set, "on_stopping": lambda: None},
+            daemon=True,
+        )
+        self._thread.start()
+        self._stop.wait(10)
+
+    def stop(self) -> None:
+        """End it."""
+        self._threaded.stop()
+        self._thread.join()
+        self._threaded.close()
 
 
 @pytest.fixture
@@ -37,15 +113,22 @@ def recorder() -> Recorder:
     return Recorder()
 
 
-@pytest.fixture
-def send(recorder: Recorder) -> Iterator[grpc.UnaryUnaryMultiCallable]:
+@pytest.fixture(params=[InLoop, InThreads], ids=["http2", "grpcio"])
+def send(
+    request: pytest.FixtureRequest, recorder: Recorder
+) -> Iterator[grpc.UnaryUnaryMultiCallable]:
     """A call to a server in this process."""
-    server = transport.build(recorder.answer, 1 * MIB, health.HealthServicer())
-    port = transport.listen(server, "127.0.0.1:0", None)
-    server.start()
-    with grpc.insecure_channel(f"127.0.0.1:{port}", options=ANY_SIZE) as channel:
+    served: Served = request.param(recorder)
+    with grpc.insecure_channel(f"127.0.0.1:{served.port}", options=ANY_SIZE) as channel:
         yield channel.unary_unary(METHOD)
-    server.stop(None).wait()
+    served.stop()
+
+
+def refused(send: grpc.UnaryUnaryMultiCallable, data: bytes, **options: object) -> grpc.RpcError:
+    """The error that a call must end with."""
+    with pytest.raises(grpc.RpcError) as error:
+        send(data, **options)
+    return error.value
 
 
 def test_the_time_left_is_passed_on_less_a_margin(
@@ -55,33 +138,92 @@ def test_the_time_left_is_passed_on_less_a_margin(
     send(b"1", timeout=5)
     send(b"1", timeout=0.3)
     send(b"1")
-    assert 4.5 < recorder.times[0] < 4.95
-    assert 0.1 < recorder.times[1] < 0.25
-    assert recorder.times[2] > 1e9
+    assert 4.5 < recorder.calls[0].seconds < 4.95
+    assert 0.1 < recorder.calls[1].seconds < 0.25
+    assert recorder.calls[2].seconds > 1e9
+
+
+def test_metadata_is_passed_on(send: grpc.UnaryUnaryMultiCallable, recorder: Recorder) -> None:
+    """A caller's trace context arrives; what is not there is None."""
+    send(b"1", metadata=[("traceparent", "00-a-b-01")])
+    assert recorder.calls[0].metadata.get("traceparent") == "00-a-b-01"
+    assert recorder.calls[0].metadata.get("tracestate") is None
+
+
+def test_a_refusal_is_read_in_words(send: grpc.UnaryUnaryMultiCallable) -> None:
+    """Code and text arrive, whatever letters are in it."""
+    error = refused(send, b"x")
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert error.details() == "10 % is too much: \N{SNOWMAN}"
 
 
 def test_a_response_no_caller_accepts_is_refused(send: grpc.UnaryUnaryMultiCallable) -> None:
     """Over 4 MiB the caller reads why, instead of meeting a broken call."""
     assert len(send(b"%d" % (4 * MIB))) == 4 * MIB
-    with pytest.raises(grpc.RpcError) as refused:
-        send(b"%d" % (5 * MIB))
-    assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert "the response would have 5.0 MiB" in refused.value.details()
+    error = refused(send, b"%d" % (5 * MIB))
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "the response would have 5.0 MiB" in error.details()
+
+
+def test_requests_over_the_limit_are_refused(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
+) -> None:
+    """The largest is served, a byte more is not."""
+    send(b"1" + b" " * (MAX_REQUEST_BYTES - 1))
+    error = refused(send, b"1" + b" " * MAX_REQUEST_BYTES)
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert len(recorder.calls) == 1
+
+
+def test_compressed_requests_are_served(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
+) -> None:
+    """What is in gzip format is decoded; a bomb is refused at the limit of any request."""
+    assert send(b"00000000000000000007", compression=grpc.Compression.Gzip) == bytes(7)
+    bomb = b"0" * (20 * MIB)
+    error = refused(send, bomb, compression=grpc.Compression.Gzip)
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert len(recorder.calls) == 1
+
+
+def test_other_compressions_are_not_implemented(recorder: Recorder) -> None:
+    """deflate, which gRPC's library would decode, is refused cleanly."""
+    served = InLoop(recorder)
+    with grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel:
+        error = refused(
+            channel.unary_unary(METHOD), b"0" * 1_000, compression=grpc.Compression.Deflate
+        )
+    served.stop()
+    assert error.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_unknown_methods_are_not_implemented(recorder: Recorder) -> None:
+    """Crossplane falls back to another version on UNIMPLEMENTED, and on nothing else."""
+    served = InLoop(recorder)
+    with grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel:
+        error = refused(channel.unary_unary(METHOD.replace("v1", "v9")), b"1")
+    served.stop()
+    assert error.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
 def test_both_versions_are_offered() -> None:
     """UNIMPLEMENTED would make Crossplane call a second time."""
-    assert transport.SERVICES == (
-        "apiextensions.fn.proto.v1.FunctionRunnerService",
-        "apiextensions.fn.proto.v1beta1.FunctionRunnerService",
-    )
+    assert tuple(
+        module.DESCRIPTOR.services_by_name["FunctionRunnerService"].full_name
+        for module in (v1, v1beta1)
+    ) == transport.SERVICES
 
 
 def test_a_port_is_taken_once() -> None:
     """A second server on the same port is refused."""
-    servers = [transport.build(lambda d, _: d, MIB, health.HealthServicer()) for _ in range(2)]
-    port = transport.listen(servers[0], "127.0.0.1:0", None)
+    loop = asyncio.new_event_loop()
+    ports = [Port(loop, Router(Health(())), None) for _ in range(2)]
+    number = ports[0].bind("127.0.0.1:0")
     with pytest.raises(InputError, match="cannot listen on"):
-        transport.listen(servers[1], f"127.0.0.1:{port}", None)
-    for server in servers:
-        server.stop(None).wait()
+        ports[1].bind(f"127.0.0.1:{number}")
+    threaded = Threaded(Recorder(), MIB, None)
+    with pytest.raises(InputError, match="cannot listen on"):
+        threaded.listen(f"127.0.0.1:{number}")
+    threaded.close()
+    ports[0].close()
+    loop.close()
