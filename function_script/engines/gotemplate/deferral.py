@@ -18,6 +18,7 @@ TOLERANT: Final = frozenset(
     {
         *("all", "and", "any", "coalesce", "default", "dig", "empty", "eq", "hasKey", "kindIs"),
         *("ne", "not", "or", "ternary", "getExternalName", "getResourceCondition"),
+        *("isDeleting", "unreadyReason"),
     }
 )
 # Those that have something to put in the place of a variable that could not be computed.

@@ -6,11 +6,13 @@ ones alike: in the first reconcile nothing is observed yet.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from function_script import objects
 from function_script.engines.library.function import Group
 from function_script.objects import EXTERNAL_NAME
+from function_script.readiness import judge
 
 if TYPE_CHECKING:
     from function_script.values import Object, Readable
@@ -28,6 +30,12 @@ def is_ready(resource: Readable, type: str = "Ready") -> bool:  # noqa: A002 - t
     """Whether the resource has the condition Ready (or another one) with status "True"."""
     condition = objects.find_condition(resource, type)
     return condition is not None and condition.get("status") == "True"
+
+
+def unready_reason(resource: Readable) -> str:
+    """Why the resource is not ready, by the rule of its kind; an empty text if it is ready."""
+    found = objects.body(resource)
+    return judge(found if isinstance(found, Mapping) and found else None).why
 
 
 def is_deleting(resource: Readable) -> bool:
@@ -83,6 +91,12 @@ FUNCTIONS = (
         is_ready,
         example='is_ready({"status": {"conditions": [{"type": "Ready", "status": "True"}]}})',
         result=True,
+    ),
+    _GROUP.filter(
+        unready_reason,
+        example='unready_reason({"kind": "Bucket", "status": {"conditions": [{"type": "Ready", '
+        '"status": "False", "reason": "Creating"}]}})',
+        result="has Ready=False: Creating",
     ),
     _GROUP.filter(
         is_deleting,

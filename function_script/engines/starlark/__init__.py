@@ -52,7 +52,8 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> Returned:
         again = partial(_fail_again, scope=scope, text=text, limits=limits, options=options)
         said = blame.exactly(str(error), program, again)
         raise errors.failed(said, script.main, script.sources, request, limits) from error
-    return replace(_result(reply, script, limits), withheld=withheld)
+    result = _result(reply, script, limits)
+    return replace(result, withheld=withheld) if withheld else result
 
 
 def _fail_again(

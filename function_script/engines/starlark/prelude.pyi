@@ -174,6 +174,13 @@ def is_ready(resource: Incomplete, type: str = 'Ready') -> bool:
     """
 
 
+def unready_reason(resource: Incomplete) -> str:
+    r"""Why the resource is not ready, by the rule of its kind; an empty text if it is ready.
+
+    Example: unready_reason({"kind": "Bucket", "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Creating"}]}}) gives "has Ready=False: Creating"
+    """
+
+
 def is_deleting(resource: Incomplete) -> bool:
     r"""Whether the resource is being deleted.
 

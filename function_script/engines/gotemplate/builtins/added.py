@@ -48,6 +48,10 @@ def _is_deleting(resource: object) -> bool:
     return isinstance(resource, dict) and resources.is_deleting(resource)
 
 
+def _unready_reason(resource: object) -> str:
+    return resources.unready_reason(resource if isinstance(resource, dict) else None)
+
+
 def _has_capability(run: Run, name: str) -> bool:
     found = _find(run.root, "meta", "capabilities")
     return isinstance(found, list) and f"CAPABILITY_{name.removeprefix('CAPABILITY_')}" in found
@@ -80,6 +84,7 @@ FUNCTIONS: Final = (
         gives="string",
     ),
     Function(name="isDeleting", takes="any", call=_is_deleting, gives="bool"),
+    Function(name="unreadyReason", takes="any", call=_unready_reason, gives="string"),
     Function(
         name="hasCapability", takes="string", call=_has_capability, needs=Needs.RUN, gives="bool"
     ),
