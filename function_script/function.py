@@ -79,7 +79,7 @@ def run(
     on_limits(step.limits)
     scope = scope_of(data, step)
     asked = requirements.resolve(step.requirements, scope)
-    if not requirements.are_answered(asked, data):
+    if requirements.find_missing(asked, data):
         return response.encode(response.waiting(data, asked), step.limits)
 
     with known.time_of_program(facts):

@@ -45,12 +45,14 @@ def resolve(declared: Requirements, scope: Scope) -> Asked:
     return Asked(resources, dict(declared.schemas))
 
 
-def are_answered(asked: Asked, given: wire.Request) -> bool:
-    """Whether the caller has looked for everything, which it may not have found.
+def find_missing(asked: Asked, given: wire.Request) -> list[str]:
+    """The names of what the caller has not looked for yet; what it did not find is not missing.
 
-    Raises InputError when it never will. What was fetched for another selector under the same
-    name, such as an earlier reconcile's, is no answer.
+    Raises InputError when it never will look. What was fetched for another selector under the
+    same name, such as an earlier reconcile's, is no answer.
     """
+    if asked is _NOTHING:
+        return []
     missing = [
         name
         for name, selector in asked.resources.items()
@@ -64,7 +66,7 @@ def are_answered(asked: Asked, given: wire.Request) -> bool:
     for name in missing:
         if given.extra_resources and asked.resources[name].namespace is not None:
             raise _incapable(name, "resources of a namespace", "REQUIRED_RESOURCES")
-    return not missing and not schemas
+    return [*missing, *schemas]
 
 
 def check_capabilities(given: wire.Request, resources: list[str], schemas: list[str]) -> None:
@@ -79,8 +81,9 @@ def check_capabilities(given: wire.Request, resources: list[str], schemas: list[
 
 def merge(wanted: Contribution, asked: Asked, given: wire.Request) -> Contribution:
     """What the program wants with what its input declares. Raises DocumentError, InputError."""
-    check_capabilities(given, sorted(wanted.resources), sorted(wanted.schemas))
-    if not any(asked):
+    if wanted.resources or wanted.schemas:
+        check_capabilities(given, sorted(wanted.resources), sorted(wanted.schemas))
+    if asked is _NOTHING:
         return wanted
     for name, selector in wanted.resources.items():
         if asked.resources.get(name, selector) != selector:

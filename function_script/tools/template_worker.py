@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script import engines, function, inputs, wire
+from function_script import engines, function, inputs, requirements, wire
 from function_script.errors import FatalError, InputError
 from function_script.program import Rendered
 
@@ -29,6 +29,12 @@ def _render(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], 
     step = inputs.parse(wire.decode_struct(data.input or b""), ceilings, function.outside(data))
     on_limits(step.limits)
     scope = function.scope_of(data, step)
+    missing = requirements.find_missing(requirements.resolve(step.requirements, scope), data)
+    if missing:
+        raise InputError.of(
+            f'cannot render: "{missing[0]}" is required, and not in the data',
+            hint="put what would be fetched under required_resources; no items: nothing was found",
+        )
     result = engines.get(step.language).evaluate(step.program, scope, step.limits)
     if not isinstance(result, Rendered):
         raise InputError.of(f"cannot show the text of a {step.kind}: it renders none")

@@ -179,6 +179,15 @@ fileSystem: {dirPath: site}
     assert str(caught.value.diagnostics[0].span) == f"{tmp_path}/site/main.j2:2:7"
 
 
+def test_what_the_input_requires_is_in_the_data() -> None:
+    """The program would not run without it; that nothing was found is an answer."""
+    required = "requirements: {resources: {x: {apiVersion: v1, kind: A, matchName: b}}}\n"
+    text = f"{JINJA.partition('inline')[0]}{required}inline: '{{{{ required_resources.x }}}}'\n"
+    with pytest.raises(FatalError, match='"x" is required, and not in the data'):
+        render(text, {"observed": OBSERVED})
+    assert render(text, {"required_resources": {"x": {"items": []}}}) == '{"items": []}'
+
+
 MISTAKES = [
     pytest.param("kind: ConfigMap", "", "it holds no JinjaTemplate or GoTemplate", id="none"),
     pytest.param(COMPOSITION, "", 'there are 2.*"first", "second"', id="two"),
