@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import pytest
 
 from function_script import documents, objects, quantities
 from function_script.cli.serve import serve
+from function_script.server import metrics
+from function_script.server.http2.listener import _GRACE_SECONDS as GRACE_SECONDS
 from function_script.source import Source
 
 if TYPE_CHECKING:
@@ -70,12 +73,112 @@ def test_every_argument_is_a_flag_of_the_server() -> None:
         option.type.convert(value, option, None)
 
 
-def test_kubelet_probes_the_health_port() -> None:
-    """The plain one; the port that Crossplane calls asks for certificates."""
-    default = str(flag("--health-address").default).rpartition(":")[2]
-    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
-        assert objects.find_path(container(), f"{probe}.grpc.port") == int(default)
-    assert objects.find_path(container(), "ports[0].containerPort") == int(default)
+def test_kubelet_probes_the_plain_ports() -> None:
+    """The port that Crossplane calls asks for certificates."""
+    ports = {}
+    for index, name in enumerate(("health", "metrics")):
+        default = str(flag(f"--{name}-address").default).rpartition(":")[2]
+        assert objects.find_path(container(), f"ports[{index}].name") == name
+        assert objects.find_path(container(), f"ports[{index}].containerPort") == int(default)
+        ports[name] = int(default)
+    for probe in ("startupProbe", "livenessProbe"):
+        assert objects.find_path(container(), f"{probe}.grpc.port") == ports["health"]
+    readiness = objects.find_path(container(), "readinessProbe.httpGet")
+    assert readiness == {"path": "/readyz", "port": "metrics"}
+
+
+MANIFESTS = sorted((ROOT / "examples" / "install").rglob("*.yaml"))
+KINDS = {
+    "function.yaml": ["Function"],
+    "deploymentruntimeconfig.yaml": ["DeploymentRuntimeConfig"],
+    "poddisruptionbudget.yaml": ["PodDisruptionBudget"],
+    "networkpolicy.yaml": ["NetworkPolicy"],
+    "monitoring/podmonitor.yaml": ["PodMonitor"],
+    "autoscaling/horizontalpodautoscaler.yaml": ["HorizontalPodAutoscaler"],
+    "autoscaling/keepreplicas.yaml": [
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
+    ],
+}
+
+
+def documents_of(name: str) -> list[Object]:
+    """The objects of a manifest."""
+    text = (ROOT / "examples" / "install" / name).read_text()
+    return [found.value for found in documents.read_source(Source(name=name, text=text))]
+
+
+def test_the_folder_holds_what_its_readme_says() -> None:
+    """`kubectl apply -f` of the folder itself takes all that every cluster has, and no JSON."""
+    found = {str(path.relative_to(ROOT / "examples" / "install")) for path in MANIFESTS}
+    assert found == set(KINDS)
+    for name, kinds in KINDS.items():
+        assert [document["kind"] for document in documents_of(name)] == kinds
+    assert not list((ROOT / "examples" / "install").glob("*.json"))
+    readme = (ROOT / "examples" / "install" / "README.md").read_text()
+    assert all(name.split("/")[0] in readme for name in found)
+
+
+SELECTORS = [
+    pytest.param("poddisruptionbudget.yaml", "spec.selector.matchLabels", id="disruption"),
+    pytest.param("networkpolicy.yaml", "spec.podSelector.matchLabels", id="network"),
+    pytest.param("monitoring/podmonitor.yaml", "spec.selector.matchLabels", id="monitor"),
+]
+
+
+@pytest.mark.parametrize(("name", "path"), SELECTORS)
+def test_selectors_find_the_functions_pods(name: str, path: str) -> None:
+    """By the label that Crossplane gives them, in the namespace where it runs them."""
+    (manifest,) = documents_of(name)
+    function = objects.find_path(load("function.yaml"), "metadata.name")
+    assert objects.find_path(manifest, path) == {"pkg.crossplane.io/function": function}
+    assert objects.find_path(manifest, "metadata.namespace") == "crossplane-system"
+
+
+def test_replicas_are_spread_by_the_same_label() -> None:
+    """Over nodes and zones."""
+    spec = objects.find_path(load("deploymentruntimeconfig.yaml"), CONTAINER.rpartition(".")[0])
+    assert isinstance(spec, dict)
+    selectors = [
+        objects.find_path(spec, f"topologySpreadConstraints[{index}].labelSelector.matchLabels")
+        for index in range(2)
+    ]
+    term = "affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]"
+    path = f"{term}.podAffinityTerm.labelSelector.matchLabels"
+    function = objects.find_path(load("function.yaml"), "metadata.name")
+    for found in (*selectors, objects.find_path(spec, path)):
+        assert found == {"pkg.crossplane.io/function": function}
+
+
+def test_the_drain_fits_into_the_grace_period() -> None:
+    """A stopping server finishes before Kubernetes kills it, with the time of one run to spare."""
+    config = load("deploymentruntimeconfig.yaml")
+    path = f"{CONTAINER.rpartition('.')[0]}.terminationGracePeriodSeconds"
+    grace = objects.find_path(config, path)
+    timeout = quantities.parse_duration(arguments()["--timeout"])
+    assert isinstance(grace, int)
+    assert grace >= GRACE_SECONDS + timeout
+
+
+def test_the_autoscaler_looks_at_a_metric_there_is() -> None:
+    """A gauge of ours, on the Deployment of a revision of the function."""
+    (scaler,) = documents_of("autoscaling/horizontalpodautoscaler.yaml")
+    metric = objects.find_path(scaler, "spec.metrics[1].pods.metric.name")
+    rendered = metrics.Metrics(metrics.Gauges).render().decode()
+    assert f"\n{metric} " in rendered
+    target = str(objects.find_path(scaler, "spec.scaleTargetRef.name"))
+    assert re.fullmatch(r"function-script-[0-9a-f]{12}", target)
+
+
+def test_the_network_lets_in_what_is_served() -> None:
+    """The function's port from Crossplane, the metrics from monitoring, and nothing out."""
+    (policy,) = documents_of("networkpolicy.yaml")
+    ports = [
+        objects.find_path(policy, f"spec.ingress[{index}].ports[0].port") for index in range(2)
+    ]
+    flags = ("--address", "--metrics-address")
+    assert ports == [int(str(flag(name).default).rpartition(":")[2]) for name in flags]
+    assert objects.find_path(policy, "spec.egress") == []
 
 
 def test_the_memory_limit_holds_every_worker() -> None:

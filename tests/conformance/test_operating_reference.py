@@ -16,7 +16,7 @@ from function_script.server import log, metrics, records
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = (ROOT / "docs" / "reference" / "metrics.md").read_text()
 LOGS = (ROOT / "docs" / "reference" / "logs.md").read_text()
-DASHBOARD = ROOT / "examples" / "install" / "grafana-dashboard.json"
+DASHBOARD = ROOT / "examples" / "install" / "grafana" / "dashboard.json"
 FULL = records.Record(
     outcome="fatal",
     is_alarming=False,
