@@ -1,0 +1,26 @@
+"""The page of documents names what there is: meta kinds, sources, and what Operations watch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from function_script.contribution.dialects import OURS
+from function_script.inputs import origin, places
+from function_script.program import OWN_REQUIREMENTS
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "documents.md"
+NAMES = [
+    *(f"| `{kind}` |" for kind in OURS.kinds),
+    *(f"| `{source}` |" for source in (origin.INLINE, origin.FILE_SYSTEM, *places.SECTIONS)),
+    f"`{OURS.prefix}/composition-resource-name`",
+    f"`{OURS.meta_api_version}`",
+    f"`{OWN_REQUIREMENTS}`",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_name_is_on_the_page(name: str) -> None:
+    """Whoever adds one says what it means."""
+    assert name in PAGE.read_text()
