@@ -1,0 +1,148 @@
+"""What an operator sees of a real server: metrics, probes, traces, and a line for every request."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+import urllib.error
+import urllib.request
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import TYPE_CHECKING
+
+import builders
+import pytest
+from e2e.authority import Authority
+from e2e.serving import SERVER_NAME, Server, call, method
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
+SLOW = builders.request(
+    builders.starlark(
+        "def main(req):\n    for i in range(40000000):\n        pass\n    return {}\n"
+    )
+)
+BOMB = builders.request(builders.starlark("def main(req):\n    x = [0] * 1000000000\n"))
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+
+
+def fetch(server: Server, path: str) -> tuple[int, str]:
+    """Status and text of a page."""
+    try:
+        with urllib.request.urlopen(f"http://{server.metrics_address}{path}", timeout=5) as page:
+            return page.status, page.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+def test_metrics_tell_what_happened() -> None:
+    """Requests by outcome, a lost worker by its cause; the log names the XR of both."""
+    with Server("--insecure", "--timeout", "1s") as server, server.channel() as channel:
+        call(channel, GOOD)
+        call(channel, BOMB)
+        status, text = fetch(server, "/metrics")
+        server.stop()
+    assert status == 200
+    for line in (
+        'function_script_requests_total{input="StarlarkScript",outcome="ok"} 1.0',
+        'function_script_requests_total{input="StarlarkScript",outcome="memory"} 1.0',
+        'function_script_worker_restarts_total{cause="memory"} 1.0',
+        'function_script_limits_hit_total{limit="memory"} 1.0',
+        'function_script_stage_duration_seconds_count{stage="program"} 1.0',
+        "function_script_queue_length 0.0",
+    ):
+        assert line in text
+    (lost,) = server.lines("not answered")
+    (answered,) = server.lines("answered")
+    for line in (lost, answered):
+        assert (line["kind"], line["name"], line["language"]) == ("XThing", "demo", "starlark")
+    assert (lost["outcome"], lost["limit"]) == ("memory", "memory")
+
+
+def test_a_stopping_server_lives_and_is_not_ready() -> None:
+    """Kubernetes sends no more calls, and does not restart what is about to end."""
+    with Server("--insecure", "--timeout", "5s") as server, server.channel() as channel:
+        assert fetch(server, "/livez") == (200, "ok\n")
+        assert fetch(server, "/readyz") == (200, "ok\n")
+        begun = method(channel).future(SLOW, timeout=10)
+        time.sleep(0.15)
+        assert 'function_script_workers{state="' in fetch(server, "/metrics")[1]
+        server.signal(signal.SIGTERM)
+        assert server.says('"msg":"stopping"')
+        assert fetch(server, "/readyz") == (503, "not serving\n")
+        assert fetch(server, "/livez") == (200, "ok\n")
+        assert not begun.result().results
+        assert server.stop() == 0
+
+
+def test_the_pages_can_be_turned_off() -> None:
+    """An empty address means no port."""
+    with Server("--insecure", "--metrics-address", "") as server:
+        assert server.metrics_address == "none"
+
+
+def test_a_certificates_end_is_a_metric(tmp_path: Path) -> None:
+    """Of the file that is there, so that a renewed one shows."""
+    directory = Authority().server(SERVER_NAME).write(tmp_path)
+    with Server("--tls-certs-dir", str(directory)) as server:
+        text = fetch(server, "/metrics")[1]
+    name = "function_script_certificate_expiry_timestamp_seconds"
+    (line,) = [line for line in text.splitlines() if line.startswith(name)]
+    assert float(line.split()[1]) > time.time()
+
+
+class Collector(HTTPServer):
+    """Takes traces as a collector does."""
+
+    def __init__(self) -> None:
+        self.requests: list[ExportTraceServiceRequest] = []
+        super().__init__(("127.0.0.1", 0), _Taker)
+
+
+class _Taker(BaseHTTPRequestHandler):
+    server: Collector
+
+    def do_POST(self) -> None:
+        """Keep the spans."""
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests.append(ExportTraceServiceRequest.FromString(body))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    """A collector on a port of its own."""
+    with Collector() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("transport", ["http2", "grpcio"])
+def test_a_trace_goes_on_in_the_server(collector: Collector, transport: str) -> None:
+    """The span is below the caller's, and is sent before the server ends."""
+    endpoint = f"http://127.0.0.1:{collector.server_port}"
+    env = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_COMPRESSION": "none"}
+    flags = ["--insecure", "--transport", transport]
+    with Server(*flags, env=env) as server, server.channel() as channel:
+        parent = (("traceparent", f"00-{TRACE}-b7ad6b7169203331-01"),)
+        method(channel)(GOOD, timeout=5, metadata=parent)
+        assert server.stop() == 0
+    (sent,) = collector.requests
+    (spans,) = sent.resource_spans
+    names = {item.key: item.value.string_value for item in spans.resource.attributes}
+    assert names["service.name"] == "function-script"
+    (span,) = spans.scope_spans[0].spans
+    assert (span.name, span.trace_id.hex()) == ("RunFunction", TRACE)
+    assert [event.name for event in span.events] == ["worker found", "program ran"]
