@@ -30,14 +30,15 @@ _UNTYPED: Final = "interface {}"
 
 
 def readers(missing: MissingKey) -> dict[str, object]:
-    """The functions ``get1`` to ``get4`` and ``get`` (value, names), for generated code."""
+    """The functions ``get1`` to ``get5`` and ``get`` (value, names), for generated code."""
     if missing == "default":
-        return {"get1": _get1, "get2": _get2, "get3": _get3, "get4": _get4, "get": _get}
+        short = (_get1, _get2, _get3, _get4, _get5)
+        return {"get": _get, **{f"get{count}": get for count, get in enumerate(short, 1)}}
 
     def get(value: object, *names: str) -> object:
         return walk(value, names, missing)
 
-    return dict.fromkeys(("get1", "get2", "get3", "get4", "get"), get)
+    return dict.fromkeys(("get1", "get2", "get3", "get4", "get5", "get"), get)
 
 
 # An absent key at the end is a common case, and an exception its most expensive way: hence `get`.
@@ -70,6 +71,13 @@ def _get4(value: object, first: str, second: str, third: str, fourth: str) -> ob
         return value[first][second][third].get(fourth, MISSING)  # type: ignore[index] # see above
     except (AttributeError, KeyError, TypeError):
         return walk(value, (first, second, third, fourth), "default")
+
+
+def _get5(value: object, first: str, second: str, third: str, fourth: str, last: str) -> object:  # noqa: PLR0913, PLR0917 # a chain
+    try:
+        return value[first][second][third][fourth].get(last, MISSING)  # type: ignore[index] # see above
+    except (AttributeError, KeyError, TypeError):
+        return walk(value, (first, second, third, fourth, last), "default")
 
 
 def _get(value: object, *names: str) -> object:

@@ -131,6 +131,7 @@ def compile_program(sources: Sources) -> Loaded:
     trees: dict[str, list[Node]] = {}
     origins: dict[str, Source] = {}
     assigned: set[str] = set()
+    called: set[str] = set()
     bad: list[BadSource] = []
     tokens = 0
     for name, source in sources.texts:
@@ -143,11 +144,13 @@ def compile_program(sources: Sources) -> Loaded:
             trees.setdefault(template, root)
             origins.setdefault(template, source)
         assigned |= parsed.assigned
+        called |= parsed.called
         tokens += parsed.tokens
         parser.check_tokens(tokens)
     if bad:
         raise ProgramFailure(bad)
-    around = Surroundings(functions, frozenset(assigned))
+    mutates = any(functions[name].mutates for name in called)
+    around = Surroundings(functions, frozenset(assigned), mutates)
     manner = MANNER if sources.settings.defers else None
     return Loaded(compile_templates(trees, around, sources.settings.missing, manner), origins)
 

@@ -163,6 +163,8 @@ class Run:
         """What an action prints that is no string."""
         if type(value) is int or type(value) is Int:
             return int.__repr__(value)
+        if type(value) is bool:
+            return "true" if value else "false"
         if value is None or value is MISSING:
             return printing.NO_VALUE
         if isinstance(value, (dict, list, bytes)):

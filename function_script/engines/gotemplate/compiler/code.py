@@ -55,7 +55,11 @@ class Code:
         self.constants: dict[str, object] = {}
         # What is certain to fail once it is reached.
         self.failures: list[tuple[Site, str]] = []
+        # Locals that get another value while they can be seen.
+        self.changing: set[str] = set()
         self._known: dict[tuple[type, object], str] = {}
+        # What is computed already: in each of the blocks around the next line.
+        self._computed: list[dict[str, str]] = [{}]
         self._indent = ""
         self._names = 0
 
@@ -70,10 +74,23 @@ class Code:
         self.line(header, site)
         outer, self._indent = self._indent, self._indent + INDENT
         before = len(self.lines)
+        self._computed.append({})
         yield
+        self._computed.pop()
         if len(self.lines) == before:
             self.line("pass")
         self._indent = outer
+
+    def remember(self, expression: str, name: str) -> None:
+        """``name`` has what the expression gives, from here to the end of the block."""
+        self._computed[-1][expression] = name
+
+    def known(self, expression: str) -> str | None:
+        """The name that has what the expression gives, if it is computed already."""
+        for computed in reversed(self._computed):
+            if expression in computed:
+                return computed[expression]
+        return None
 
     def name(self, prefix: str = "t") -> str:
         """A local name that is used nowhere else."""

@@ -32,7 +32,7 @@ from function_script.engines.gotemplate.values import Int
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MAX_READER: Final = 4
+_MAX_READER: Final = 5
 # Below this length a string is not worth charging for.
 _SMALL: Final = 64
 
@@ -45,11 +45,13 @@ _NOTHING: Final = Value("MISSING", null=False)
 class Surroundings(NamedTuple):
     """What the compiler must know of a template's surroundings.
 
-    ``assigned`` are the names of variables that some ``=`` changes.
+    ``assigned`` are the names of variables that some ``=`` changes. ``mutates``: data may change
+    while templates run.
     """
 
     functions: Mapping[str, Function]
     assigned: frozenset[str]
+    mutates: bool = True
 
 
 class Expressions:
@@ -61,6 +63,7 @@ class Expressions:
         self.functions = around.functions
         # A variable that is assigned anywhere may hold anything.
         self.assigned = around.assigned
+        self.mutates = around.mutates
         self.scope = Scope()
         self.dot = Value("d")
         self.at: Placed = Dot(0)
@@ -104,7 +107,10 @@ class Expressions:
             local = self.code.name("v")
             self.code.line(f"{local} = {settled}")
             kept = Value(local, value.type, nil=value.nil, null=False)
-            self.scope.declare(name, Value(local) if name in self.assigned else kept)
+            if name in self.assigned:
+                self.code.changing.add(local)
+                kept = Value(local)
+            self.scope.declare(name, kept)
             return
         known = self.scope.find(name)
         if known is None:
@@ -175,10 +181,16 @@ class Expressions:
         return self.at_end(start) if start.settled else start, node.names
 
     def fields(self, start: Value, names: tuple[str, ...]) -> Value:
-        """The value at the end of a chain."""
+        """The value at the end of a chain; what was read before need not be read again."""
         listed = ", ".join(map(repr, names))
         reader = f"get{len(names)}" if len(names) <= _MAX_READER else "get"
-        return Value(self.compute(f"{reader}({start.code}, {listed})", start))
+        expression = f"{reader}({start.code}, {listed})"
+        found = self.code.known(expression)
+        if found is None:
+            found = self.compute(expression, start)
+            if not self.mutates and start.code not in self.code.changing:
+                self.code.remember(expression, found)
+        return Value(found)
 
     def method(
         self, command: Command, start: Value, names: tuple[str, ...], final: Value | None

@@ -245,7 +245,9 @@ class Statements(Expressions):
         if node.pipe.assigns or node.otherwise is not None:
             self.bind(name, value._replace(type="any"), assigns=node.pipe.assigns)
         else:
-            self.scope.declare(name, Value(self.code.name("v")))
+            local = self.code.name("v")
+            self.code.changing.add(local)
+            self.scope.declare(name, Value(local))
 
     def turns(self, node: Range, items: str) -> None:
         """The loop itself: the dot and the variables are the element of each turn."""

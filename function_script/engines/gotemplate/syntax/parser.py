@@ -47,10 +47,11 @@ Trees: TypeAlias = dict[str, list[Node]]
 
 
 class Parsed(NamedTuple):
-    """The templates of a text, the names of the variables that it assigns, and its tokens."""
+    """The templates of a text, what it assigns and calls by name, and how many tokens it has."""
 
     trees: Trees
     assigned: frozenset[str]
+    called: frozenset[str]
     tokens: int
 
 
@@ -87,7 +88,7 @@ def parse(name: str, text: str, grammar: Grammar) -> Parsed:
         parser.errors.append(ParseError("the template is nested too deeply", parser.here))
     if parser.errors:
         raise ParseFailure(parser.errors)
-    return Parsed(parser.trees, frozenset(parser.assigned), len(tokens))
+    return Parsed(parser.trees, frozenset(parser.assigned), frozenset(parser.called), len(tokens))
 
 
 def check_tokens(count: int) -> None:

@@ -47,6 +47,7 @@ class PipelineParser:
         self.variables = ["$"]
         # Every variable that some `=` changes.
         self.assigned: set[str] = set()
+        self.called: set[str] = set()
         self.nesting = 0
 
     @property
@@ -178,6 +179,7 @@ class PipelineParser:
         """A function's name."""
         if token.text not in self.functions:
             self.report(f"function {quote(token.text)} not defined", token)
+        self.called.add(token.text)
         return Identifier(token.position, token.text)
 
     def variable(self, token: Token) -> Operand:
