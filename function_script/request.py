@@ -70,7 +70,7 @@ def scope(
 def find_context(request: wire.Request, key: str) -> Value:
     """The value of one key of the pipeline's context; None where there is none."""
     fields = {} if request.context is None else wire.decode_struct_fields(request.context)
-    return wire.decode_value(fields[key]) if key in fields else None
+    return _field(fields, key)
 
 
 def find_required(
@@ -95,22 +95,23 @@ def read_required(request: wire.Request, name: str, selector: wire.Selector) -> 
 
 
 def _is_selected(item: wire.Resource, selector: wire.Selector) -> bool:
+    """Whether a selector can have found an object, as far as the object says what it is."""
     fields = wire.decode_struct_fields(item.struct or b"")
-    found = {
-        key: wire.decode_value(fields[key])
-        for key in ("apiVersion", "kind", "metadata")
-        if key in fields
-    }
-    metadata = found.get("metadata")
+    metadata = _field(fields, "metadata")
     about: Object = metadata if isinstance(metadata, dict) else {}
     labels = about.get("labels")
     wanted: Object = dict(selector.match_labels or {})
     return (
-        (found.get("apiVersion"), found.get("kind")) == (selector.api_version, selector.kind)
-        and selector.match_name in {None, about.get("name")}
-        and selector.namespace in {None, about.get("namespace")}
+        _field(fields, "apiVersion") in (None, selector.api_version)
+        and _field(fields, "kind") in (None, selector.kind)
+        and selector.match_name in (None, about.get("name"))
+        and selector.namespace in (None, about.get("namespace"))
         and wanted.items() <= (labels if isinstance(labels, dict) else {}).items()
     )
+
+
+def _field(fields: Mapping[str, bytes], key: str) -> Value:
+    return wire.decode_value(fields[key]) if key in fields else None
 
 
 def _meta(request: wire.Request) -> Object:

@@ -147,6 +147,7 @@ STALE = [
     pytest.param({"metadata": {"name": "old"}}, id="another name"),
     pytest.param({"kind": "Secret"}, id="another kind"),
     pytest.param({"apiVersion": "v2"}, id="another version"),
+    pytest.param({"metadata": {"name": ["settings"]}}, id="a name that is none"),
 ]
 
 
@@ -156,6 +157,49 @@ def test_what_was_fetched_for_another_selector_is_no_answer(other: Object) -> No
     response = call(step(), required_resources=answered({**FETCHED, **other}))
     assert "seen" not in response.context
     assert list(response.results) == []
+
+
+OTHERS = [
+    pytest.param({"matchName": "settings", "namespace": "there"}, id="another namespace"),
+    pytest.param({"matchLabels": {"team": "b"}}, id="another label"),
+    pytest.param({"matchLabels": {"team": "a", "more": "x"}}, id="one label more"),
+]
+
+
+@pytest.mark.parametrize("selection", OTHERS)
+def test_an_answer_has_the_namespace_and_the_labels(selection: Object) -> None:
+    """Else it is another reconcile's."""
+    required: Object = {"settings": {"apiVersion": "v1", "kind": "ConfigMap", **selection}}
+    response = call(step(resources=required), required_resources=answered(FETCHED))
+    assert "seen" not in response.context
+    assert list(response.results) == []
+
+
+@pytest.mark.parametrize("selection", [{"matchLabels": {"team": "a"}}, {"matchLabels": {}}])
+def test_an_answer_may_have_more_labels(selection: Object) -> None:
+    """And items of a list need not say their kind."""
+    required: Object = {"settings": {"apiVersion": "v1", "kind": "ConfigMap", **selection}}
+    bare = {key: FETCHED[key] for key in ("metadata", "data")}
+    for item in (FETCHED, bare):
+        response = call(step(resources=required), required_resources=answered(item))
+        assert list(response.context["seen"]) == ["7"]
+
+
+def test_waiting_hands_on_the_very_state() -> None:
+    """Desired state and context of earlier steps, whatever they hold."""
+    message = builders.request(
+        step(), desired={"resources": {"a": {"resource": builders.XR, "ready": "READY_TRUE"}}}
+    )
+    unknown = b"\xfa\x07\x03new"
+    message.desired.MergeFromString(unknown)
+    response = builders.call(message)
+    sent, received = message.desired, response.desired
+    assert received.SerializeToString(deterministic=True) == sent.SerializeToString(
+        deterministic=True
+    )
+    assert response.context == message.context
+    assert response.meta.HasField("ttl")
+    assert response.meta.ttl.ToSeconds() == 0
 
 
 FROM_XR: list[object] = [
