@@ -133,7 +133,7 @@ class Stream:
         head = heads.literal(":status", str(http_status)) + heads.literal(
             "content-type", "text/plain"
         )
-        self._sender.send(self, head, text.encode(), b"")
+        self._sender.send(self, head, text.encode(), heads.literal("grpc-status", "12"))
 
 
 def _framed(message: bytes) -> bytes:
