@@ -30,6 +30,8 @@ class Crew:
         self._idle: list[Child] = []
         self._errands: set[threading.Thread] = set()
         self._is_closed = False
+        self.retired = 0
+        """How many workers were ended in good order."""
 
     @property
     def idle(self) -> int:
@@ -63,6 +65,11 @@ class Crew:
                 self._idle.append(child)
                 return
         self._in_background(lambda: self.end(child))
+
+    def retire(self, child: Child) -> None:
+        """End a worker that has done enough, while the caller goes on."""
+        self.retired += 1
+        self.replace_later(child)
 
     def replace(self, child: Child) -> Death:
         """End a worker and tell how it ended; another is made ready when few are."""

@@ -62,12 +62,13 @@ class PoolOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """How many requests are in line, short and long runs, idle workers."""
+    """Requests in line, short runs, long runs, idle workers; workers ended in good order so far."""
 
     waiting: int = 0
     busy: int = 0
     slow: int = 0
     idle: int = 0
+    retired: int = 0
 
 
 class Pool:
@@ -141,7 +142,11 @@ class Pool:
         """How busy it is, for the operator."""
         places, crew = self.means.places, self.means.crew
         return Load(
-            waiting=places.waiting, busy=places.busy, slow=places.slow, idle=crew.idle
+            waiting=places.waiting,
+            busy=places.busy,
+            slow=places.slow,
+            idle=crew.idle,
+            retired=crew.retired,
         )
 
     def close(self) -> None:

@@ -123,8 +123,10 @@ class Run:
         if isinstance(reply, Answered) and not reply.diagnostics:
             self._means.pace.learn(child.used_seconds())
         child.finish(max(len(self._data), receipt.payload_length + receipt.report_length))
-        if receipt.is_last or not child.is_reusable:
+        if isinstance(reply, Failed):
             crew.replace_later(child)
+        elif receipt.is_last or not child.is_reusable:
+            crew.retire(child)
         else:
             crew.give_back(child)
         return reply

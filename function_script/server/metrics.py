@@ -186,6 +186,8 @@ def _looked_at(now: Gauges) -> Iterator[Metric]:
     for state in WORKER_STATES:
         workers.add_metric([state], getattr(now.load, state))
     yield workers
+    name = f"{PREFIX}_workers_retired"
+    yield CounterMetricFamily(name, _RETIRED, value=now.load.retired)
     expiry = GaugeMetricFamily(f"{PREFIX}_certificate_expiry_timestamp_seconds", _EXPIRY)
     if now.certificate_expiry is not None:
         expiry.add_metric([], now.certificate_expiry)
@@ -213,6 +215,10 @@ _DOCUMENTS = "Composed resources that programs stated, changed or not."
 _LOOKUPS = "Texts that workers looked up among those they had read before."
 _LIMITS_HIT = "Requests that ended at a limit."
 _RESTARTS = "Workers that were lost with the request they worked on, and replaced."
+_RETIRED = (
+    "Workers that were replaced in good order: after many requests, with grown caches, or after \
+a long run."
+)
 _QUEUE = "Requests that wait for a worker."
 _WORKERS = "Worker processes: busy with a short run, busy with a long one, or idle."
 _EXPIRY = "When the server's certificate expires; none without TLS."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -87,11 +88,27 @@ def test_every_value_of_a_label_is_documented(label: str) -> None:
 
 def test_every_field_of_a_request_is_documented() -> None:
     """And no other is; so are those that all lines have."""
-    (of_all, of_request) = re.findall(r"\| field \| meaning \|\n\|[-|]+\|\n((?:\|.*\n)+)", LOGS)
+    (of_all, of_request, of_start) = re.findall(
+        r"\| field \| meaning \|\n\|[-|]+\|\n((?:\|.*\n)+)", LOGS
+    )
     first = "\n".join(line.split(" | ")[0] for line in of_request.splitlines())
     assert names_in(first) == set(log.fields_of(FULL))
     first = "\n".join(line.split(" | ")[0] for line in of_all.splitlines())
     assert names_in(first) == {"ts", "level", "msg", "exception"}
+    first = "\n".join(line.split(" | ")[0] for line in of_start.splitlines())
+    assert names_in(first) == named_in("lifecycle.py")
+    assert named_in("log.py") == {"problems", "printed"} <= names_in(LOGS)
+
+
+def named_in(file: str) -> set[str]:
+    """The fields that a module of the server passes to the log by name."""
+    tree = ast.parse((ROOT / "function_script" / "server" / file).read_text())
+    return {
+        str(keyword.arg)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"log.fields", "fields"}
+        for keyword in node.keywords
+    }
 
 
 def test_every_fact_of_a_request_can_be_logged() -> None:

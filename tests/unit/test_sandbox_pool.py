@@ -7,6 +7,7 @@ import signal
 import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from sandbox_handlers import PROBLEM
 
 from function_script.errors import LimitError, SandboxError
 from function_script.limits import MIB, Limits
-from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply, seccomp
+from function_script.sandbox import Answered, Failed, Load, Pool, PoolOptions, Reply, seccomp
 from function_script.sandbox.outcome import Cause
 
 if TYPE_CHECKING:
@@ -288,3 +289,16 @@ def test_long_runs_do_not_hold_up_short_ones() -> None:
 def parent_of(pid: int) -> int:
     """The parent's process id."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_a_pool_says_how_busy_it_is() -> None:
+    """Idle workers, and how many have ended in good order; lost ones are told by their replies."""
+    options = replace(OPTIONS, max_runs=2)
+    with Pool(options) as pool:
+        pool.fill()
+        assert pool.load() == Load(idle=1)
+        for _ in range(4):
+            answer(pool.run(b"echo x"))
+        assert isinstance(pool.run(b"segfault"), Failed)
+        load = pool.load()
+    assert (load.retired, load.busy, load.slow, load.waiting) == (2, 0, 0, 0)

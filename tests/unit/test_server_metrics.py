@@ -76,9 +76,10 @@ def test_a_lost_worker_is_counted_by_its_cause() -> None:
 
 def test_the_pool_is_looked_at_when_asked() -> None:
     """Queue, workers by state, and the certificate's end if there is one."""
-    load = Load(waiting=7, busy=2, slow=1, idle=3)
+    load = Load(waiting=7, busy=2, slow=1, idle=3, retired=4)
     found = samples(gauges=metrics.Gauges(load=load, certificate_expiry=12.0))
     assert found["queue_length"] == 7
+    assert found["workers_retired_total"] == 4
     assert [found[f'workers{{state="{state}"}}'] for state in metrics.WORKER_STATES] == [2, 1, 3]
     assert found["certificate_expiry_timestamp_seconds"] == 12
     assert "certificate_expiry_timestamp_seconds" not in samples()
