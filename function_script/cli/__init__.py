@@ -19,6 +19,7 @@ from function_script.cli.internal import internal
 from function_script.cli.operation import NAME as RENDER_OPERATION
 from function_script.cli.operation import render_operation
 from function_script.cli.package import package
+from function_script.cli.playground import playground
 from function_script.cli.render import render
 from function_script.cli.run import run
 from function_script.cli.serve import serve
@@ -92,6 +93,7 @@ for _command in (
     run_cases,
     validate,
     package,
+    playground,
 ):
     commands.add_command(_command)
 options.name_variables(commands)

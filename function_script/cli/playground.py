@@ -1,0 +1,47 @@
+"""``function-script playground``: a page in the browser that renders while you type."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Final
+
+import click
+
+_PATH: Final = click.Path(path_type=Path)
+
+_EPILOG: Final = """\b
+Examples:
+  function-script playground
+  function-script playground examples --no-browser --port 8123
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("directory", type=_PATH, default=".", metavar="[DIR]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default="a free one",
+    metavar="PORT",
+    help="Where to listen, on the loopback address.",
+)
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+def playground(directory: Path, *, port: int, no_browser: bool) -> None:
+    """Open a page in the browser that renders while you type.
+
+    It starts from the folders at and below DIR that hold xr.yaml and composition.yaml, and writes
+    nothing into them. The page is served to this machine alone, and the address that is printed
+    lets one browser in. Ctrl-C ends it.
+    """
+    from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
+
+    with Playground(directory, port) as served:
+        address = served.address
+        click.echo(f"playground: {address}")
+        click.echo("Ctrl-C ends it.", err=True)
+        if not no_browser:
+            webbrowser.open(address)
+        threading.Event().wait()

@@ -1,0 +1,93 @@
+"""The resource graph: the XR, what it composes, what would be deleted, and who refers to whom.
+
+Called once for each rendering. Knows nothing of how it is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.tools import manifests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from function_script.tools.render import Result
+    from function_script.values import Object, Value
+
+XR: Final = "xr"
+_REFERENCE: Final = ("Ref", "Refs")
+
+
+def build(result: Result, outcome: Object, observed: Sequence[Object]) -> Object:
+    """``nodes`` with id, name, kind and state, ``edges`` as pairs of ids.
+
+    States: ready, unready, and deleted for what exists and is composed no more.
+    """
+    resources = result.composition.resources
+    ready = objects.find_path(outcome, ("ready",))
+    is_ready = ready if isinstance(ready, dict) else {}
+    nodes: list[Value] = [_node(XR, manifests.name(result.xr), result.xr, _xr_state(outcome))]
+    for name in sorted(resources):
+        state = "ready" if is_ready.get(name) is True else "unready"
+        nodes.append(_node(_id(name), name, resources[name], state))
+    for name, manifest in _gone(observed, resources):
+        nodes.append(_node(_id(name), name, manifest, "deleted"))
+    edges: list[Value] = [[XR, _id(name)] for name in sorted(resources)]
+    return {"nodes": nodes, "edges": edges + _references(resources)}
+
+
+def _xr_state(outcome: Object) -> str:
+    conditions = outcome.get("conditions")
+    for condition in conditions if isinstance(conditions, list) else []:
+        if isinstance(condition, dict) and condition.get("type") == "Ready":
+            return "ready" if condition.get("status") == "True" else "unready"
+    return "unready"
+
+
+def _id(name: str) -> str:
+    return f"resource/{name}"
+
+
+def _node(node_id: str, name: str, manifest: Object, state: str) -> Object:
+    kind = objects.api_version_and_kind(manifest)[1]
+    return {"id": node_id, "name": name, "kind": kind, "state": state}
+
+
+def _gone(
+    observed: Sequence[Object], resources: Mapping[str, Object]
+) -> Iterator[tuple[str, Object]]:
+    for manifest in observed:
+        name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
+        if name and name not in resources:
+            yield name, manifest
+
+
+def _references(resources: Mapping[str, Object]) -> list[Value]:
+    """Pairs where one resource names another's object in a field such as ``networkRef.name``."""
+    owners = {manifests.name(manifest): name for name, manifest in resources.items()}
+    found = {
+        (name, owners[target])
+        for name, manifest in resources.items()
+        for target in _targets(manifest.get("spec"))
+        if target in owners and owners[target] != name
+    }
+    return [[_id(name), _id(other)] for name, other in sorted(found)]
+
+
+def _targets(value: Value) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _targets(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            references = item if isinstance(item, list) else [item]
+            if key.endswith(_REFERENCE):
+                yield from filter(None, map(_named, references))
+            yield from _targets(item)
+
+
+def _named(reference: Value) -> str | None:
+    name = reference.get("name") if isinstance(reference, dict) else None
+    return name if isinstance(name, str) else None

@@ -1,0 +1,83 @@
+// Text to HTML with the parts of YAML, Starlark and templates in colour. Knows nothing of the page.
+
+const escape = (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
+const span = (kind, text) => (text ? `<span class="${kind}">${escape(text)}</span>` : "");
+
+const STARLARK =
+  /(#.*)|("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)|\b(def|return|for|in|if|elif|else|and|or|not|lambda|load|pass|break|continue|None|True|False)\b|\b(\d+(?:\.\d+)?)\b|([A-Za-z_]\w*(?=\())/g;
+const STARLARK_KINDS = [null, "c", "s", "w", "n", "t"];
+const BLOCK = /^(\s*)(?:- )*("[^"]*"|[\w.\/-]+):\s*[|>][-+\d]*\s*(?:#.*)?$/;
+const KEY = /^(\s*(?:- )*)("[^"]*"|'[^']*'|[^\s#"'{\[&*!|>%@`][^:#]*?)(:)(?=\s|$)/;
+
+function starlark(line) {
+  let html = "", at = 0;
+  for (const match of line.matchAll(STARLARK)) {
+    html += escape(line.slice(at, match.index));
+    const kind = match.findIndex((part, index) => index > 0 && part !== undefined);
+    html += span(STARLARK_KINDS[kind], match[0]);
+    at = match.index + match[0].length;
+  }
+  return html + escape(line.slice(at));
+}
+
+function value(text) {
+  const found = /^(\s*)("(?:\\.|[^"])*"|'[^']*'|[^#]*?)(\s+#.*)?$/.exec(text);
+  if (!found) return escape(text);
+  const [, before, body, comment] = found;
+  const kind = /^["']/.test(body) ? "s" : /^(-?\d+(\.\d+)?(e[-+]?\d+)?|true|false|null|~)$/.test(body) ? "n" : "";
+  return before + (kind ? span(kind, body) : escape(body)) + span("c", comment ?? "");
+}
+
+function yaml(line) {
+  if (/^\s*#/.test(line)) return span("c", line);
+  if (/^---/.test(line)) return span("c", line);
+  const key = KEY.exec(line);
+  if (!key) return /^\s*- /.test(line) ? escape(line.match(/^\s*- /)[0]) + value(line.replace(/^\s*- /, "")) : value(line);
+  return escape(key[1]) + span("k", key[2]) + ":" + value(line.slice(key[0].length));
+}
+
+// A template's line: YAML with actions in it. An action may begin on an earlier line.
+function template(line, state) {
+  let html = "", rest = line;
+  while (rest) {
+    if (!state.end) {
+      const open = /\{\{|\{%|\{#/.exec(rest);
+      if (!open) return html + (html ? escape(rest) : yaml(rest));
+      html += html ? escape(rest.slice(0, open.index)) : yaml(rest.slice(0, open.index));
+      state.end = { "{{": "}}", "{%": "%}", "{#": "#}" }[open[0]];
+      rest = rest.slice(open.index);
+    }
+    const close = rest.indexOf(state.end, 2);
+    const until = close < 0 ? rest.length : close + 2;
+    html += span(state.end === "#}" || /^\{\{-?\s*\/\*/.test(rest) ? "c" : "t", rest.slice(0, until));
+    rest = rest.slice(until);
+    if (close >= 0) state.end = "";
+  }
+  return html;
+}
+
+function language(key, name) {
+  const bare = key.replace(/"/g, "");
+  if (bare === "script" || bare.endsWith(".star")) return starlark;
+  if (["inline", "template"].includes(bare) || /\.(j2|gotmpl|tmpl|yaml)$/.test(bare)) return template;
+  return name.endsWith(".star") ? starlark : (line) => span("s", line);
+}
+
+/** HTML for `text`, line for line; `name` is the file's. */
+export function highlight(text, name = "") {
+  if (name.endsWith(".star")) return text.split("\n").map(starlark).join("\n");
+  const state = { end: "" };
+  let block = null;
+  return text
+    .split("\n")
+    .map((line) => {
+      const indent = line.search(/\S/);
+      if (block && (indent < 0 || indent > block.indent)) return block.paint(line, state);
+      block = null;
+      state.end = "";
+      const begin = BLOCK.exec(line);
+      if (begin) block = { indent: begin[1].length, paint: language(begin[2], name) };
+      return /\.(j2|gotmpl|tmpl)$/.test(name) ? template(line, state) : yaml(line);
+    })
+    .join("\n");
+}

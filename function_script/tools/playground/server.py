@@ -1,0 +1,250 @@
+"""The playground's HTTP server: this machine's loopback only, one guest, known by a token.
+
+Called by the command line. The first visit with the token in the address gets a cookie, and the
+token is worth nothing from then on. Every answer forbids the page to load anything from elsewhere.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import tempfile
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+from urllib.parse import parse_qs, urlsplit
+
+from function_script.engines import ENGINES
+from function_script.errors import FatalError, InputError
+from function_script.limits import Limits
+from function_script.sandbox import Pool, PoolOptions
+from function_script.tools.playground import folders
+from function_script.tools.playground.workbench import Workbench
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from function_script.values import Object
+
+_HOST: Final = "127.0.0.1"
+_COOKIE: Final = "function-script-playground"
+_MAX_BODY_BYTES: Final = 8 << 20
+_IDLE_SECONDS: Final = 30
+_PAGES: Final = {
+    "/": ("index.html", "text/html"),
+    "/style.css": ("style.css", "text/css"),
+    **{
+        f"/{name}.js": (f"{name}.js", "text/javascript")
+        for name in ("app", "editor", "highlight", "difference", "graph", "panes")
+    },
+}
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+class Playground:
+    """Serves folders at and below ``root`` from construction until the ``with`` block ends.
+
+    ``port`` 0 takes a free one. Raises InputError when there is nothing to render, or the port is
+    in use.
+    """
+
+    def __init__(self, root: Path, port: int = 0) -> None:
+        self._folders = folders.find(root)
+        self._token: str | None = secrets.token_urlsafe(24)
+        self._session = secrets.token_urlsafe(24)
+        self._programs = tempfile.TemporaryDirectory(prefix="function-script-")
+        directory = Path(self._programs.name, "programs")
+        directory.mkdir()
+        limits = Limits(program_root=str(directory.resolve()))
+        try:
+            self._server = _Server((_HOST, port), _Handler)
+        except OSError as error:
+            self._programs.cleanup()
+            raise InputError.of(
+                f"cannot listen on {_HOST}:{port}: {error.strerror}", hint="choose another --port"
+            ) from error
+        preload = tuple(ENGINES.values())
+        self._pool = Pool(PoolOptions(limits=limits, workers=1, spare=1, preload=preload))
+        self._pool.fill()
+        self._workbench = Workbench(self._pool, directory.resolve())
+        self._server.playground = self
+        self._thread = threading.Thread(target=self._server.serve_forever, name="playground")
+        self._thread.start()
+
+    @property
+    def address(self) -> str:
+        """Where the page is, with the token that is good for one visit."""
+        return f"http://{self.authority}/?token={self._token}"
+
+    @property
+    def authority(self) -> str:
+        """Host and port."""
+        return f"{_HOST}:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+        self._pool.close()
+        self._programs.cleanup()
+
+    def redeem(self, token: str) -> str | None:
+        """The session's secret in exchange for the token, once; None for anything else."""
+        if self._token is None or not hmac.compare_digest(token.encode(), self._token.encode()):
+            return None
+        self._token = None
+        return self._session
+
+    def knows(self, session: str) -> bool:
+        """Whether somebody comes from the page that the token was redeemed for."""
+        return hmac.compare_digest(session.encode(), self._session.encode())
+
+    def answer(self, path: str, query: Object) -> Object | None:
+        """What the page asks for; None when there is no such thing. Raises FatalError."""
+        if path == "/api/folders":
+            return {"folders": [*self._folders]}
+        if path == "/api/folder":
+            folder = self._folders.get(str(query.get("name")))
+            return None if folder is None else {"files": {**folders.load(folder)}}
+        files = _texts(query)
+        if path == "/api/render":
+            return self._workbench.render(files)
+        return {"case": self._workbench.to_case(files)} if path == "/api/case" else None
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    playground: Playground
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    server_version = "function-script"
+    sys_version = ""
+    timeout = _IDLE_SECONDS
+
+    def do_GET(self) -> None:  # the protocol of BaseHTTPRequestHandler
+        """The page's own files."""
+        place = urlsplit(self.path)
+        token = parse_qs(place.query).get("token", [""])[0]
+        if not self._is_local():
+            self._refuse(HTTPStatus.FORBIDDEN, "not for other hosts")
+        elif place.path == "/" and token:
+            self._welcome(token)
+        elif not self._is_known():
+            self._refuse(HTTPStatus.FORBIDDEN, "open the address that the command printed")
+        elif page := _PAGES.get(place.path):
+            name, kind = page
+            content = resources.files(__package__).joinpath("page", name).read_bytes()
+            self._send(HTTPStatus.OK, f"{kind}; charset=utf-8", content)
+        else:
+            self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
+
+    def do_POST(self) -> None:  # the protocol of BaseHTTPRequestHandler
+        """What the page asks for, as JSON both ways."""
+        try:
+            length = int(self.headers.get("Content-Length", ""))
+        except ValueError:
+            length = -1
+        if not 0 <= length <= _MAX_BODY_BYTES:
+            self.close_connection = True
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too large, or of unknown length")
+            return
+        body = self.rfile.read(length)
+        if not (self._is_local() and self._is_same_origin() and self._is_known()):
+            self._refuse(HTTPStatus.FORBIDDEN, "open the address that the command printed")
+            return
+        try:
+            query = json.loads(body)
+        except ValueError:
+            query = None
+        if not isinstance(query, dict):
+            self._refuse(HTTPStatus.BAD_REQUEST, "the body must be a JSON object")
+            return
+        self._answer(query)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 # the base class's
+        """Say nothing: the terminal belongs to the author."""
+
+    def _answer(self, query: Object) -> None:
+        try:
+            found = self.server.playground.answer(self.path, query)
+        except FatalError as error:
+            self._refuse(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
+            return
+        if found is None:
+            self._refuse(HTTPStatus.NOT_FOUND, "there is no such thing")
+        else:
+            self._send(HTTPStatus.OK, "application/json", json.dumps(found).encode())
+
+    def _welcome(self, token: str) -> None:
+        """Exchange the token for a cookie, and take it out of the address."""
+        session = self.server.playground.redeem(token)
+        if session is None and not self._is_known():
+            text = "this address was used before: start the playground again for a new one"
+            self._refuse(HTTPStatus.FORBIDDEN, text)
+            return
+        self.send_response(HTTPStatus.SEE_OTHER)
+        self.send_header("Location", "/")
+        if session is not None:
+            self.send_header("Set-Cookie", f"{_COOKIE}={session}; HttpOnly; SameSite=Strict")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _is_local(self) -> bool:
+        """Whether the page was asked for by our own name: others' names may lead here, too."""
+        port = self.server.server_address[1]
+        return self.headers.get("Host") in {f"{_HOST}:{port}", f"localhost:{port}"}
+
+    def _is_same_origin(self) -> bool:
+        return self.headers.get("Origin") == f"http://{self.headers.get('Host')}"
+
+    def _is_known(self) -> bool:
+        for part in self.headers.get("Cookie", "").split(";"):
+            name, _, value = part.strip().partition("=")
+            if name == _COOKIE and self.server.playground.knows(value):
+                return True
+        return False
+
+    def _refuse(self, status: HTTPStatus, text: str) -> None:
+        self._send(status, "text/plain; charset=utf-8", f"{text}\n".encode())
+
+    def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Content-Security-Policy", _POLICY)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def _texts(query: Object) -> dict[str, str]:
+    """The texts that the page holds, by name; raises InputError."""
+    files = query.get("files")
+    if not isinstance(files, dict):
+        raise InputError.of("files: is required")
+    texts = {name: text for name, text in files.items() if isinstance(text, str)}
+    if len(texts) != len(files):
+        raise InputError.of("files: must be texts")
+    return texts

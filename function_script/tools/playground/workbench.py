@@ -1,0 +1,179 @@
+"""Texts of the page to what they render to: documents, events, problems, the graph.
+
+Called by the server, one call at a time. Everything is given as text; only programs in files
+are written, to a directory of their own, since that is where inputs find them.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from function_script import documents
+from function_script.diagnostics import to_frame
+from function_script.errors import FatalError, InputError
+from function_script.source import Source
+from function_script.tools import render, sources
+from function_script.tools.cases.outcome import Recorder, to_object
+from function_script.tools.playground import cases, folders, graph
+from function_script.tools.render import author, functions, output, runners, steps
+from function_script.tools.render.pipeline import PipelineError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.diagnostics import Diagnostic
+    from function_script.documents import Document
+    from function_script.sandbox import Pool
+    from function_script.tools.render import Result
+    from function_script.tools.render.requirements import Runner
+    from function_script.tools.render.runners import Bench
+    from function_script.values import Object
+
+_PROGRAMS: Final = "programs"
+_TIMEOUT_SECONDS: Final = 20.0
+_MILLISECONDS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """What rendering gave, and the responses of the steps as one plain object."""
+
+    result: Result
+    outcome: Object
+
+
+class Workbench:
+    """Renders texts in ``pool``, whose inputs find their programs below ``root``."""
+
+    def __init__(self, pool: Pool, root: Path) -> None:
+        self._pool = pool
+        self._root = root
+        self._lock = threading.Lock()
+
+    def render(self, files: Mapping[str, str]) -> Object:
+        """What the page shows of ``files``, texts by their name in a folder.
+
+        Never raises for what the texts say: ``problems`` has what is wrong with them.
+        """
+        printed: list[str] = []
+        found: Object
+        with self._lock:
+            started = time.perf_counter()
+            try:
+                rendered = self._render(files, runners.Bench(pool=self._pool, print=printed.append))
+            except FatalError as error:
+                problems = [self._problem(problem) for problem in error.diagnostics]
+                found = {"problems": [*problems], "documents": [], "events": [], "graph": {}}
+            else:
+                found = {"problems": [], **_shown(rendered, _load(files, "observed.yaml"))}
+            seconds = time.perf_counter() - started
+        milliseconds = round(seconds * _MILLISECONDS, 1)
+        return {**found, "printed": "".join(printed), "milliseconds": milliseconds}
+
+    def to_case(self, files: Mapping[str, str]) -> str:
+        """What ``files`` render to, as a case file. Raises FatalError when it cannot be one."""
+        with self._lock:
+            try:
+                rendered = self._render(files, runners.Bench(pool=self._pool, print=_unheard))
+            except PipelineError as error:
+                return cases.to_case(files, cases.expected_error(error))
+        return cases.to_case(files, cases.expected(rendered.outcome))
+
+    def _render(self, files: Mapping[str, str], bench: Bench) -> Rendered:
+        composition = _one(files, folders.COMPOSITION, "a Composition")
+        self._write_programs(files)
+        observed = _load(files, "observed.yaml")
+        spans = {index: document.span() for index, document in enumerate(observed)}
+        given = render.Given(
+            xr=_one(files, folders.XR, "an XR").value,
+            composition=composition.value,
+            observed=[document.value for document in observed],
+            required=_values(files, "required.yaml"),
+            credentials=_values(files, "credentials.yaml"),
+            xrd=_one(files, "xrd.yaml", "an XRD").value if files.get("xrd.yaml") else None,
+            spans={index: span for index, span in spans.items() if span is not None},
+        )
+        with author.positions(composition, self._root):
+            runner = Recorder(_runner(files, given, bench))
+            result = render.render(given, runner)
+        return Rendered(result=result, outcome=to_object(result, runner.responses))
+
+    def _write_programs(self, files: Mapping[str, str]) -> None:
+        shutil.rmtree(self._root)
+        self._root.mkdir()
+        for name, text in files.items():
+            path = PurePosixPath(name)
+            if path.parts[0] != _PROGRAMS:
+                continue
+            if ".." in path.parts:
+                raise InputError.of(f'cannot use "{name}": it leads out of its folder')
+            target = self._root.joinpath(*path.parts[1:])
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+
+    def _problem(self, problem: Diagnostic) -> Object:
+        """A diagnostic for the page, places in the page's files."""
+        shown: Object = {
+            "message": self._renamed(problem.message),
+            "frame": self._renamed(to_frame(problem)),
+            "notes": [self._renamed(note) for note in problem.notes],
+            "hint": problem.hint,
+        }
+        span = problem.span
+        if span is not None:
+            place: Object = {"file": self._renamed(span.name), "line": span.line}
+            shown |= {**place, "column": span.column, "width": span.width}
+        return shown
+
+    def _renamed(self, text: str) -> str:
+        return text.replace(f"{self._root}", _PROGRAMS)
+
+
+def _unheard(text: str) -> None:
+    """What programs print is no part of a case."""
+
+
+def _runner(files: Mapping[str, str], given: render.Given, bench: Bench) -> Runner:
+    manifests = _values(files, "functions.yaml") if files.get("functions.yaml") else None
+    functions.check_kinds(manifests or [])
+    known = functions.Known(manifests=manifests, places={}, annotations={})
+    places = functions.find_places(steps.parse(given.composition), known)
+    return runners.build(places, bench, _TIMEOUT_SECONDS)
+
+
+def _load(files: Mapping[str, str], name: str) -> list[Document]:
+    """The objects of one text; none when there is no such text."""
+    return sources.read(Source(name=name, text=files.get(name, "")))
+
+
+def _values(files: Mapping[str, str], name: str) -> list[Object]:
+    return [document.value for document in _load(files, name)]
+
+
+def _one(files: Mapping[str, str], name: str, what: str) -> Document:
+    found = _load(files, name)
+    if len(found) != 1:
+        raise InputError.of(
+            f'cannot load {what} from "{name}": it holds {len(found)} objects instead of one'
+        )
+    return found[0]
+
+
+def _shown(rendered: Rendered, observed: list[Document]) -> Object:
+    result = rendered.result
+    wanted = output.Wanted(full_xr=True)
+    names = ["", *sorted(result.composition.resources)]
+    shown = zip(names, output.documents(result, wanted), strict=True)
+    return {
+        "documents": [{"name": name, "yaml": documents.to_yaml(value)} for name, value in shown],
+        "events": [
+            {"severity": event.severity, "reason": event.reason, "message": event.message}
+            for event in result.events
+        ],
+        "graph": graph.build(result, rendered.outcome, [item.value for item in observed]),
+    }
