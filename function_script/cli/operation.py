@@ -64,10 +64,12 @@ def render_operation(**flags: Unpack[_Flags]) -> None:
     OPERATION may be a directory that holds operation.yaml, functions.yaml and what else there is to
     give: watched.yaml, required.yaml, credentials.yaml, schemas/ and context/.
     """
-    from function_script.tools.render import operation_command  # noqa: PLC0415 - slow to import
+    given = flags["operation"]
+    with rendering.sandbox(given / "operation.yaml" if given.is_dir() else given, flags) as pool:
+        from function_script.tools.render import operation_command  # noqa: PLC0415 - slow to import
 
-    chosen = rendering.read_options(flags)
-    click.echo(operation_command.render_files(_paths(flags), chosen), nl=False)
+        chosen = rendering.read_options(flags)
+        click.echo(operation_command.render_text(_paths(flags), chosen, pool), nl=False)
 
 
 def _paths(flags: _Flags) -> Paths:

@@ -13,6 +13,7 @@ from function_script.cli.rendering import PATH
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
     from function_script.tools.render.loading import Paths
 
@@ -102,22 +103,24 @@ def render(**flags: Unpack[_Flags]) -> int:
     XR may be a directory that holds xr.yaml, composition.yaml, functions.yaml and what else there
     is to give: observed.yaml, required.yaml, credentials.yaml, xrd.yaml, schemas/ and context/.
     """
-    from function_script.tools.render import command  # noqa: PLC0415 - slow to import
-
-    chosen = rendering.read_options(flags, full_xr=flags["include_full_xr"])
     if flags["watch"] and flags["validate"]:
         raise click.UsageError("--watch and --validate cannot be had at once")
     if flags["crds"] and not flags["validate"]:
         raise click.UsageError("--crds is for --validate")
-    if flags["watch"]:
-        rendering.watch(lambda: _paths(flags), chosen, is_quiet=flags["quiet"])
-    if flags["validate"]:
-        return _validate(flags, chosen)
-    click.echo(command.render_files(_paths(flags), chosen), nl=False)
+    beside = flags["composition"] or flags["xr"] / "composition.yaml"
+    with rendering.sandbox(beside, flags) as pool:
+        from function_script.tools.render import command  # noqa: PLC0415 - slow to import
+
+        chosen = rendering.read_options(flags, full_xr=flags["include_full_xr"])
+        if flags["watch"]:
+            rendering.watch(lambda: _paths(flags), chosen, pool, is_quiet=flags["quiet"])
+        if flags["validate"]:
+            return _validate(flags, chosen, pool)
+        click.echo(command.render_text(_paths(flags), chosen, pool), nl=False)
     return failures.OK
 
 
-def _validate(flags: _Flags, chosen: Options) -> int:
+def _validate(flags: _Flags, chosen: Options, pool: Pool) -> int:
     """What ``render -x | validate`` tells."""
     from function_script.source import Source  # noqa: PLC0415 - slow to import
     from function_script.tools import sources, validate  # noqa: PLC0415 - slow to import
@@ -129,7 +132,7 @@ def _validate(flags: _Flags, chosen: Options) -> int:
         [*extensions, *sources.split(flags["crds"])], flags["cache_dir"], flags["crossplane_image"]
     )
     whole = replace(chosen, wanted=output.Wanted(full_xr=True))
-    text = command.render_files(paths, whole)
+    text = command.render_text(paths, whole, pool)
     documents = sources.read(Source(name="rendered", text=text))
     report = validate.check_documents(documents, catalog, notes)
     return validating.tell(report, flags, is_quiet=flags["quiet"])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from function_script.errors import FatalError
+    from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
     from function_script.tools.render.loading import Paths
     from function_script.values import Object
@@ -144,16 +145,22 @@ def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
     )
 
 
-def watch(find_paths: Callable[[], Paths], chosen: Options, *, is_quiet: bool) -> None:
+def sandbox(file: Path, flags: Flags) -> Pool:
+    """A sandbox for the programs of ``file``; it gets ready while the tools are imported."""
+    from function_script.tools import sandboxes  # noqa: PLC0415 - slow to import
+
+    return sandboxes.open_pool(flags["program_root"] or sandboxes.programs_beside(file))
+
+
+def watch(find_paths: Callable[[], Paths], chosen: Options, pool: Pool, *, is_quiet: bool) -> None:
     """Render again and again; only an interrupt ends it."""
     from function_script.tools.render import command, loading, watching  # noqa: PLC0415 - slow
 
-    with command.open_pool(find_paths()) as pool:
-        task = watching.Task(
-            render=lambda: command.render_documents(find_paths(), chosen, pool),
-            files=lambda: loading.files_of(find_paths()),
-        )
-        watching.watch(task, _Screen(is_quiet=is_quiet))
+    task = watching.Task(
+        render=lambda: command.render_documents(find_paths(), chosen, pool),
+        files=lambda: loading.files_of(find_paths()),
+    )
+    watching.watch(task, _Screen(is_quiet=is_quiet))
 
 
 class _Screen:

@@ -13,6 +13,7 @@ from function_script import documents
 from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.source import Source
+from function_script.tools import sandboxes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -80,8 +81,7 @@ def load_file(path: Path) -> Source:
 
 def programs_beside(path: Path) -> Path | None:
     """Where programs in files are, unless said otherwise: ``programs/`` beside a Composition."""
-    beside = path.parent / "programs"
-    return beside if beside.is_dir() else None
+    return sandboxes.programs_beside(path)
 
 
 def _package(path: Path) -> str:

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from function_script import documents, objects
-from function_script.limits import Limits
-from function_script.sandbox import Pool, PoolOptions
-from function_script.tools import manifests, render
+from function_script.tools import manifests, render, sandboxes
 from function_script.tools.render import (
     Given,
     author,
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from function_script.documents import Document
+    from function_script.sandbox import Pool
     from function_script.tools.render.loading import Paths
     from function_script.tools.render.output import Wanted
     from function_script.values import Object
@@ -45,15 +44,13 @@ class Options:
 
 def render_files(paths: Paths, options: Options) -> str:
     """The rendered documents as a YAML stream. Raises FatalError, positions in the files."""
-    with open_pool(paths) as pool:
-        return documents.to_yaml_stream(render_documents(paths, options, pool))
+    with sandboxes.open_pool(loading.with_programs(paths).programs) as pool:
+        return render_text(paths, options, pool)
 
 
-def open_pool(paths: Paths) -> Pool:
-    """The sandbox for programs beside ``paths``; it gets ready while files are read."""
-    root = loading.with_programs(paths).programs
-    limits = Limits(program_root=None if root is None else str(root.resolve()))
-    return Pool(PoolOptions(limits=limits, workers=1, spare=0))
+def render_text(paths: Paths, options: Options, pool: Pool) -> str:
+    """`render_files` in a sandbox that is there already."""
+    return documents.to_yaml_stream(render_documents(paths, options, pool))
 
 
 def render_documents(paths: Paths, options: Options, pool: Pool) -> list[Object]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from function_script import documents
 from function_script.errors import DocumentError, InputError
 from function_script.limits import Limits
-from function_script.tools import sources
+from function_script.tools import sandboxes, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -87,7 +87,7 @@ def with_programs(paths: Paths) -> Paths:
     """The same with the directory of programs in files, unless it was given."""
     if paths.programs is not None:
         return paths
-    return replace(paths, programs=sources.programs_beside(paths.composition))
+    return replace(paths, programs=sandboxes.programs_beside(paths.composition))
 
 
 def load_one(path: Path, what: str) -> Document:

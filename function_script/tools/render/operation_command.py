@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
 from function_script.errors import InputError
-from function_script.limits import Limits
-from function_script.sandbox import Pool, PoolOptions
-from function_script.tools import manifests, sources
+from function_script.tools import manifests, sandboxes
 from function_script.tools.render import (
     author,
     functions,
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.documents import Document
+    from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
     from function_script.tools.render.operation import Given
     from function_script.tools.render.output import Wanted
@@ -68,26 +67,23 @@ def in_directory(directory: Path) -> Paths:
     )
 
 
-def render_files(paths: Paths, options: Options) -> str:
+def render_text(paths: Paths, options: Options, pool: Pool) -> str:
     """The rendered documents as a YAML stream. Raises FatalError, positions in the files."""
-    if paths.programs is None:
-        paths = replace(paths, programs=sources.programs_beside(paths.operation))
-    root = None if paths.programs is None else str(paths.programs.resolve())
-    with Pool(PoolOptions(limits=Limits(program_root=root), workers=1, spare=0)) as pool:
-        document = loading.load_one(paths.operation, "an Operation")
-        given = _load(paths, document.value)
-        bench = runners.Bench(pool=pool, print=options.print)
-        with author.positions(document, paths.programs, _finder(document)):
-            todo = _parse(document.value, given.operation)
-            functions.check_names(todo, options.places)
-            found = None if paths.functions is None else loading.load_values([paths.functions])
-            functions.check_kinds(found or [])
-            known = functions.Known(
-                manifests=found, places=options.places, annotations=options.annotations
-            )
-            places = functions.find_places(todo, known)
-            runner = runners.build(places, bench, options.timeout_seconds)
-            result = operation.render(given, runner)
+    programs = paths.programs or sandboxes.programs_beside(paths.operation)
+    document = loading.load_one(paths.operation, "an Operation")
+    given = _load(paths, document.value)
+    bench = runners.Bench(pool=pool, print=options.print)
+    with author.positions(document, programs, _finder(document)):
+        todo = _parse(document.value, given.operation)
+        functions.check_names(todo, options.places)
+        found = None if paths.functions is None else loading.load_values([paths.functions])
+        functions.check_kinds(found or [])
+        known = functions.Known(
+            manifests=found, places=options.places, annotations=options.annotations
+        )
+        places = functions.find_places(todo, known)
+        runner = runners.build(places, bench, options.timeout_seconds)
+        result = operation.render(given, runner)
     has_context = bool(paths.context or paths.context_values)
     shown = _with_context_steps(result, options.wanted, seeds=has_context)
     return documents.to_yaml_stream(output.operation_documents(shown, options.wanted))
