@@ -12,9 +12,9 @@ RULES = 22
 def test_every_rule_has_a_test_that_exists() -> None:
     """A rule without a test, or with one that is gone, would be a promise only."""
     page = (ROOT / "docs/reference/specification.md").read_text()
-    rows = [line for line in page.splitlines() if re.match(r"\| (MUST|SHOULD)", line)]
+    rows = [line for line in page.splitlines() if re.match(r"\| (?!-|rule|what \|)", line)]
     sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
-    assert len(rows) == RULES
+    assert len([row for row in rows if re.match(r"\| (MUST|SHOULD)", row)]) == RULES
     for row in rows:
         named = re.findall(r"`(test_\w+)`", row)
         assert named, row
