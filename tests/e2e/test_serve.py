@@ -209,13 +209,14 @@ def test_flags_may_come_from_the_environment() -> None:
 
 def test_the_default_port_is_9443() -> None:
     """Crossplane calls port 9443; --insecure alone is enough to start."""
-    for port in (9443, 8081):
+    for port in (9443, 8081, 8080):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 pytest.skip(f"port {port} of this machine is taken")
     with Server("--insecure", ports="default") as server:
         assert server.address == "127.0.0.1:9443"
         assert server.health_address == "127.0.0.1:8081"
+        assert server.metrics_address == "127.0.0.1:8080"
         with server.channel() as channel:
             assert "thing" in call(channel, GOOD).desired.resources
 

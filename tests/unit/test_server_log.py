@@ -131,3 +131,35 @@ def test_prints_are_for_debugging_only(desk: Desk, capsys: pytest.CaptureFixture
     log.start(debug=True)
     ask(desk, b"say secret")
     assert "secret" in capsys.readouterr().err
+
+
+GONE = "\N{REPLACEMENT CHARACTER}"
+HOSTILE = "a\nb\x1b[31m\x7f\u2028\ud800c"
+
+
+def test_hostile_text_stays_on_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever a name holds, a line is one line of ASCII, and says what was there."""
+    log.start(debug=False)
+    logging.getLogger("function_script.test").info("x", extra=log.fields(name=HOSTILE))
+    text = capsys.readouterr().err
+    assert text.isascii()
+    assert text.count("\n") == 1
+    assert json.loads(text)["name"] == HOSTILE
+
+
+def test_hostile_text_does_not_reach_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """With --debug a person looks at it: no control characters, and no line of its own."""
+    log.start(debug=True)
+    logging.getLogger("function_script.test").info("x", extra=log.fields(name=HOSTILE))
+    first, *rest = capsys.readouterr().err.splitlines()
+    assert first.endswith("INFO    x")
+    assert rest == ["    a", f"    b{GONE}[31m{GONE}{GONE}?c"]
+
+
+def test_a_value_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    """No line grows with what it is about."""
+    log.start(debug=False)
+    logging.getLogger("function_script.test").info("x", extra=log.fields(name="ä" * 100_000))
+    (line,) = lines(capsys)
+    assert 2_040 < len(str(line["name"]).encode()) <= 2_048
+    assert str(line["name"]).endswith("…")
