@@ -15,6 +15,7 @@ import click
 from function_script import __version__
 from function_script.cli import failures, options
 from function_script.cli.check import check
+from function_script.cli.init import init
 from function_script.cli.internal import internal
 from function_script.cli.operation import NAME as RENDER_OPERATION
 from function_script.cli.operation import render_operation
@@ -94,6 +95,7 @@ for _command in (
     validate,
     package,
     playground,
+    init,
 ):
     commands.add_command(_command)
 options.name_variables(commands)

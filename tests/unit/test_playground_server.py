@@ -149,7 +149,14 @@ def test_programs_in_files_cannot_leave(guest: Visitor, tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("escaped.txt"))
 
 
-def test_folders_without_anything_to_render(tmp_path: Path) -> None:
-    """Where there is nothing to render, the command says what to do."""
-    with pytest.raises(InputError, match=r"no folder there has both composition.yaml and xr.yaml"):
-        folders.find(tmp_path)
+def test_starters_are_offered(tmp_path: Path) -> None:
+    """Where there is nothing to render, there is a project in each language to begin with."""
+    found = folders.find(tmp_path)
+    assert list(found) == ["starter: starlark", "starter: jinja", "starter: gotemplate"]
+    assert {"composition.yaml", "xr.yaml"} <= set(folders.load(found["starter: jinja"]))
+
+
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    """It is told."""
+    with pytest.raises(InputError, match=r"it is not a directory"):
+        folders.find(tmp_path / "nothing")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from function_script.errors import InputError
+from function_script.tools import starters
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,14 +24,15 @@ _MAX_FOLDERS: Final = 500
 _LEFT_OUT: Final = {"node_modules", "__pycache__"}
 
 
-def find(root: Path) -> dict[str, Path]:
+def find(root: Path) -> dict[str, Path | str]:
     """Folders at and below ``root`` that can be rendered, by their path from there.
 
-    Raises InputError when there is no such directory, or nothing to render in it.
+    Behind them stand the starter projects, by their language. Raises InputError when there is no
+    such directory.
     """
     if not root.is_dir():
         raise InputError.of(f'cannot open "{root}": it is not a directory')
-    found = {}
+    found: dict[str, Path | str] = {}
     for path in sorted(root.rglob(COMPOSITION)):
         folder = path.parent
         parts = folder.relative_to(root).parts
@@ -39,16 +41,15 @@ def find(root: Path) -> dict[str, Path]:
         found["/".join(parts) or root.resolve().name] = folder
         if len(found) == _MAX_FOLDERS:
             break
-    if not found:
-        raise InputError.of(
-            f'cannot open "{root}": no folder there has both {COMPOSITION} and {XR}',
-            hint="begin a project with: function-script init my-project",
-        )
+    found |= {f"starter: {language}": language for language in starters.LANGUAGES}
     return found
 
 
-def load(folder: Path) -> dict[str, str]:
+def load(folder: Path | str) -> dict[str, str]:
     """The texts of a folder by their path in it: what ``render FOLDER`` would read."""
+    if isinstance(folder, str):
+        texts = starters.load(folder)
+        return {name: texts[name] for name in (*_FIRST, *_OTHERS) if name in texts}
     names = [name for name in (*_FIRST, *_OTHERS) if (folder / name).is_file()]
     programs = sorted(path for path in (folder / "programs").rglob("*") if path.is_file())
     names += [path.relative_to(folder).as_posix() for path in programs]

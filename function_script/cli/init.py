@@ -1,0 +1,38 @@
+"""``function-script init``: a project to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+_LANGUAGES: Final = ("starlark", "jinja", "gotemplate")
+
+_EPILOG: Final = """\b
+Examples:
+  function-script init my-project
+  function-script init my-project --language jinja
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option(
+    "-l",
+    "--language",
+    type=click.Choice(_LANGUAGES),
+    default="starlark",
+    show_default=True,
+    help="What the program is written in.",
+)
+def init(directory: Path, language: str) -> None:
+    """Begin a project in DIRECTORY: an API, its Composition, an example and tests.
+
+    Files that are there are never written over.
+    """
+    from function_script.tools import starters  # noqa: PLC0415 - slow to import
+
+    for path in starters.write(language, directory):
+        click.echo(str(path))
+    click.echo(f"\nTry: cd {directory} && function-script test", err=True)
