@@ -25,7 +25,14 @@ def package() -> None:
     """Build the package that Crossplane installs."""
 
 
-@package.command(params=[options.debug()])
+_BUILD_EXAMPLES: Final = """\b
+Examples:
+  function-script package build
+  function-script package build --runtime-image image.tar -o function-script.xpkg
+"""
+
+
+@package.command(epilog=_BUILD_EXAMPLES, params=[options.debug()])
 @click.option(
     "--package-root",
     type=_PATH,

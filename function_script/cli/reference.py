@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from function_script.cli import NAME, commands
+from function_script.cli import NAME, commands, failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# What each exit code means, in more words than `--help` has.
+EXIT_CODES = {
+    failures.OK: "fine",
+    failures.PROBLEM: "a problem of yours, told on stderr; "
+    "nothing is printed that looks like a result",
+    failures.USAGE: "wrong usage: an unknown command or flag, a value of the wrong form",
+    failures.BUG: "a bug of ours: please report it, with what `--debug` prints",
+    failures.INTERRUPTED: "interrupted, which is also how `render --watch` ends",
+}
+_ROWS = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
 
 _HEAD = f"""\
 # The command line
@@ -27,14 +38,14 @@ Errors are written to stderr, in colour on terminals unless `NO_COLOR` is set.
 
 | exit code | meaning |
 |---|---|
-| 0 | fine |
-| 1 | a problem of yours, told on stderr; nothing is printed that looks like a result |
-| 2 | wrong usage: an unknown command or flag, a value of the wrong form |
-| 3 | a bug of ours: please report it, with what `--debug` prints |
-| 130 | interrupted |
+{_ROWS}
 
-Two commands print their result although the exit code is 1: `run` prints a response with a FATAL
-result, `validate` the report of what is invalid.
+Some commands print their result although the exit code is 1: `run` prints a response with a FATAL
+result; `validate`, `render --validate`, `check` and `test` print their report.
+`internal render` speaks to another program: 3 is a FATAL result, and stdout has what there was.
+
+Results go to stdout, everything else to stderr: errors, notes, what programs print.
+`--output` says in which form a report is printed, `--quiet` leaves out notes.
 
 Flags without a command are those of `serve`, as functions' images are started that way:
 `{NAME} --insecure` serves. So does `{NAME}` alone where Crossplane has set `TLS_SERVER_CERTS_DIR`.

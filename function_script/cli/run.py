@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
@@ -19,7 +19,14 @@ class _Flags(options.LimitFlags, TypedDict):
     debug: bool
 
 
-@click.command(params=[*options.limits(), options.program_root(), options.debug()])
+_EPILOG: Final = """\b
+Examples:
+  function-script run request.json
+  function-script run < request.yaml | jq .results
+"""
+
+
+@click.command(epilog=_EPILOG, params=[*options.limits(), options.program_root(), options.debug()])
 @click.argument("request", default="-", metavar="[REQUEST]")
 def run(**flags: Unpack[_Flags]) -> int:
     """Call the function once with a RunFunctionRequest and print the RunFunctionResponse.

@@ -30,7 +30,17 @@ class _Flags(options.LimitFlags, TypedDict):
 _DEBUG: Final = "Log every request and what programs print."
 
 
-@click.command(params=[*options.limits(), options.program_root(), options.debug(_DEBUG)])
+_EPILOG: Final = """\b
+Examples:
+  function-script serve --insecure --address localhost:9443
+  function-script serve --tls-certs-dir /tls/server
+"""
+
+
+@click.command(
+    epilog=_EPILOG,
+    params=[*options.limits(), options.program_root(), options.debug(_DEBUG)],
+)
 @click.option(
     "--insecure", is_flag=True, help="Serve in plain text, also when certificates are given."
 )
