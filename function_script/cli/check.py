@@ -3,33 +3,58 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from pathlib import Path
+from typing import Final, Literal, TypedDict, Unpack
 
 import click
 
 from function_script.cli import failures, options
 
-if TYPE_CHECKING:
-    from pathlib import Path
+_PATH: Final = click.Path(path_type=Path)
 
 
 class _Flags(TypedDict):
     compositions: tuple[str, ...]
-    output: Literal["text", "json"]
+    output: Literal["text", "json", "sarif"]
+    xrd: Path | None
+    crds: tuple[Path, ...]
     strict: bool
     program_root: Path | None
     debug: bool
 
 
-@click.command(params=[options.program_root("programs/ beside each file"), options.debug()])
+_EPILOG: Final = """\b
+Examples:
+  function-script check composition.yaml
+  function-script check examples --strict --output json
+"""
+
+
+@click.command(
+    epilog=_EPILOG, params=[options.program_root("programs/ beside each file"), options.debug()]
+)
 @click.argument("compositions", nargs=-1, required=True, metavar="COMPOSITION...")
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "sarif"]),
     default="text",
     show_default=True,
     help="How to print the report.",
+)
+@click.option(
+    "--xrd",
+    type=_PATH,
+    metavar="PATH",
+    help="The XR's definition, whose fields programs may read; "
+    "default: definition.yaml or xrd.yaml beside each file.",
+)
+@click.option(
+    "--crds",
+    type=_PATH,
+    multiple=True,
+    metavar="PATH",
+    help="CRDs of composed resources: a file, a directory or a package. May be repeated.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
 def check(**flags: Unpack[_Flags]) -> int:
@@ -43,9 +68,12 @@ def check(**flags: Unpack[_Flags]) -> int:
     from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import report as frames  # noqa: PLC0415 - slow to import
 
-    report = tool.check(flags["compositions"], flags["program_root"])
+    known = tool.load(flags["xrd"], flags["crds"])
+    report = tool.check(flags["compositions"], flags["program_root"], known)
     if flags["output"] == "json":
         text = tool.render_json(report)
+    elif flags["output"] == "sarif":
+        text = tool.render_sarif(report)
     else:
         text = tool.render_text(report, colourful=frames.is_colourful(sys.stdout))
     click.echo(text, color=True)

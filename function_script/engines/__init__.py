@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from function_script.engines.base import Engine
+    from function_script.engines.reads import Read
+    from function_script.program import Program
 
 # Imported when first asked for: a local render pays for one language, not for three.
 ENGINES = {
@@ -19,6 +21,12 @@ ENGINES = {
 def get(language: str) -> Engine:
     """The engine of a language; KeyError for one that is not in the table."""
     return cast("Engine", importlib.import_module(ENGINES[language]))
+
+
+def find_reads(language: str, program: Program) -> list[Read]:
+    """What a program that compiles certainly reads of the request; for tools."""
+    module = importlib.import_module(f"{ENGINES[language]}.reads")
+    return cast("list[Read]", module.find(program))
 
 
 def sorts_keys(language: str) -> bool:

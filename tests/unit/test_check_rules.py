@@ -174,7 +174,7 @@ def test_findings(tmp_path: Path, text: str, expected: list[tuple[str, str, str]
 
 FINE = [
     pytest.param(
-        ours("GoTemplate", "modules: {a: A}", "inline: '{{ include .x . }}'"),
+        ours("GoTemplate", "modules: {a: A}", "inline: '{{ include .params.x . }}'"),
         id="a-computed-name-may-be-that-of-any-module",
     ),
     pytest.param(

@@ -11,24 +11,41 @@ from typing import TYPE_CHECKING
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.tools import positions, sources, step_inputs
-from function_script.tools.check import rules
+from function_script.tools.check import composed, paths, rules
+from function_script.tools.check.definitions import Definitions, load
 from function_script.tools.check.findings import Finding, Report
 from function_script.tools.check.reporters import render_json, render_text
 from function_script.tools.check.rules import Rule, Subject
+from function_script.tools.check.sarif import render_sarif
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from function_script.diagnostics import Diagnostic
+    from function_script.inputs import Step
     from function_script.tools.step_inputs import StepInput
 
-__all__ = ["Finding", "Report", "check", "render_json", "render_text"]
+__all__ = [
+    "Definitions",
+    "Finding",
+    "Report",
+    "check",
+    "load",
+    "render_json",
+    "render_sarif",
+    "render_text",
+]
 
 
-def check(arguments: Sequence[str], programs: Path | None = None) -> Report:
+def check(
+    arguments: Sequence[str],
+    programs: Path | None = None,
+    known: Definitions | None = None,
+) -> Report:
     """Check every step of ours in the files and directories that ``arguments`` name.
 
     Programs in files are looked for below ``programs``, or else in ``programs/`` beside the file.
+    ``known`` are the schemas that fields are compared with, beside the XRD next to the file.
     Raises InputError for files that cannot be read, and when there is no step of ours at all.
     """
     findings: list[Finding] = []
@@ -40,26 +57,38 @@ def check(arguments: Sequence[str], programs: Path | None = None) -> Report:
         except FatalError as error:
             findings += [_finding(rules.YAML, problem) for problem in error.diagnostics]
             continue
-        found = [each for document in documents for each in step_inputs.find_ours(document)]
-        steps += len(found)
         directory = programs or sources.programs_beside(Path(source.name))
-        findings += [finding for each in found for finding in check_step(each, directory)]
+        for document in documents:
+            found = step_inputs.find_ours(document)
+            steps += len(found)
+            findings += _check_document(found, directory, known or Definitions())
     if not (steps or findings):
         raise InputError.of(f"cannot check {', '.join(arguments)}: no step there is one of ours")
     return Report(findings=tuple(findings), files=files, steps=steps)
 
 
-def check_step(found: StepInput, programs: Path | None) -> Iterator[Finding]:
-    """What the rules find in one step; ``programs`` has the directories of programs in files."""
+def _check_document(
+    found: Sequence[StepInput], programs: Path | None, known: Definitions
+) -> Iterator[Finding]:
+    """What the rules find in the steps of a document; ``programs`` has those that are in files."""
     root = None if programs is None else str(programs.resolve())
-    try:
-        step = step_inputs.parse(found, Limits(program_root=root))
-    except InputError as error:
-        problems = [(rules.INPUT, problem) for problem in error.diagnostics]
-    else:
-        problems = list(rules.broken(Subject(found=found, step=step)))
-    for rule, problem in problems:
-        yield _finding(rule, positions.to_author(problem, found, programs), found.step)
+    parsed: list[tuple[StepInput, Step | InputError]] = []
+    for each in found:
+        try:
+            parsed.append((each, step_inputs.parse(each, Limits(program_root=root))))
+        except InputError as error:
+            parsed.append((each, error))
+    kinds = composed.find_kinds(step for _, step in parsed if not isinstance(step, InputError))
+    schemas = {name: known.find_composed(*kind) for name, kind in kinds.items()}
+    shapes = {name: schema for name, schema in schemas.items() if schema is not None}
+    for each, step in parsed:
+        if isinstance(step, InputError):
+            problems = [(rules.INPUT, problem) for problem in step.diagnostics]
+        else:
+            request = paths.of_request(step.language, known.find_xr(each.document), shapes)
+            problems = list(rules.broken(Subject(found=each, step=step, request=request)))
+        for rule, problem in problems:
+            yield _finding(rule, positions.to_author(problem, each, programs), each.step)
 
 
 def _finding(rule: Rule, problem: Diagnostic, step: str = "") -> Finding:

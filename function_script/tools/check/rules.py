@@ -14,22 +14,28 @@ from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
 from function_script.source import excerpt
 from function_script.tools import manifests, step_inputs
-from function_script.tools.check import names
+from function_script.tools.check import events, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from function_script.engines.reads import Read
     from function_script.inputs import Step
     from function_script.tools.check.findings import Severity
+    from function_script.tools.check.paths import Request
     from function_script.tools.step_inputs import StepInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A step to look at: its input as it stands in the file, and as it was read."""
+    """A step to look at: its input as it stands in the file, and as it was read.
+
+    ``request`` is what its program may read of a request, as far as that is known.
+    """
 
     found: StepInput
     step: Step
+    request: Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +105,34 @@ def _constant_names(subject: Subject) -> Iterator[Diagnostic]:
             )
 
 
+def _constant_events(subject: Subject) -> Iterator[Diagnostic]:
+    source = subject.step.program.main
+    for span in events.find_constant(subject.step):
+        yield Diagnostic(
+            message="this result is emitted on every call, as an event that never changes",
+            span=span,
+            excerpt=excerpt(source, span),
+            hint="emit it under the condition that it tells of; a state that lasts is a condition",
+        )
+
+
+def _unknown_fields(subject: Subject) -> Iterator[Diagnostic]:
+    if not subject.step.program.main.text:
+        return
+    reads = engines.find_reads(subject.step.language, subject.step.program)
+    for read in sorted(reads, key=_place):
+        unknown = subject.request.find_unknown(read.path)
+        if unknown is not None:
+            message, hint = unknown
+            yield Diagnostic(
+                message=message, span=read.span, excerpt=excerpt(read.source, read.span), hint=hint
+            )
+
+
+def _place(read: Read) -> tuple[str, int, int]:
+    return read.span.name, read.span.line, read.span.column or 0
+
+
 YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
 INPUT: Final = Rule(
     name="input",
@@ -138,6 +172,19 @@ RULES: Final = (
         severity="warning",
         means="A composed resource with a `metadata.name` that is the same for every XR.",
         find=_constant_names,
+    ),
+    Rule(
+        name="constant-event",
+        severity="warning",
+        means="A result that is emitted on every call, whatever has happened.",
+        find=_constant_events,
+    ),
+    Rule(
+        name="unknown-field",
+        severity="error",
+        means="A field that a request does not have, or that the XR's or a composed resource's "
+        "schema does not: see below.",
+        find=_unknown_fields,
     ),
 )
 

@@ -1,0 +1,35 @@
+"""What a program certainly reads of the request, found in its syntax tree without running it.
+
+Made by each language for the tool that compares these paths with schemas. Unsure means silent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from function_script.objects import Path
+    from function_script.source import Source, Span
+
+# Stands in a path for an index, or for a key that only a run knows.
+ANY: Final = 0
+
+
+class Read(NamedTuple):
+    """A lookup of the last part of ``path``, from the request on, and where it is written."""
+
+    path: Path
+    source: Source
+    span: Span
+
+
+def unchanged(reads: Iterable[Read], changed: Iterable[Path]) -> list[Read]:
+    """Without those below what the program changes itself: it may have what it reads from there."""
+    prefixes = set(changed)
+    return [
+        read
+        for read in dict.fromkeys(reads)
+        if not any(read.path[: len(prefix)] == prefix for prefix in prefixes)
+    ]
