@@ -52,10 +52,14 @@ _BYTES = tuple(float(1 << exponent) for exponent in range(10, 27, 2))
 
 
 class Gauges(NamedTuple):
-    """This moment; ``certificate_expiry`` in seconds since 1970, None without TLS."""
+    """This moment; ``certificate_expiry`` in seconds since 1970, None without TLS.
+
+    ``refused``: calls that the transport has refused by itself so far, by status.
+    """
 
     load: Load = Load()
     certificate_expiry: float | None = None
+    refused: Mapping[str, int] = {}
 
 
 class Metrics:
@@ -162,7 +166,10 @@ class _Collector:
 
 
 def _counters(
-    name: str, text: str, labels: list[str], counts: Mapping[tuple[str, str], int] | Counter[str]
+    name: str,
+    text: str,
+    labels: list[str],
+    counts: Mapping[tuple[str, str], int] | Mapping[str, int],
 ) -> Metric:
     family = CounterMetricFamily(f"{PREFIX}_{name}", text, labels=labels)
     for key, count in counts.items():
@@ -188,6 +195,7 @@ def _looked_at(now: Gauges) -> Iterator[Metric]:
     yield workers
     name = f"{PREFIX}_workers_retired"
     yield CounterMetricFamily(name, _RETIRED, value=now.load.retired)
+    yield _counters("calls_refused", _REFUSED, ["status"], now.refused)
     expiry = GaugeMetricFamily(f"{PREFIX}_certificate_expiry_timestamp_seconds", _EXPIRY)
     if now.certificate_expiry is not None:
         expiry.add_metric([], now.certificate_expiry)
@@ -219,6 +227,7 @@ _RETIRED = (
     "Workers that were replaced in good order: after many requests, with grown caches, or after \
 a long run."
 )
+_REFUSED = "Calls that the transport refused by itself: late, too large, or no request at all."
 _QUEUE = "Requests that wait for a worker."
 _WORKERS = "Worker processes: busy with a short run, busy with a long one, or idle."
 _EXPIRY = "When the server's certificate expires; none without TLS."

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -12,7 +14,9 @@ from typing import Protocol, TypeAlias
 
 from function_script.errors import InputError
 from function_script.limits import MIB
+from function_script.server import log
 
+_LOG = logging.getLogger(__name__)
 SERVICES = tuple(
     f"apiextensions.fn.proto.{version}.FunctionRunnerService" for version in ("v1", "v1beta1")
 )
@@ -54,6 +58,9 @@ class Refusal:
     status: Status
     text: str
 
+
+REFUSED: Counter[str] = Counter()
+"""Calls that the transport of this process refused by itself, by the name of their status."""
 
 Outcome: TypeAlias = bytes | Refusal
 Cancel: TypeAlias = Callable[[], None]
@@ -103,15 +110,25 @@ def time_to_answer(remaining: float) -> float:
 
 def too_late() -> Refusal:
     """The call's deadline had passed before anything was done."""
-    return Refusal(status=Status.DEADLINE_EXCEEDED, text="the deadline had passed on arrival")
+    return count(
+        Refusal(status=Status.DEADLINE_EXCEEDED, text="the deadline had passed on arrival")
+    )
+
+
+def count(refusal: Refusal) -> Refusal:
+    """The same, counted and logged: it is the transport's own, so that no record tells of it."""
+    REFUSED[refusal.status.name] += 1
+    values = log.fields(status=refusal.status.name, error=refusal.text)
+    _LOG.info("refused by the transport", extra=values)
+    return refusal
 
 
 def sized(response: bytes) -> Outcome:
     """``response``, or in words what the caller would otherwise meet as a broken call."""
     if len(response) <= _CALLERS_LIMIT_BYTES:
         return response
-    return Refusal(
-        status=Status.RESOURCE_EXHAUSTED,
-        text=f"the response would have {len(response) / MIB:.1f} MiB, of which most is desired "
-        f"state of earlier steps; callers accept {_CALLERS_LIMIT_BYTES // MIB} MiB",
+    text = (
+        f"the response would have {len(response) / MIB:.1f} MiB, of which most is desired "
+        f"state of earlier steps; callers accept {_CALLERS_LIMIT_BYTES // MIB} MiB"
     )
+    return count(Refusal(status=Status.RESOURCE_EXHAUSTED, text=text))

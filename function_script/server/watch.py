@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.server import expiry, metrics
+from function_script.server import expiry, metrics, transport
 from function_script.server.probes import Answer, Probes
 
 if TYPE_CHECKING:
@@ -59,4 +59,6 @@ class Watch:
     def _gauges(self) -> metrics.Gauges:
         directory = None if self._options.insecure else self._options.tls_certs_dir
         expires = expiry.read(directory / "tls.crt") if directory is not None else None
-        return metrics.Gauges(load=self._pool.load(), certificate_expiry=expires)
+        return metrics.Gauges(
+            load=self._pool.load(), certificate_expiry=expires, refused=dict(transport.REFUSED)
+        )

@@ -39,7 +39,7 @@ FULL = records.Record(
 
 def families() -> dict[str, tuple[str, set[str]]]:
     """Our metrics: name as documented to type and label names."""
-    made = metrics.Metrics(lambda: metrics.Gauges(certificate_expiry=1.0))
+    made = metrics.Metrics(lambda: metrics.Gauges(certificate_expiry=1.0, refused={"INTERNAL": 1}))
     made.observe(FULL)
     made.observe(FULL._replace(outcome="timeout"))
     found = {}
@@ -88,13 +88,15 @@ def test_every_value_of_a_label_is_documented(label: str) -> None:
 
 def test_every_field_of_a_request_is_documented() -> None:
     """And no other is; so are those that all lines have."""
-    (of_all, of_request, of_start) = re.findall(
+    (of_all, of_request, of_refusal, of_start) = re.findall(
         r"\| field \| meaning \|\n\|[-|]+\|\n((?:\|.*\n)+)", LOGS
     )
     first = "\n".join(line.split(" | ")[0] for line in of_request.splitlines())
     assert names_in(first) == set(log.fields_of(FULL))
     first = "\n".join(line.split(" | ")[0] for line in of_all.splitlines())
     assert names_in(first) == {"ts", "level", "msg", "exception"}
+    first = "\n".join(line.split(" | ")[0] for line in of_refusal.splitlines())
+    assert names_in(first) == named_in("transport.py")
     first = "\n".join(line.split(" | ")[0] for line in of_start.splitlines())
     assert names_in(first) == named_in("lifecycle.py")
     assert named_in("log.py") == {"problems", "printed"} <= names_in(LOGS)

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 
 import builders
+import grpc
 import pytest
 from e2e.authority import Authority
 from e2e.serving import SERVER_NAME, Server, call, method
@@ -62,6 +63,20 @@ def test_metrics_tell_what_happened() -> None:
     for line in (lost, answered):
         assert (line["kind"], line["name"], line["language"]) == ("XThing", "demo", "starlark")
     assert (lost["outcome"], lost["limit"]) == ("memory", "memory")
+
+
+def test_a_refused_call_is_counted_and_logged() -> None:
+    """A request over the flag is refused while it arrives, and nobody can say whose it was."""
+    large = builders.request(builders.starlark("x"), context={"x": "x" * (2 << 20)})
+    with Server("--insecure", "--max-recv-message-size", "1") as server:
+        with server.channel() as channel, pytest.raises(grpc.RpcError):
+            call(channel, large)
+        text = fetch(server, "/metrics")[1]
+        server.stop()
+    assert 'function_script_calls_refused_total{status="RESOURCE_EXHAUSTED"} 1.0' in text
+    (line,) = server.lines("refused by the transport")
+    assert line["status"] == "RESOURCE_EXHAUSTED"
+    assert "set by --max-recv-message-size" in str(line["error"])
 
 
 def test_a_stopping_server_lives_and_is_not_ready() -> None:

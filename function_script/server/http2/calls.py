@@ -86,10 +86,10 @@ class Unary:
     def receive(self, piece: memoryview) -> None:
         """Keep it, within bounds."""
         if self._size + len(piece) > self._max_bytes + _PREFIX_BYTES:
-            self._respond(too_large(self._max_bytes))
+            self._refuse(too_large(self._max_bytes))
         elif not self._budget.take(len(piece)):
             text = "the requests at hand are all that this server can hold; it is tried again"
-            self._respond(Refusal(status=Status.RESOURCE_EXHAUSTED, text=text))
+            self._refuse(Refusal(status=Status.RESOURCE_EXHAUSTED, text=text))
         else:
             self._size += len(piece)
             self._parts.append(bytes(piece))
@@ -98,11 +98,11 @@ class Unary:
         """Have the request answered."""
         data = unframed(self._parts, self._head.get(b"grpc-encoding"), self._max_bytes)
         if isinstance(data, Refusal):
-            self._respond(data)
+            self._refuse(data)
             return
         if self._deadline is None:
             text = "grpc-timeout is not a number of up to eight digits and a unit"
-            self._respond(Refusal(status=Status.INTERNAL, text=text))
+            self._refuse(Refusal(status=Status.INTERNAL, text=text))
             return
         seconds = transport.time_to_answer(self._deadline - time.monotonic())
         if seconds <= 0:
@@ -128,6 +128,10 @@ class Unary:
             self._stream.respond(outcome)
         else:
             self._stream.finish(outcome.status, outcome.text)
+
+    def _refuse(self, refusal: Refusal) -> None:
+        if self._is_open:
+            self._respond(transport.count(refusal))
 
     def _close(self) -> None:
         self._is_open = False
