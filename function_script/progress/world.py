@@ -5,7 +5,6 @@ Objects are decoded field by field when somebody reads them: a verdict needs lit
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script import wire
@@ -92,5 +91,13 @@ def _has_rule(entry: Composed) -> bool:
 def _fields(resource: wire.Resource) -> Mapping[str, Readable]:
     if resource.struct is None:
         return {}
-    fields = wire.decode_struct_fields(resource.struct)
-    return Lazy({key: partial(wire.decode_value, fields[key]) for key in fields})
+    parts = wire.index_struct(resource.struct)
+    return Lazy.of(parts, lambda key: _field(key, parts[key]))
+
+
+def _field(key: str, value: wire.Part) -> Readable:
+    """A top-level field; of a status, where most of the bytes are, only what is looked at."""
+    parts = wire.index_part(value) if key == "status" else None
+    if parts is None:
+        return wire.decode_part(value)
+    return Lazy.of(parts, lambda name: wire.decode_part(parts[name]))

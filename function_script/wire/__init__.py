@@ -48,6 +48,7 @@ from function_script.wire.decode import (
     decode_struct,
     decode_struct_fields,
     decode_value,
+    index_part,
     index_struct,
 )
 from function_script.wire.encode import EncodeError, encode_struct
@@ -87,6 +88,7 @@ __all__ = [
     "encode_resource",
     "encode_response",
     "encode_struct",
+    "index_part",
     "index_request",
     "index_resource",
     "index_struct",

@@ -113,6 +113,14 @@ def index_struct(payload: bytes, *, sort_keys: bool = False) -> dict[str, Part]:
     return ordered
 
 
+def index_part(value: Part) -> dict[str, Part] | None:
+    """The Value of each key of a Value that is an object; None for any other. Raises WireError."""
+    fields = value.fields()
+    if not fields.next() or not fields.is_field(_STRUCT, LENGTH) or fields.end != value.end:
+        return None
+    return _entries(fields.part())
+
+
 def decode_part(value: Part, *, without: str = "", sort_keys: bool = False) -> Value:
     """The Value of one key of a Struct. Raises WireError.
 
@@ -143,14 +151,14 @@ def _sorted_value(value: Value) -> Value:
 
 
 def _value_without(value: Part, key: str) -> Value:
-    fields = value.fields()
-    if not fields.next() or not fields.is_field(_STRUCT, LENGTH) or fields.end != value.end:
+    entries = index_part(value)
+    if entries is None:
         decoded = _value(value.data, value.start, value.end, 2)
         if isinstance(decoded, dict):
             decoded.pop(key, None)
         return decoded
     kept: Object = {}
-    for name, item in _entries(fields.part()).items():
+    for name, item in entries.items():
         if name != key:
             kept[name] = _value(item.data, item.start, item.end, 3)
     return kept

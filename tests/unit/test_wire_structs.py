@@ -260,6 +260,15 @@ def test_managed_fields_are_left_out_unread() -> None:
     assert wire.decode_struct(broken, drop_managed_fields=True) == lean
 
 
+def test_an_object_in_a_struct_is_indexed_and_nothing_else_is() -> None:
+    """Its keys, each to be decoded by itself."""
+    parts = wire.index_struct(wire.encode_struct({"a": {"b": [1], "c": None}, "d": [2], "e": "x"}))
+    inner = wire.index_part(parts["a"])
+    assert inner is not None
+    assert {key: wire.decode_part(inner[key]) for key in inner} == {"b": [1], "c": None}
+    assert [wire.index_part(parts[key]) for key in ("d", "e")] == [None, None]
+
+
 def test_keys_come_in_the_order_of_the_bytes_unless_sorted() -> None:
     """Go writes maps in random order; whoever shows an order has to ask for one."""
     payload = wire.encode_struct({"b": {"z": 1, "y": 2}}) + wire.encode_struct({"a": 3})
