@@ -181,7 +181,12 @@ def _has(budget: Budget, needle: object, value: object) -> bool:
     if value is None:
         return False
     items = _items(value, "Cannot find has on type")
-    return _frozen(budget, needle) in _known(budget, items)
+    budget.spend(len(items) * _STEPS_PER_COMPARISON)
+    wanted = _frozen(budget, needle)
+    return any(_frozen(budget, item) == wanted for item in items)
+
+
+_STEPS_PER_COMPARISON: Final = 2
 
 
 _BUDGET: Final = Needs.BUDGET

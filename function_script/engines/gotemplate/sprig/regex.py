@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from function_script.engines.library.regex import Match, Pattern
 
 # RE2's words for what is wrong with a pattern, and Go's.
+# This many characters take about as long as a step.
+_CHARACTERS_PER_STEP: Final = 64
 _CAUSES: Final = {
     "missing ]": "missing closing ]",
     "missing )": "missing closing )",
@@ -88,14 +90,15 @@ def _matches(budget: Budget, regex: _Regex, text: str) -> Iterator[Match]:
         yield match
 
 
-def _is_match(pattern: str, text: str) -> bool:
+def _is_match(budget: Budget, pattern: str, text: str) -> bool:
     try:
-        return _must_match(pattern, text)
+        return _must_match(budget, pattern, text)
     except CallError:
         return False
 
 
-def _must_match(pattern: str, text: str) -> bool:
+def _must_match(budget: Budget, pattern: str, text: str) -> bool:
+    budget.spend(len(text) // _CHARACTERS_PER_STEP)
     return _compile(pattern).pattern.search(whole(text)) is not None
 
 
@@ -186,6 +189,10 @@ def _quote_meta(text: str) -> str:
 _Call: TypeAlias = "Callable[..., object]"  # type: ignore[explicit-any] # one to three arguments
 
 
+def _match(name: str, call: _Call) -> Function:
+    return Function(name=name, takes="string string", call=call, needs=Needs.BUDGET, gives="bool")
+
+
 def _pair(name: str, takes: str, call: _Call, gives: str = "any") -> tuple[Function, ...]:
     """A function and its like with "must" in front: their complaints about patterns differ."""
 
@@ -203,8 +210,8 @@ def _pair(name: str, takes: str, call: _Call, gives: str = "any") -> tuple[Funct
 
 
 FUNCTIONS: Final = (
-    Function(name="regexMatch", takes="string string", call=_is_match, gives="bool"),
-    Function(name="mustRegexMatch", takes="string string", call=_must_match, gives="bool"),
+    _match("regexMatch", _is_match),
+    _match("mustRegexMatch", _must_match),
     Function(name="regexQuoteMeta", takes="string", call=_quote_meta, gives="string"),
     *_pair("regexFind", "string string", _find, "string"),
     *_pair("regexFindAll", "string string int", _find_all),

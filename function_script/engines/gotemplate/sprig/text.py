@@ -20,6 +20,9 @@ from function_script.engines.gotemplate.values import (
     to_string,
 )
 
+# Searching is quick: this many characters take about as long as a step.
+_CHARACTERS_PER_STEP: Final = 1024
+
 
 def _hello() -> str:
     return "Hello!"
@@ -84,7 +87,8 @@ def _slice(text: str, start: int, end: int) -> str:
 # Testing
 
 
-def _contains(part: str, text: str) -> bool:
+def _contains(budget: Budget, part: str, text: str) -> bool:
+    budget.spend(len(text) // _CHARACTERS_PER_STEP)
     return part in text
 
 
@@ -215,7 +219,7 @@ FUNCTIONS: Final = (
     _text("nospace", "string", _without_spaces),
     _text("trunc", "int string", _truncate),
     _text("substr", "int int string", _substring),
-    _test("contains", _contains),
+    Function(name="contains", takes="string string", call=_contains, needs=_BUDGET, gives="bool"),
     _test("hasPrefix", _has_prefix),
     _test("hasSuffix", _has_suffix),
     _text("plural", "string string int", _plural),

@@ -1,0 +1,172 @@
+"""The table of hostile templates, in Go's syntax: a row for every row of the Jinja table.
+
+Where Go's templates have nothing of the kind, a row says what becomes of the nearest attempt.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STRING, LIST, WIDTH = "a string of", "a list of", "padding"
+UNKNOWN, FIELD = "not defined", "it has no field"
+
+
+class Attack(NamedTuple):
+    """``wanted``: a part of the message of a limit or an error, or with ``text`` the output."""
+
+    id: str
+    wanted: str
+    template: str
+    text: bool = False
+
+
+def _numbered(rows: Sequence[tuple[str, str] | tuple[str, str, bool]]) -> list[Attack]:
+    return [Attack(f"{number:02}", *row) for number, row in enumerate(rows)]
+
+
+def _nested(left: str, right: str, count: int, inner: str = "") -> str:
+    return left * count + inner + right * count
+
+
+_LOOP = "{{ range 100000 }}{{ range 100000 }}"
+_ENDS = "{{ end }}{{ end }}"
+_DOUBLED = "{{ $x := %s }}{{ range 60 }}{{ $x = %s }}{{ end }}{{ len $x }}"
+_TREE = (
+    '{{ define "f" }}{{ if . }}{{ template "f" (sub . 1) }}{{ template "f" (sub . 1) }}{{ end }}'
+    '{{ end }}{{ template "f" 60 }}'
+)
+_RECURSIVE = (
+    '{{ define "a" }}{{ range . }}{{ include "a" (list (list)) }}{{ end }}{{ end }}'
+    '{{ include "a" (list (list)) }}'
+)
+_SEARCH = '{{ $a := repeat 200000 "a" }}{{ range until 99999 }}{{ $_ := contains "b" $a }}{{ end }}'
+_SPEC = ".observed.composite.resource.spec"
+
+ATTACKS = _numbered(
+    [
+        # Python's own names: fields like any other, which text has not.
+        (FIELD, '{{ $s := "" }}{{ $s.__class__ }}'),
+        (FIELD, '{{ $s := "" }}{{ $s.__class__.__mro__ }}'),
+        (UNKNOWN, '{{ attr "" "__class__" }}'),
+        (UNKNOWN, '{{ attr "{0.__class__.__mro__}" "format" }}'),
+        ("{0.__class__}%!(EXTRA string=)", '{{ printf "{0.__class__}" "" }}', True),
+        ("{a.__class__}%!(EXTRA int=1)", '{{ printf "{a.__class__}" 1 }}', True),
+        ("wrong number of args", "{{ $f := printf }}{{ range list 1 }}{{ $f . }}{{ end }}"),
+        ("can't give argument to non-function", '{{ $f := "{0}" }}{{ $f "" }}'),
+        (FIELD, '{{ range list "" }}{{ .__class__ }}{{ end }}'),
+        ("can't handle", '{{ pluck "__class__" "" }}'),
+        (FIELD, '{{ $s := "" }}{{ sortAlpha (list $s.__class__.__name__) }}'),
+        ("can't evaluate field", "{{ print.__globals__ }}"),
+        ("<no value>", "{{ (dict).__init__.__globals__ }}", True),
+        ("<no value>", "{{ ._TemplateReference__context }}", True),
+        ("map[]", "{{ .params }}", True),
+        ("wrong number of args", "{{ printf.__code__ }}"),
+        ("wrong number of args", "{{ index }}{{ print len }}"),
+        (UNKNOWN, "{{ pprint .params }} {{ debug . }}"),
+        ("can't evaluate field", '{{ define "m" }}{{ end }}{{ (include "m" .)._func }}'),
+        (FIELD, "{{ range $i, $e := list 1 }}{{ $i.__class__ }}{{ end }}"),
+        (
+            "<no value>",
+            '{{ define "m" }}{{ .caller.__class__ }}{{ end }}{{ template "m" . }}',
+            True,
+        ),
+        (FIELD, "{{ $l := until 3 }}{{ $l.gi_frame }}"),
+        ("map[__class__:1]", '{{ $d := dict }}{{ $_ := set $d "__class__" 1 }}{{ $d }}', True),
+        # Other files.
+        (UNKNOWN, '{{ import "os" }}'),
+        ("no template", '{{ include "/etc/passwd" . }}'),
+        (UNKNOWN, '{{ template "/etc/passwd" . }}'),
+        # What is not the template's own cannot be changed, and a loop's list does not grow.
+        ("1", '{{ $_ := set .params "z" 1 }}{{ .params.z }}', True),
+        (
+            "2",
+            "{{ $l := list 1 2 }}{{ range $l }}{{ $_ := append $l . }}{{ end }}{{ len $l }}",
+            True,
+        ),
+        ("[1 2 3]", f"{{{{ $_ := append {_SPEC}.l 9 }}}}{{{{ {_SPEC}.l }}}}", True),
+        # Numbers have 64 bits; decimals are text.
+        ("9223372036854775807", "{{ mul 9223372036854775807 1 }}", True),
+        ("illegal number syntax", "{{ gt 1e10000000 1 }}"),
+        ("Decimal", "{{ $n := 9.0 }}{{ range 60 }}{{ $n = mulf $n $n }}{{ end }}{{ $n }}"),
+        # Size.
+        (STRING, '{{ repeat 10000000000 "x" }}'),
+        (STRING, '{{ repeat 500000000 "x" | len }}'),
+        (LIST, "{{ until 1000000000 | len }}"),
+        (STRING, _DOUBLED % ('"aaaaaaaa"', "print $x $x")),
+        (LIST, _DOUBLED % ("list 0", "concat $x $x")),
+        (WIDTH, '{{ printf "%1000000s" "a" }}'),
+        (WIDTH, '{{ $n := 1000000 }}{{ printf "%*s" $n "abc" }}'),
+        (WIDTH, '{{ printf "%-1000000s" "abc" }}'),
+        (STRING, '{{ replace "\\t" (repeat 1000000 " ") "\\t\\t" }}'),
+        (WIDTH, '{{ printf "%01000000d" 1 }}'),
+        ("draws", "{{ randBytes 900000000 | len }}"),
+        (WIDTH, '{{ printf "%1000000d" 1 }}'),
+        (WIDTH, '{{ printf "%[2]*[1]d" 1 1000000 }}'),
+        (WIDTH, '{{ printf "%1000000v" "a" }}'),
+        (STRING, '{{ repeat 100000 "x" | replace "x" (repeat 100000 "y") }}'),
+        (STRING, '{{ until 99999 | join (repeat 100000 "y") }}'),
+        (WIDTH, '{{ indent 1000000000 "a\\nb" }}'),
+        (LIST, "{{ untilStep 0 100000000 1 | len }}"),
+        ("1", "{{ chunk 100000000 (list 1) | len }}", True),
+        ("NaN", "{{ round 1.5 100000000 }}", True),
+        ("illegal number syntax", "{{ 1e5000 }}"),
+        (WIDTH, "{{ nindent 500000000 (toPrettyJson (list (list 1))) }}"),
+        (UNKNOWN, "{{ lipsum 100000 | len }}"),
+        (LIST, "{{ until 100001 }}"),
+        # Steps, output and depth.
+        ("steps", f"{_LOOP}{_ENDS}"),
+        ("output", f"{_LOOP}{'x' * 1000}{_ENDS}"),
+        ("nested", '{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}'),
+        ("steps", _TREE),
+        (
+            "nested",
+            _RECURSIVE,
+        ),
+        # Monstrous syntax.
+        ("nested", "{{ " + _nested("(", ")", 200, "1") + " }}"),
+        ("tokens", "{{ " + _nested("(", ")", 100_000, "1") + " }}"),
+        ("nested", "{{ " + _nested("(list ", ")", 5_000) + " }}"),
+        ("abc", "{{ `abc`" + " | print" * 5_000 + " }}", True),
+        ("a source of", "{{ `abc`" + " | print" * 100_000 + " }}"),
+        ("a source of", "{{ print" + " `s`" * 100_000 + " }}"),
+        ("ABC", "{{ `abc`" + " | upper" * 3_000 + " }}", True),
+        ("a source of", "{{ .s" + ".aa" * 100_000 + " }}"),
+        ("tokens", "{{ " + _nested("not (", ")", 30_000, "1") + " }}"),
+        ("nested", _nested("{{ if . }}", "{{ end }}", 99)),
+        ("nested", _nested("{{ if . }}", "{{ end }}", 200)),
+        ("nested", _nested("{{ range 1 }}", "{{ end }}", 21)),
+        ("nested", _nested("{{ range 1 }}", "{{ end }}", 50)),
+        ("", "{{ if .x }}" + "{{ else if .x }}x" * 3_000 + "{{ end }}", True),
+        ("a source of", "x" * 2_000_000),
+        ("a source of", "{{ .s }}" * 100_000),
+        ("a source of", "{{ " + '"a" ' * 200_000),
+        ("a source of", "{" * 2_000_000),
+        ("a source of", '{{ define "x" }}' * 20_000),
+        ("a source of", "{{/*" * 200_000),
+        ("a source of", " " * 2_000_000 + "{{ . }}"),
+        ("a source of", "\n" * 2_000_000 + "{{- if . }}{{ end }}"),
+        # Work that grows faster than what is worked on.
+        ("200000", '{{ regexReplaceAll "<[^>]*>" (repeat 200000 "<") "" | len }}', True),
+        ("", '{{ (urlParse (print "http://a.b/" (repeat 50000 "."))).fragment }}', True),
+        ("1000000", '{{ wrap 1 (repeat 500000 "a ") | len }}', True),
+        ("steps", "{{ range 1000 }}{{ $_ := until 99999 | sortAlpha | uniq }}{{ end }}"),
+        (
+            "steps",
+            "{{ $l := list }}{{ range until 20000 }}{{ $l = append $l . }}{{ end }}{{ len $l }}",
+        ),
+        ("steps", "{{ $l := until 99999 }}{{ range $l }}{{ $_ := has -1 $l }}{{ end }}"),
+        (
+            "steps",
+            _SEARCH,
+        ),
+        # What is left.
+        ("1", "{{ randInt 1 2 }}", True),
+        (UNKNOWN, '{{ xmlattr (dict "a b" 1) }}'),
+        ("deep", '{{ $d := dict }}{{ $_ := set $d "a" $d }}{{ toJson $d }}'),
+        (UNKNOWN, "{{ nope }}"),
+        (WIDTH, '{{ range list 1 2 }}{{ printf "%*d" 100000 . | len }}{{ end }}'),
+    ]
+)

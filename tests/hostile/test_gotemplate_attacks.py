@@ -1,0 +1,74 @@
+"""Hostile templates: each is stopped by the engine itself, and its worker goes on."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import builders
+import pytest
+from gotemplate_attacks import ATTACKS, Attack
+
+from function_script.engines import ENGINES
+from function_script.engines.gotemplate import render_text
+from function_script.limits import MIB, Limits
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.sandbox import Answered, Pool, PoolOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# The clock is out of reach: it must be another limit that stops a template.
+LIMITS = Limits(timeout_seconds=30.0, memory_bytes=256 * MIB)
+MAX_SECONDS = 2.0
+SPEC = {"l": [1, 2, 3]}
+OBSERVED = {"composite": {"resource": {"apiVersion": "v1", "kind": "XR", "spec": SPEC}}}
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    """One pool for all, so that each row also shows what the ones before left."""
+    with Pool(PoolOptions(limits=LIMITS, workers=1, preload=tuple(ENGINES.values()))) as pool:
+        pool.fill()
+        yield pool
+
+
+def respond(pool: Pool, attack: Attack) -> pb.RunFunctionResponse:
+    """The response of a worker that outlives the template."""
+    step = {
+        "apiVersion": builders.API_VERSION,
+        "kind": "GoTemplate",
+        "inline": attack.template,
+        "options": {"stableValues": True, "crypto": True},
+    }
+    request = builders.request(step, observed=OBSERVED)
+    reply = pool.run(request.SerializeToString())
+    assert isinstance(reply, Answered)
+    return pb.RunFunctionResponse.FromString(reply.response)
+
+
+@pytest.mark.parametrize(
+    "attack", [a for a in ATTACKS if not a.text], ids=[a.id for a in ATTACKS if not a.text]
+)
+def test_an_attack_is_stopped_by_name(pool: Pool, attack: Attack) -> None:
+    """The worker says which limit it was, or what is wrong with the template."""
+    (result,) = respond(pool, attack).results
+    assert result.severity == pb.SEVERITY_FATAL
+    assert attack.wanted in result.message
+
+
+@pytest.mark.parametrize(
+    "attack", [a for a in ATTACKS if a.text], ids=[a.id for a in ATTACKS if a.text]
+)
+def test_what_is_no_attack_in_go_renders_quickly(pool: Pool, attack: Attack) -> None:
+    """It shows nothing of Python, changes nothing outside and takes little time."""
+    respond(pool, attack)
+    began = time.process_time()
+    data = {"params": {}, "observed": {"composite": {"resource": {"spec": {"l": [1, 2, 3]}}}}}
+    assert render_text(attack.template, data) == attack.wanted  # type: ignore[arg-type] # plain data
+    assert time.process_time() - began < MAX_SECONDS
+
+
+def test_the_table_is_whole() -> None:
+    """A row for each of the 95 of the table of hostile Jinja templates."""
+    assert len(ATTACKS) == 95
