@@ -32,7 +32,7 @@ CASES = {
     ),
     "a question for a name": (
         MAIN + '    if "b" in req["observed"]["resources"]:\n        pass\n    return {}\n',
-        {"observed.resources.b"},
+        {"observed.resources.b.resource.kind"},
     ),
     "getters of the prelude": (
         MAIN + '    return {"a": get_observed(req, "b", "status"), "c": get_xr(req)}\n',
@@ -55,12 +55,47 @@ CASES = {
         {"observed.resources.b"},
     ),
     "a loop over a part": (
+        MAIN + '    for name in req["context"]:\n        pass\n    return {}\n',
+        {"context"},
+    ),
+    "a loop over names": (
         MAIN + '    for name in req["observed"]["resources"]:\n        pass\n    return {}\n',
-        {"observed.resources"},
+        {"observed.resources.*.resource.kind"},
+    ),
+    "a field of all resources": (
+        MAIN + '    all = req["observed"]["resources"]\n'
+        '    return {"a": [e["resource"]["status"]["x"] for e in all.values()]}\n',
+        {"observed.resources.*.resource.kind", "observed.resources.*.resource.status"},
+    ),
+    "a field of one resource and another of all": (
+        MAIN + '    all = req["observed"]["resources"]\n'
+        '    a = all["b"]["resource"]["spec"]\n'
+        "    for name, entry in sorted(all.items()):\n"
+        '        a = entry.get("ready")\n'
+        "    return {'a': a}\n",
+        {
+            *("observed.resources.*.resource.kind", "observed.resources.*.ready"),
+            *("observed.resources.b.resource.kind", "observed.resources.b.ready"),
+            "observed.resources.b.resource.spec",
+        },
+    ),
+    "a resource of all in the result": (
+        MAIN + '    for entry in req["desired"]["resources"].values():\n'
+        '        req["params"]["x"] = entry\n    return {}\n',
+        {"desired.resources.*", "params"},
+    ),
+    "a path of all resources": (
+        MAIN + '    all = req["observed"]["resources"]\n'
+        '    return {"a": [get(all[name], "resource.spec.x") for name in sorted(all)]}\n',
+        {"observed.resources.*.resource.kind", "observed.resources.*.resource.spec"},
+    ),
+    "the number of resources": (
+        MAIN + '    return {"a": len(req["observed"]["resources"])}\n',
+        {"observed.resources.*.resource.kind"},
     ),
     "a computed name": (
         MAIN + '    n = "x"\n    return {"a": req["desired"]["resources"].get(n + "y")}\n',
-        {"desired.resources"},
+        {"desired.resources.*"},
     ),
     "a computed name for a getter": (
         MAIN + '    n = "x"\n    return {"a": get_connection_details(req, n)}\n',

@@ -56,6 +56,9 @@ KEYS = ("resources", "resources", "composite", "a", "b", "resource")
 FOLLOWED = (
     *('{N}.get("{P}", {})', '{E}.get("{K}", {})', '{E}.get("{P}", {}).get("{K}", {})'),
     *('get({E}, "{P}.{K}.{K}", {})', "({E} if {C} else {E})"),
+    *('seen.get("{K}".lower(), {})', '([b.get("{K}", {}) for b in seen.values()] + [{}])[0]'),
+    '([c["{K}"] for d, c in sorted(seen.items()) if "{K}" in c] + [{}])[0]',
+    '([seen[d].get("resource").get("{K}", {}) for d in sorted(seen)] + [{}])[0]',
     *("f({E})", "g({E}, {E})", "g({E}, q = {E})", "held()"),
     *('get_observed(root, "{K}", None, {})', 'get_connection_details(root, "{K}")'),
     *('get_credentials(root, "{K}")', "get_xr(root)", "get_environment(root, None, {})"),
@@ -69,7 +72,19 @@ LOST = (
         'get_desired({E}, "{K}", None, {})',
     ),
 )
-ASKED = ('"{K}" in {E}', '"{K}" not in {E}', "{E} != None")
+LOOPS = (
+    *("if {C}:", 'for n in ["{K}"]:', "for n in seen:", "for n in seen.keys():"),
+    *("for {N} in seen.values():", "for n, {N} in seen.items():"),
+    *("for {N} in sorted(seen.values()):", "for n, {N} in sorted(seen.items()):"),
+)
+LOOPS_SELDOM = ("for n in {E}:", "for {N} in {E}.values():", "for n, {N} in {E}.items():")
+ASKED = (
+    "len(seen) > 2",
+    '"{K}".lower() in seen',
+    '"{K}" in {E}',
+    '"{K}" not in {E}',
+    "{E} != None",
+)
 ASKED_MORE = ("{E} == {E}", "{E}")
 DONE = (
     *("{N} = {E}", "{N}, {N} = {E}, {E}", '{N}["{K}"] = {}'),
@@ -85,17 +100,20 @@ def first(x, q = {}):
 
 def f({X}):
     root, req, a, b, c, out = EMPTY, {X}, {X}, {}, {}, []
+    seen = root["observed"]["resources"]
 {S}
     return {E}
 
 def g(p, q = {}):
     root, req, a, b, c, out = EMPTY, p, q, {}, {}, []
+    seen = root["observed"]["resources"]
 {S}
     return {E}
 """
 MAIN = """
 def main(root):
     req, a, b, c, out = root, {}, {}, {}, []
+    seen = root["observed"]["resources"]
     def held():
         return {H}
 {S}
@@ -140,8 +158,8 @@ class Scripts:
 
     def _statement(self, indent: str) -> str:
         if len(indent) < 8 and self._random.random() < 1 / 4:
-            opening = self._random.choice(["if {C}:", 'for n in ["{K}"]:'])
-            return f"{indent}{self._filled(opening, 2)}\n{self._statement(indent + '    ')}"
+            opening = self._filled(self._mostly(LOOPS, LOOPS_SELDOM), 2)
+            return f"{indent}{opening}\n{self._statement(indent + '    ')}"
         return indent + self._filled(self._mostly(DONE, DONE_SELDOM), 3)
 
 

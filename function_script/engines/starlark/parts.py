@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from function_script.program import plain
 
 if TYPE_CHECKING:
-    from function_script.values import Object, Readable
+    from function_script.values import Object, Readable, Value
 
 Path: TypeAlias = tuple[str, ...]
 Paths: TypeAlias = frozenset[Path]
@@ -37,9 +37,30 @@ _BRANCHES: frozenset[Path] = frozenset(
 )
 
 
+# Below them stand resources by name, whose objects are branches too.
+_GROUPS: frozenset[Path] = frozenset({("desired", "resources"), ("observed", "resources")})
+_ENTRY_DEPTH = 3
+_OBJECT = "resource"
+# Any resource's name; as a name it would be wanted together with all others, which is no harm.
+ANY = "*"
+
+
 def is_branch(path: Path) -> bool:
     """Whether parts below this path are selected one by one."""
+    if path[:2] in _GROUPS and len(path) >= _ENTRY_DEPTH:
+        return path[_ENTRY_DEPTH:] in {(), (_OBJECT,)}
     return path in _BRANCHES
+
+
+def is_group(path: Path) -> bool:
+    """Whether resources stand below this path, by name."""
+    return path in _GROUPS
+
+
+def touched(path: Path) -> Path:
+    """What has to be wanted for the resource at this path to be there at all, if it exists."""
+    is_entry = len(path) == _ENTRY_DEPTH and path[:2] in _GROUPS
+    return (*path, _OBJECT, "kind") if is_entry else path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +72,15 @@ class Reach:
     @classmethod
     def of(cls, paths: Iterable[Path]) -> Reach:
         """The values at these paths, whole, below the branches that lead to them."""
-        return cls(tree=_tree(frozenset(paths), ()))
+        wanted = frozenset(paths)
+        entries = {path[:_ENTRY_DEPTH] for path in wanted if path[:2] in _GROUPS and path[2:]}
+        of_any = {
+            (*entry, *path[_ENTRY_DEPTH:])
+            for entry in entries
+            for path in wanted
+            if path[:_ENTRY_DEPTH] == (*entry[:2], ANY)
+        }
+        return cls(tree=_tree(wanted | of_any, ()))
 
     def select(self, request: Mapping[str, Readable]) -> Object:
         """What is wanted of ``request``, in dicts and lists."""
@@ -66,16 +95,17 @@ def _tree(wanted: Paths, here: Path) -> _Tree | None:
         return None
     depth = len(here)
     below = {path[depth] for path in wanted | _BRANCHES if path[:depth] == here != path}
+    if depth == _ENTRY_DEPTH:
+        below.add(_OBJECT)
     return {key: _tree(wanted, (*here, key)) for key in sorted(below)}
 
 
 def _select(value: Mapping[str, Readable], tree: _Tree | None) -> Object:
     if tree is None:
         return {key: plain(item) for key, item in value.items()}
-    return {
-        key: plain(value[key])
-        if below is None
-        else _select(cast("Mapping[str, Readable]", value[key]), below)
-        for key, below in tree.items()
-        if key in value
-    }
+    keys = value if ANY in tree else [key for key in tree if key in value]
+    return {key: _selected(value[key], tree[key if key in tree else ANY]) for key in keys}
+
+
+def _selected(value: Readable, tree: _Tree | None) -> Value:
+    return plain(value) if tree is None else _select(cast("Mapping[str, Readable]", value), tree)

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 from function_script import objects
 from function_script.engines.starlark import syntax
 from function_script.engines.starlark.bindings import Bindings, Function
-from function_script.engines.starlark.parts import EVERYTHING, Path, Paths, Reach, is_branch
+from function_script.engines.starlark.parts import (
+    ANY,
+    EVERYTHING,
+    Path,
+    Paths,
+    Reach,
+    is_branch,
+    is_group,
+    touched,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,6 +48,8 @@ _WHOLE: Mapping[str, Sequence[Path]] = {
 # An annotation of any other type may look into what it annotates.
 _SHALLOW_TYPES = frozenset({"dict", "list", "str"})
 _NOTHING: Paths = frozenset()
+# They go over names, when they are given resources by name.
+_SEE_NAMES = frozenset({"enumerate", "len", "list", "sorted"})
 # There are few branches to follow, so more rounds would be a defect.
 _MAX_ROUNDS = 20
 
@@ -117,9 +128,37 @@ class _Analysis:
         """From branches along keys; leaves on the way are wanted, branches at the end returned."""
         for key in keys:
             below = {(*path, key) for path in paths}
+            self._want(touched(path) for path in below if touched(path) != path)
             self._want(path for path in below if not is_branch(path))
             paths = frozenset(path for path in below if is_branch(path))
         return paths
+
+    def _members(self, paths: Paths) -> Paths:
+        """Any resource of a group; what is no group is wanted as a whole."""
+        groups = {path for path in paths if is_group(path)}
+        self._want(paths - groups)
+        members = frozenset((*path, ANY) for path in groups)
+        self._want(map(touched, members))
+        return members
+
+    def _iterate(self, target: ast.expr, iterated: ast.expr) -> None:
+        """A loop's target gets what it goes over: names of a group, its resources, or both."""
+        match iterated, target:
+            case ast.Call(func=ast.Name(id="sorted"), args=[each], keywords=[]), _ if (
+                not self._bindings.is_bound("sorted")
+            ):
+                self._iterate(target, each)
+            case (
+                ast.Call(func=ast.Attribute(value=group, attr="values"), args=[]),
+                ast.Name(id=name),
+            ) | (
+                ast.Call(func=ast.Attribute(value=group, attr="items"), args=[]),
+                ast.Tuple(elts=[ast.Name(), ast.Name(id=name)]),
+            ):
+                self.flow(name, self._members(self._visit(group)))
+            case _:
+                self._store(target)
+                self._members(self._visit(iterated))
 
     def _block(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
@@ -141,8 +180,7 @@ class _Analysis:
                 self._leak(target)
                 self._leak(value)
             case ast.For(target=target, iter=iterated, body=body):
-                self._store(target)
-                self._leak(iterated)
+                self._iterate(target, iterated)
                 self._block(body)
             case ast.If(test=test, body=body, orelse=orelse):
                 self._leak(test)
@@ -215,8 +253,8 @@ class _Analysis:
                 return self._name(name)
             case ast.Constant():
                 return _NOTHING
-            case ast.Subscript(value=value, slice=ast.Constant(value=str(key))):
-                return self._enter(self._visit(value), [key])
+            case ast.Subscript(value=value, slice=key):
+                return self._look_up(value, key)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 self._leak(test)
                 return self._visit(body) | self._visit(orelse)
@@ -226,14 +264,20 @@ class _Analysis:
             case ast.Call():
                 return self._call(node)
             case ast.comprehension(target=target, iter=iterated, ifs=tests):
-                self._store(target)
-                for each in [iterated, *tests]:
-                    self._leak(each)
+                self._iterate(target, iterated)
+                for test in tests:
+                    self._leak(test)
                 return _NOTHING
             case _:
                 for child in ast.iter_child_nodes(node):
                     self._leak(child)
                 return _NOTHING
+
+    def _look_up(self, value: ast.expr, key: ast.expr) -> Paths:
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            return self._enter(self._visit(value), [key.value])
+        self._leak(key)
+        return self._members(self._visit(value))
 
     def _name(self, name: str) -> Paths:
         # A function that is passed around may be called by anybody.
@@ -245,6 +289,9 @@ class _Analysis:
         match left, operator, right:
             case ast.Constant(value=str(key)), ast.In() | ast.NotIn(), _:
                 self._enter(self._visit(right), [key])
+            case _, ast.In() | ast.NotIn(), _:
+                self._leak(left)
+                self._members(self._visit(right))
             case _, ast.Eq() | ast.NotEq(), ast.Constant(value=None):
                 self._visit(left)
             case _:
@@ -253,11 +300,13 @@ class _Analysis:
 
     def _call(self, call: ast.Call) -> Paths:
         match call.func, call.args:
-            case ast.Attribute(value=value, attr="get"), [ast.Constant(value=str(key)), *others]:
-                found = self._enter(self._visit(value), [key])
+            case ast.Attribute(value=value, attr="get"), [key, *others]:
                 for other in [*others, *call.keywords]:
                     self._leak(other)
-                return found
+                return self._look_up(value, key)
+            case ast.Attribute(value=value, attr="keys"), []:
+                self._members(self._visit(value))
+                return _NOTHING
             case ast.Name(id=name), _ if self._bindings.is_certain(name):
                 functions = self._bindings.defined(name)
                 for function in functions:
@@ -295,7 +344,9 @@ class _Analysis:
         key = others[0].value if others and isinstance(others[0], ast.Constant) else None
         if name == "get" and isinstance(key, str):
             return self._get(paths, key)
-        if paths != {()}:
+        if name in _SEE_NAMES and not others:
+            self._members(paths)
+        elif paths != {()}:
             self._want(paths)
         elif name in _NAMED and isinstance(key, str):
             self._want((*path, key) for path in _NAMED[name])
