@@ -5,6 +5,7 @@ Answering makes one record for each request. A record says how it went, never wh
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from function_script.sandbox import Reply
 
+_LOG = logging.getLogger(__name__)
 OK = "ok"
 FATAL = "fatal"
 OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
@@ -24,9 +26,13 @@ OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
 
 # These are for the operator to look into; all others are the user's business.
 _ALARMING = {Cause.BUG, Cause.FORBIDDEN, Cause.KILLED}
+# Their texts may come from native code.
+_QUOTING = {Cause.CRASH, Cause.BUG}
 _LIMITS = {Cause.TIMEOUT: "time", Cause.MEMORY: "memory", Cause.OUTPUT: "printed"}
 # A worker has run a stranger's program: of what it reports, only this is passed on.
 _TEXTS = ("api_version", "kind", "namespace", "name", "uid", "step", "input", "language")
+_MAX_CHARACTERS = 256
+_MAX_DIGITS = 12
 _COUNTS = ("documents", "remembered", "looked_up")
 
 
@@ -78,26 +84,30 @@ def cleaned(reply: Reply, data: bytes) -> Reply:
 
     The errors of an answer are clean when they come.
     """
-    log = redaction.redact_text(reply.log, data) if reply.log else ""
-    if isinstance(reply, Answered):
-        return replace(reply, log=log) if reply.log else reply
+    if reply.log:
+        # Looking for secrets takes a while, and only --debug shows what was printed.
+        log = redaction.redact_text(reply.log, data) if _LOG.isEnabledFor(logging.DEBUG) else ""
+        reply = replace(reply, log=log)
+    if isinstance(reply, Answered) or reply.cause not in _QUOTING:
+        return reply
     detail = redaction.redact_text(reply.detail, data)
-    return replace(reply, error=redaction.redact_error(reply.error, data), log=log, detail=detail)
+    return replace(reply, error=redaction.redact_error(reply.error, data), detail=detail)
 
 
 def _of_answer(reply: Answered, request_bytes: int, response_bytes: int, seconds: float) -> Record:
     told = reply.facts
+    took = told.get("program_microseconds", "")
     return Record(
         outcome=FATAL if reply.diagnostics else OK,
         is_alarming="bug" in told,
-        identity={key: told[key] for key in _TEXTS if key in told},
+        identity={key: told[key][:_MAX_CHARACTERS] for key in _TEXTS if key in told},
         request_bytes=request_bytes,
         response_bytes=response_bytes,
         seconds=seconds,
         waited_seconds=reply.waited_seconds,
-        program_seconds=_number(told.get("program_microseconds", ""), 1e-6),
-        counts={key: int(told[key]) for key in _COUNTS if told.get(key, "").isdecimal()},
-        limit=told.get("limit", ""),
+        program_seconds=int(took) * 1e-6 if _is_count(took) else None,
+        counts={key: int(told[key]) for key in _COUNTS if _is_count(told.get(key, ""))},
+        limit=told.get("limit", "")[:_MAX_CHARACTERS],
         error=diagnostics.to_line(reply.diagnostics) if reply.diagnostics else "",
         detail=told.get("bug", ""),
         problems=reply.diagnostics,
@@ -105,5 +115,5 @@ def _of_answer(reply: Answered, request_bytes: int, response_bytes: int, seconds
     )
 
 
-def _number(text: str, unit: float) -> float | None:
-    return int(text) * unit if text.isdecimal() else None
+def _is_count(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _MAX_DIGITS

@@ -99,10 +99,18 @@ def test_labels_have_values_of_ours_only() -> None:
 def test_a_record_believes_a_worker_only_so_far() -> None:
     """Facts that are not known, or no numbers, are left out."""
     reply = Answered(
-        response=b"", facts={"name": "demo", "evil": "x", "documents": "-1", "looked_up": "7"}
+        response=b"",
+        facts={
+            "name": "x" * 1_000,
+            "evil": "x",
+            "documents": "-1",
+            "looked_up": "7",
+            "remembered": "9" * 5_000,
+            "program_microseconds": "soon",
+        },
     )
     record = records.of(reply, b"request", 3, 0.5)
-    assert record.identity == {"name": "demo"}
+    assert record.identity == {"name": "x" * 256}
     assert record.counts == {"looked_up": 7}
     assert record.program_seconds is None
 
