@@ -15,6 +15,7 @@ import click
 from function_script import __version__
 from function_script.cli import failures, options
 from function_script.cli.check import check
+from function_script.cli.docs import docs
 from function_script.cli.init import init
 from function_script.cli.internal import internal
 from function_script.cli.operation import NAME as RENDER_OPERATION
@@ -96,6 +97,7 @@ for _command in (
     package,
     playground,
     init,
+    docs,
 ):
     commands.add_command(_command)
 options.name_variables(commands)

@@ -1,0 +1,25 @@
+"""``function-script docs``: what a function of the library does, in the terminal."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+_EPILOG: Final = """\b
+Examples:
+  function-script docs
+  function-script docs get
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("name", required=False)
+def docs(name: str | None) -> None:
+    """Print what the library's function NAME does; without NAME, list all functions.
+
+    The functions are the same in every language.
+    """
+    from function_script.engines.library import manual  # noqa: PLC0415 - slow to import
+
+    click.echo(manual.listing() if name is None else manual.entry(name), nl=False)
