@@ -15,6 +15,7 @@ from function_script.errors import InputError
 from function_script.fields import nearest
 from function_script.tools import manifests
 from function_script.tools.cases.model import Placed
+from function_script.tools.cases.ownership import managed_fields
 from function_script.tools.render import conditions, identities, xrds
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def begin(world: World, step: Step) -> World:
     """The world in which ``step`` runs. Raises InputError for names that do not exist."""
     if step.observed is None:
         foreign = {name: world.foreign.get(name, {}) for name in world.composed}
-        whole = {name: _merged(foreign[name], world.composed[name]) for name in foreign}
+        whole = {name: _applied(foreign[name], world.composed[name], world.xr) for name in foreign}
         spans = {}
     else:
         foreign = {_resource_name(item.value): item.value for item in step.observed}
@@ -145,6 +146,12 @@ def _check_names(step: Step, observed: Mapping[str, Object]) -> None:
 
 def _resource_name(manifest: Object) -> str:
     return manifests.annotation(manifest, manifests.RESOURCE_NAME)
+
+
+def _applied(foreign: Object, composed: Object, xr: Object) -> Object:
+    whole = _merged(foreign, composed)
+    objects.merge(whole, {"metadata": {"managedFields": [managed_fields(composed, xr)]}})
+    return whole
 
 
 def _merged(base: Object, added: Object) -> Object:
