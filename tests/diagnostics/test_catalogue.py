@@ -12,6 +12,7 @@ import catalogue
 import pytest
 from catalogue import COMPOSITION, MARK, Mistake
 
+from function_script import cli
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 
@@ -88,3 +89,14 @@ def test_text_says_what_to_do(mistake: Mistake) -> None:
     told = catalogue.read(mistake.path).told
     for frame in told.get("render", told.get("cluster", "")).split("\n\nerror"):
         assert any(words in frame for words in SAYS_WHAT_TO_DO), frame
+
+
+@pytest.mark.parametrize("name", ["input/two-mistakes", "jinja/misspelt-field", "starlark/no-main"])
+def test_the_command_prints_the_same(
+    name: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`function-script render` in the mistake's directory prints the frames, and exits with 1."""
+    (mistake,) = (each for each in MISTAKES if each.id == name)
+    catalogue.lay_out(mistake, here, mistake.parts[COMPOSITION])
+    assert cli.execute(["render", str(here)]) == 1
+    assert capsys.readouterr().err == mistake.told["render"]

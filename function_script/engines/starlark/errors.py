@@ -37,9 +37,12 @@ _HEAD = re.compile(r"^error: ", re.MULTILINE)
 _SPOT = re.compile(r"^ *--> (.+):([0-9]+):([0-9]+)$", re.MULTILINE)
 _FRAME = re.compile(r"^  \* (.+):([0-9]+), in (.+)$", re.MULTILINE)
 _UNDERLINE = re.compile(r"^ *\| ( *)(\^+)$", re.MULTILINE)
+_MAIN_IS_CALLED = "main is called for every request: take the call at the top level out"
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
 # Something that was looked up is not there.
 _ABSENT = re.compile(r"^Key .* was not found$|`NoneType`")
+# What the interpreter calls the text outside of functions.
+_TOP = {"<module>": "the top level"}
 _LINE_END = re.compile(r"\s*\n\s*")
 _RAISED = re.compile(r"(?:ValueError|TypeError): ")
 
@@ -82,8 +85,12 @@ def unloadable(text: str, source: Source, sources: Sources, limits: Limits) -> F
     """The error of a source whose top level failed."""
     failure = _read(text)
     verb = f"cannot load {source.name}"
-    limit = _limit(verb, failure, sources, limits)
-    return limit or ProgramError(_diagnostic(verb, failure, sources))
+    if limit := _limit(verb, failure, sources, limits):
+        return limit
+    found = _diagnostic(verb, failure, sources)
+    if any(frame.function == "main" for frame in failure.frames):
+        found = replace(found, hint=_MAIN_IS_CALLED)
+    return ProgramError(found)
 
 
 def no_main(text: str, main: Source) -> ProgramError:
@@ -216,7 +223,10 @@ def _line(source: Source, span: Span) -> str:
 
 
 def _notes(calls: Sequence[_Frame]) -> tuple[str, ...]:
-    notes = [f"called from {frame.function} at {frame.name}:{frame.line}" for frame in calls]
+    notes = [
+        f"called from {_TOP.get(frame.function, frame.function)} at {frame.name}:{frame.line}"
+        for frame in calls
+    ]
     if len(notes) > _MAX_CALLS_SHOWN:
         half = _MAX_CALLS_SHOWN // 2
         notes[half:-half] = [f"… {len(notes) - 2 * half} more calls"]

@@ -1,0 +1,65 @@
+"""The reference page of errors lists the whole catalogue, one line for each mistake.
+
+Write the table anew with `--update-goldens`.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from pathlib import Path
+
+import catalogue
+from catalogue import Mistake
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "errors.md"
+TITLES = {
+    "gotemplate": "Go templates",
+    "input": "Inputs and Compositions",
+    "jinja": "Jinja",
+    "starlark": "Starlark",
+}
+_PLACE = re.compile(r'^(?:Pipeline step "\w+": )?(?:[\w\[\].]+:\d+:\d+: )?')
+_MAX_CHARACTERS = 150
+
+
+def _table() -> str:
+    sections = []
+    for language, mistakes in groupby(catalogue.load(), lambda mistake: mistake.path.parent.name):
+        rows = [f"| {mistake.about} | {_told(mistake)} |" for mistake in mistakes]
+        head = [f"### {TITLES[language]}", "", "| mistake | told as |", "|---|---|"]
+        sections.append("\n".join([*head, *rows]))
+    return "\n\n".join(sections) + "\n"
+
+
+def _told(mistake: Mistake) -> str:
+    frame = mistake.told.get("render", "")
+    told = frame.partition("\n")[0].removeprefix("error: ") or mistake.told["cluster"].strip()
+    told = _PLACE.sub("", told).partition(" (")[0]
+    short = told if len(told) <= _MAX_CHARACTERS else f"{told[:_MAX_CHARACTERS]}…"
+    ticks = "``" if "`" in short else "`"
+    return f"{ticks}{short}{ticks}".replace("|", "\\|")
+
+
+def test_page_lists_the_catalogue(*, update_goldens: bool) -> None:
+    """A row for each mistake, with the first line that its author sees."""
+    head, found, _ = PAGE.read_text().partition("### ")
+    if update_goldens:
+        PAGE.write_text(head + _table())
+    assert PAGE.read_text() == head + _table()
+    assert found or update_goldens
+
+
+def test_page_shows_a_mistake_as_it_is_told() -> None:
+    """Both renderings at the top of the page are those of the catalogue."""
+    mistake = catalogue.read(catalogue.HERE / "cases" / "starlark" / "error-in-module.txt")
+    page = PAGE.read_text()
+    assert all(f"```\n{text}```\n" in page for text in mistake.told.values())
+
+
+def test_there_are_enough_mistakes() -> None:
+    """At least as many as were asked for, in each language some."""
+    mistakes = catalogue.load()
+    assert len(mistakes) >= 75
+    assert {mistake.path.parent.name for mistake in mistakes} == set(TITLES)
+    assert len({mistake.about for mistake in mistakes}) > len(mistakes) // 2
