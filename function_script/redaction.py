@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MARK: Final = "[secret]"
 # A text may be cut anywhere behind this many characters, and is still found.
 _PREFIX: Final = 8
+_ELLIPSIS: Final = re.compile(r"…|\.\.\.")
 # Shorter values are words like any other.
 _MIN_LENGTH: Final = 4
 
@@ -76,19 +77,23 @@ def _without(text: str, secrets: list[str]) -> str:
         if len(secret) < _PREFIX:
             text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", MARK, text)
         else:
-            text = _without_start(text, secret)
+            text = text.replace(secret, MARK)
+    # Whole ones are gone, in every spelling: what is left of any was cut.
+    for secret in reversed(secrets):
+        text = _without_cut(text, secret)
     return text
 
 
-def _without_start(text: str, secret: str) -> str:
-    """Without the secret, and without as much of it as there is where it was cut."""
-    start = text.find(secret[:_PREFIX])
+def _without_cut(text: str, secret: str) -> str:
+    """Without the secret's beginning where the text, or a quotation in it, was cut off in it."""
+    start = text.find(secret[:_PREFIX]) if len(secret) >= _PREFIX else -1
     while start >= 0:
         end = start + _PREFIX
-        while end < len(text) and text[end : end + 1] == secret[end - start : end - start + 1]:
+        while text[end : end + 1] and text[end : end + 1] == secret[end - start : end - start + 1]:
             end += 1
-        text = text[:start] + MARK + text[end:]
-        start = text.find(secret[:_PREFIX], start + len(MARK))
+        if end == len(text) or _ELLIPSIS.match(text, end):
+            text = text[:start] + MARK + text[end:]
+        start = text.find(secret[:_PREFIX], start + 1)
     return text
 
 
@@ -96,7 +101,9 @@ def _texts(data: bytes) -> Iterator[str]:
     """How a value may stand in a text: as it is, in JSON, line by line, in base64."""
     found = [base64.b64encode(data).decode().rstrip("=")]
     text = data.decode("utf-8", "ignore")
-    found += [text, json.dumps(text)[1:-1], *(line.strip() for line in text.splitlines())]
+    for part in {text, *(line.strip() for line in text.splitlines())}:
+        found += [part, json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1]]
+        found.append(repr(part)[1:-1])
     return (each for each in found if len(each.strip()) >= _MIN_LENGTH)
 
 
