@@ -9,13 +9,17 @@ from pathlib import Path
 
 import builders
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
 from function_script import facts, limits
-from function_script.server import log, metrics, records
+from function_script.server import log, metrics, records, tracing
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = (ROOT / "docs" / "reference" / "metrics.md").read_text()
+TRACES = (ROOT / "docs" / "reference" / "traces.md").read_text()
 LOGS = (ROOT / "docs" / "reference" / "logs.md").read_text()
 DASHBOARD = ROOT / "examples" / "install" / "grafana" / "dashboard.json"
 FULL = records.Record(
@@ -124,6 +128,20 @@ def test_every_fact_of_a_request_can_be_logged() -> None:
 def test_every_outcome_is_documented() -> None:
     """And no other is."""
     assert set(table(LOGS, "outcome")) == set(records.OUTCOMES)
+
+
+def test_every_attribute_and_event_of_a_span_is_documented() -> None:
+    """And no other is."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    with tracing.Tracing(provider) as traces:
+        traces.observe(FULL)
+        (span,) = exporter.get_finished_spans()
+    assert set(table(TRACES, "attribute")) == set(span.attributes or {})
+    events = table(TRACES, "event")
+    assert set(events) == {event.name for event in span.events}
+    assert names_in(events["program ran"][0]) == set(span.events[-1].attributes or {})
 
 
 def test_the_dashboard_shows_metrics_that_exist() -> None:
