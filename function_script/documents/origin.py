@@ -5,6 +5,7 @@ Called by the stream reader to give problems the place where their author can me
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_NOTE_COLUMNS = 160
+# What a tag that trims makes of "port: 80" and the "---" below it.
+_SWALLOWED = re.compile(r"[^\s-]---$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +63,19 @@ class Origin:
             return kind.of(message, span=span, excerpt=shown, hint=error.hint)
         where = f"line {line}" if self.locate is None else f"line {line} of the rendered text"
         message = f"cannot read {what}, {where}: {error.message}"
-        return kind.of(message, span=span, hint=error.hint, notes=self._around(line))
+        hint = self._swallowed(range(first_line + 1, line + 1)) or error.hint
+        return kind.of(message, span=span, hint=hint, notes=self._around(line))
+
+    def _swallowed(self, numbers: range) -> str | None:
+        """A hint when a document in lines ``numbers`` goes on where the next should begin."""
+        lines = self.text.splitlines()
+        for number in numbers:
+            if number <= len(lines) and _SWALLOWED.search(lines[number - 1]):
+                return (
+                    f'line {number} ends in "---", which only begins a document on a line of its '
+                    'own: "-" in a tag such as {%- or {{- takes the line break before it'
+                )
+        return None
 
     def _around(self, line: int) -> tuple[str, ...]:
         lines = self.text.splitlines()
