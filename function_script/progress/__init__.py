@@ -38,6 +38,9 @@ def settle(request: wire.Request, wanted: Contribution, step: Step) -> Contribut
     if step.progress is None and not wanted.is_ordered:
         return wanted
     settings = step.progress or Progress()
+    if _is_asking(wanted, request):
+        # Not the last word: Crossplane calls again with what is asked for, unless this is fatal.
+        settings = replace(settings, keeps=True)
     world = World(request, wanted.composed, settings)
     edges = dependencies.read(wanted, _known(wanted, world))
     _check_operation(edges, request)
@@ -67,6 +70,14 @@ def _reported(
         settled,
         conditions=(*settled.conditions, told),
         results=(*settled.results, *report.news(kind, waits, world.xr)),
+    )
+
+
+def _is_asking(wanted: Contribution, request: wire.Request) -> bool:
+    """Whether the step requires what this request has no answer to."""
+    answered = request.required_resources.keys() | request.extra_resources.keys()
+    return bool(
+        wanted.resources.keys() - answered or wanted.schemas.keys() - request.required_schemas
     )
 
 

@@ -140,6 +140,21 @@ def test_a_resource_nobody_can_tell_the_owner_of_is_not_kept(owned: tuple[Object
     assert "its managed fields do not say" in fatal(run(step, {"b": managed(*owned)}))
 
 
+def test_a_resource_is_kept_while_requirements_are_open() -> None:
+    """Crossplane calls again when it has fetched them; the error would end that."""
+    meta = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Requirements\n"
+    requirement = "resources: {zone: {api_version: v1, kind: ConfigMap, match_name: zone}}\n"
+    needing = document(
+        "b", "spec: {a: {{ required_resources.zone['items'][0].resource.data.a }} }\n"
+    )
+    step = template("JinjaTemplate", meta + requirement, needing)
+    asking = run(step, {"b": managed(OWNED)})
+    assert set(desired(asking)) == {"b"}
+    assert asking["requirements"]
+    answered = run(step, {"b": managed(OWNED)}, required_resources={"zone": {}})
+    assert 'cannot leave out resource "b"' in fatal(answered)
+
+
 def test_what_an_earlier_step_adds_to_a_kept_resource_stays() -> None:
     """Its fields are newer than what was applied last."""
     step = template("JinjaTemplate", document("b", "spec: {a: {{ ID }} }\n"), onExisting="Keep")
