@@ -192,3 +192,37 @@ def test_an_unchanged_xr_is_shown_as_written_last() -> None:
     shown = rendered(xr=again).composition.xr
     assert shown["metadata"]["labels"] == {"crossplane.io/composite": "demo"}
     assert "resourceVersion" in shown["metadata"]
+
+
+def test_references_of_namespaced_xrs_are_sorted_without_their_namespace() -> None:
+    """They show none, so "fixed" comes before "fixed2" although "fixedd…" would not."""
+    result = rendered(
+        ("a", {"resource": bucket(name="fixed2")}), ("b", {"resource": bucket(name="fixed")})
+    )
+    refs = result.composition.xr["spec"]["crossplane"]["resourceRefs"]
+    assert [ref["name"] for ref in refs] == ["fixed", "fixed2"]
+
+
+def test_names_in_events_are_quoted_as_in_crossplane() -> None:
+    """Quotes in a resource name are escaped."""
+    result = rendered(('"q" é', {"resource": bucket(name="q")}))
+    assert result.events[-1].message == 'Composed resource "\\"q\\" é" is not yet ready'
+
+
+@pytest.mark.parametrize(
+    ("status", "reasons"),
+    [
+        pytest.param({}, ["ReconcileRequestHandled", "SelectComposition"], id="new"),
+        pytest.param({"lastHandledReconcileAt": "now"}, ["SelectComposition"], id="handled"),
+    ],
+)
+def test_a_request_to_reconcile_is_told_once(status: Object, reasons: list[str]) -> None:
+    """Functions see in the XR's status that it was heard."""
+    annotations = {"crossplane.io/reconcile-requested-at": "now"}
+    xr = {**XR, "metadata": {**XR["metadata"], "annotations": annotations}, "status": status}
+    runner = script()
+    given = render.Given(xr=xr, composition=composition({}), observed=[])
+    result = render.render(given, runner)
+    assert [event.reason for event in result.events] == reasons
+    seen = runner.requests[0]["observed"]["composite"]["resource"]["status"]
+    assert seen["lastHandledReconcileAt"] == "now"
