@@ -8,43 +8,23 @@ from typing import TYPE_CHECKING, Protocol
 
 import grpc
 import pytest
+from raw_http2 import MAX_REQUEST_BYTES, InLoop, Recorder
 
 from function_script.errors import InputError
 from function_script.limits import MIB
 from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
 from function_script.server import transport
-from function_script.server.http2.health import Health, Serving
+from function_script.server.http2.health import Health
 from function_script.server.http2.listener import Port
 from function_script.server.http2.router import Router
 from function_script.server.threaded import Threaded
-from function_script.server.transport import Incoming, Outcome, Refusal, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
 ANY_SIZE = [("grpc.max_receive_message_length", -1)]
-MAX_REQUEST_BYTES = 1 * MIB
-
-
-class Recorder:
-    """Answers as many bytes as asked for, and remembers what it was given."""
-
-    def __init__(self) -> None:
-        self.calls: list[Incoming] = []
-
-    def answer(self, call: Incoming) -> Outcome:
-        """``data`` is a decimal number, or something to refuse."""
-        self.calls.append(call)
-        if not call.data.strip().isdigit():
-            return Refusal(status=Status.RESOURCE_EXHAUSTED, text="10 % is too much: \N{SNOWMAN}")
-        return bytes(int(call.data))
-
-    def start(self, call: Incoming, respond: Callable[[Outcome], None]) -> Callable[[], None]:
-        """The same, at once."""
-        respond(self.answer(call))
-        return lambda: None
 
 
 class Served(Protocol):
@@ -54,35 +34,6 @@ class Served(Protocol):
 
     def stop(self) -> None:
         """End it."""
-
-
-class InLoop:
-    """Our own transport, without signals, which only the main thread may have."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._loop = asyncio.new_event_loop()
-        health = Health(transport.SERVICES)
-        health.set(Serving.SERVING)
-        router = Router(health)
-        router.add_service(recorder, MAX_REQUEST_BYTES)
-        self._listener = Port(self._loop, router, None)
-        self.port = self._listener.bind("127.0.0.1:0")
-        self._loop.call_soon(self._listener.open)
-        self._thread = threading.Thread(target=self._loop.run_forever)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End it."""
-
-        async def close() -> None:
-            self._listener.close()
-            self._listener.abort()
-            await asyncio.sleep(0.01)
-
-        asyncio.run_coroutine_threadsafe(close(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
 
 
 class InThreads:
@@ -208,10 +159,13 @@ def test_unknown_methods_are_not_implemented(recorder: Recorder) -> None:
 
 def test_both_versions_are_offered() -> None:
     """UNIMPLEMENTED would make Crossplane call a second time."""
-    assert tuple(
-        module.DESCRIPTOR.services_by_name["FunctionRunnerService"].full_name
-        for module in (v1, v1beta1)
-    ) == transport.SERVICES
+    assert (
+        tuple(
+            module.DESCRIPTOR.services_by_name["FunctionRunnerService"].full_name
+            for module in (v1, v1beta1)
+        )
+        == transport.SERVICES
+    )
 
 
 def test_a_port_is_taken_once() -> None:
