@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scoreboard import Scoreboard
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -10,6 +11,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-goldens", action="store_true", help="write golden files from the actual results"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tables of scores are printed at the end, whichever process made them."""
+    config.pluginmanager.register(Scoreboard(), "scoreboard")
+
+
+@pytest.fixture(scope="session")
+def scoreboard(request: pytest.FixtureRequest) -> Scoreboard:
+    """Where tests leave tables for the end of the run."""
+    found = request.config.pluginmanager.get_plugin("scoreboard")
+    assert isinstance(found, Scoreboard)
+    return found
 
 
 @pytest.fixture

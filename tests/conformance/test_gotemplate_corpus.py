@@ -22,7 +22,7 @@ from function_script.engines.gotemplate import GoFailure, render_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from _pytest.terminal import TerminalReporter
+    from scoreboard import Scoreboard
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "gotemplate"
 DIFFERENCES = Path(__file__).parent / "gotemplate" / "differences.txt"
@@ -99,30 +99,22 @@ def differences() -> dict[str, str]:
     return dict(pairs)
 
 
-class _Table:
-    """Prints passed and all rows of each group below the test run's own summary."""
-
-    def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
-        terminalreporter.section("GoTemplate conformance: same as Go / rows")
-        for part in ("spec", "real"):
-            found = outcomes(part)
-            rows, passed = (
-                Counter(o.group for o in found),
-                Counter(o.group for o in found if o.passed),
-            )
-            for group in sorted(rows):
-                terminalreporter.write_line(f"{group:44} {passed[group]:5} / {rows[group]}")
-            told = f"{sum(o.exact for o in found)} with Go's error text"
-            total = f"{passed.total():5} / {rows.total()}, {told}"
-            terminalreporter.write_line(f"{part + ' in all':44} {total}")
-
-
 @pytest.fixture(scope="module", autouse=True)
-def table(request: pytest.FixtureRequest) -> None:
+def table(scoreboard: Scoreboard) -> None:
     """Report a score per group, so that progress shows."""
-    manager = request.config.pluginmanager
-    if not manager.has_plugin("gotemplate-table"):
-        manager.register(_Table(), "gotemplate-table")
+    lines = [line for part in ("spec", "real") for line in _table(part)]
+    scoreboard.tables["GoTemplate conformance: same as Go / rows"] = lines
+
+
+def _table(part: str) -> list[str]:
+    found = outcomes(part)
+    rows = Counter(o.group for o in found)
+    passed = Counter(o.group for o in found if o.passed)
+    told = f"{sum(o.exact for o in found)} with Go's error text"
+    listed = sum(row.startswith(part) for row in differences())
+    total = f"{passed.total():5} / {rows.total()}, {told}, {listed} differ on purpose"
+    groups = [f"{group:44} {passed[group]:5} / {rows[group]}" for group in sorted(rows)]
+    return [*groups, f"{part + ' in all':44} {total}"]
 
 
 def test_own_snippets_render_as_in_go() -> None:

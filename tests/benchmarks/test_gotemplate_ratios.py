@@ -1,0 +1,125 @@
+"""What the speed of GoTemplate rests on, held by ratios of CPU time."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.engines.gotemplate import programs
+from function_script.engines.gotemplate.programs import Settings, Sources, compile_program
+from function_script.engines.gotemplate.run import MAIN, Run
+from function_script.limits import Limits
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.values import Object
+
+pytestmark = pytest.mark.serial
+ROUNDS = 9
+ZONE = """---
+apiVersion: example.org/v1
+kind: Subnet
+metadata:
+  name: {{ $name }}-{{ . }}
+  labels:
+    zone: {{ . | quote }}
+spec:
+  region: {{ $spec.region }}
+  cidr: {{ printf "10.0.%d.0/24" $spec.offset }}
+  {{- if $spec.public }}
+  public: true
+  {{- else }}
+  public: {{ $spec.private | default false }}
+  {{- end }}
+"""
+HEAD = """{{- $spec := .observed.composite.resource.spec -}}
+{{- $name := .observed.composite.resource.metadata.name -}}
+"""
+LOOP = f"{HEAD}{{{{ range $spec.zones }}}}{ZONE}{{{{ end }}}}"
+
+
+def request(zones: int) -> Object:
+    """A request whose XR has so many zones."""
+    spec: Object = {"region": "eu", "offset": 7, "zones": [f"z{n}" for n in range(zones)]}
+    return {"observed": {"composite": {"resource": {"metadata": {"name": "x"}, "spec": spec}}}}
+
+
+def sources(text: str) -> Sources:
+    """A program of one template."""
+    return Sources(((MAIN, Source(name=MAIN, text=text)),), Settings())
+
+
+def least(work: Callable[[], object], *, times: int) -> float:
+    """CPU seconds of the quickest round of so many calls."""
+    found = []
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        for _ in range(times):
+            work()
+        found.append(time.process_time() - began)
+    return min(found)
+
+
+def rendering(text: str, data: Object) -> Callable[[], str]:
+    """What renders a compiled template."""
+    unit, limits = compile_program(sources(text)).unit, Limits()
+
+    def render() -> str:
+        parts: list[str] = []
+        Run(unit, limits, "").render(data, parts)
+        return programs.to_output(parts)
+
+    return render
+
+
+def by_hand(data: Object) -> str:
+    """The text of LOOP as one would write it in Python."""
+    resource = data["observed"]["composite"]["resource"]  # type: ignore[index,call-overload] # plain
+    spec, name = resource["spec"], resource["metadata"]["name"]
+    parts = []
+    for zone in spec["zones"]:
+        private = spec.get("private") or False
+        public = "true" if spec.get("public") else "true" if private else "false"
+        parts.append(
+            "---\napiVersion: example.org/v1\nkind: Subnet\nmetadata:\n"
+            f'  name: {name}-{zone}\n  labels:\n    zone: "{zone}"\nspec:\n'
+            f"  region: {spec['region']}\n  cidr: 10.0.{spec['offset']:d}.0/24\n"
+            f"  public: {public}\n"
+        )
+    return "".join(parts)
+
+
+def test_rendering_is_near_to_python_by_hand() -> None:
+    """The same text: lookups by Go's rules, budgets and all cost a small factor."""
+    data = request(20)
+    render = rendering(LOOP, data)
+    assert render() == by_hand(data)
+    assert least(render, times=20) / least(lambda: by_hand(data), times=20) < 8
+
+
+def test_a_template_is_compiled_for_many_renderings() -> None:
+    """A hundred lines: rendering all of them takes a small part of compiling them."""
+    text = HEAD + "".join(ZONE.replace("{{ . ", '{{ "a" ') for _ in range(6))
+    render = rendering(text, request(0))
+    compiling = least(lambda: compile_program(sources(text)), times=1)
+    assert least(render, times=1) < compiling / 15
+
+
+def test_costs_grow_with_what_there_is() -> None:
+    """Ten times the loop, four times the template: about so many times the work."""
+    short, long = rendering(LOOP, request(10)), rendering(LOOP, request(100))
+    assert least(long, times=3) / least(short, times=3) < 13
+    small, large = sources(ZONE.replace("$", ".") * 8), sources(ZONE.replace("$", ".") * 32)
+    slower = least(lambda: compile_program(large), times=1)
+    assert slower / least(lambda: compile_program(small), times=1) < 6
+
+
+def test_a_field_that_was_read_costs_nothing_to_read_again() -> None:
+    """Asking whether it is there and then using it is one lookup."""
+    once = rendering("{{ .a.b.c.d }}" + "{{ 1 }}" * 39, {"a": {"b": {"c": {"d": "x"}}}})
+    again = rendering("{{ .a.b.c.d }}" * 40, {"a": {"b": {"c": {"d": "x"}}}})
+    assert least(again, times=300) / least(once, times=300) < 1.6
