@@ -36,13 +36,17 @@ _LOG = logging.getLogger(__name__)
 
 
 def start(*, debug: bool) -> None:
-    """Send the package's log to standard error; ``debug`` for people, else for machines."""
+    """Send the log to standard error, asyncio's warnings with it; ``debug``: for people to read."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Text() if debug else _Json())
-    logger = logging.getLogger(_PACKAGE)
-    logger.handlers = [handler]
-    logger.setLevel(logging.DEBUG if debug else logging.INFO)
-    logger.propagate = False
+    for name, level in (
+        (_PACKAGE, logging.DEBUG if debug else logging.INFO),
+        ("asyncio", logging.WARNING),
+    ):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level)
+        logger.propagate = False
 
 
 def fields(**values: str | float) -> dict[str, Fields]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import builders
 import pytest
+import server_logs
 
 from function_script.limits import MIB, Limits
 from function_script.sandbox import Pool, PoolOptions
@@ -23,12 +24,9 @@ LIMITS = Limits(timeout_seconds=0.3, memory_bytes=128 * MIB)
 
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
-    """The package's logger as it was."""
-    logger = logging.getLogger("function_script")
-    handlers, level, propagates = logger.handlers, logger.level, logger.propagate
-    yield
-    logger.handlers, logger.propagate = handlers, propagates
-    logger.setLevel(level)
+    """Loggers as they were."""
+    with server_logs.restored():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -163,3 +161,12 @@ def test_a_value_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = lines(capsys)
     assert 2_040 < len(str(line["name"]).encode()) <= 2_048
     assert str(line["name"]).endswith("…")
+
+
+def test_the_event_loop_speaks_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """What asyncio has to say is worth a line, and is no exception to one object per line."""
+    log.start(debug=False)
+    logging.getLogger("asyncio").info("using selector")
+    logging.getLogger("asyncio").error("accept failed")
+    (line,) = lines(capsys)
+    assert (line["level"], line["msg"]) == ("error", "accept failed")
