@@ -125,6 +125,25 @@ FINDINGS = [
         ours(
             "StarlarkScript",
             "modules:",
+            "  a.star: x = nothing",
+            "  b.star: y = (",
+            "script: |",
+            '  load("a.star", "x")',
+            "  def main(req):",
+            "      return first + second + first",
+        ),
+        [
+            ("program", "4:15", 'cannot load modules[a.star]: name "nothing" is not defined'),
+            ("program", "9:14", 'cannot load script: name "first" is not defined'),
+            ("program", "9:22", 'cannot load script: name "second" is not defined'),
+            ("program", "5:15", 'cannot parse modules[b.star]: bracket "(" is not closed'),
+        ],
+        id="starlark-all-names-of-all-modules",
+    ),
+    pytest.param(
+        ours(
+            "StarlarkScript",
+            "modules:",
             "  a.star: x = 1",
             "  b.star: x = 2",
             "script: |",

@@ -21,8 +21,9 @@ from function_script.engines.starlark import (
     errors,
     literals,
     predeclared,
+    survey,
 )
-from function_script.errors import DocumentError, FatalError, InputError, LimitError
+from function_script.errors import DocumentError, FatalError, InputError, LimitError, ProgramError
 from function_script.program import Lazy, Returned
 
 if TYPE_CHECKING:
@@ -74,7 +75,12 @@ def _fail_again(
 
 def check(program: Program, limits: Limits) -> None:
     """Build the script, which runs its top level but not ``main``; raises FatalError."""
-    build.script(program, limits, dialect.options(limits))
+    options = dialect.options(limits)
+    try:
+        build.script(program, limits, options)
+    except ProgramError as error:
+        found = survey.find_problems(program, limits, options)
+        raise ProgramError(*(found or error.diagnostics)) from error
 
 
 def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:

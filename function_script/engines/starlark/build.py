@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 import starlark
 
@@ -18,7 +19,7 @@ from function_script.errors import LimitError, ProgramError
 from function_script.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from function_script.engines.starlark.parts import Reach
     from function_script.limits import Limits
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 # Deeper chains of modules are a mistake; each level is a nested call of Python.
 _MAX_MODULE_DEPTH = 50
+NOTHING: Final[Mapping[str, Collection[str]]] = MappingProxyType({})
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -69,6 +71,19 @@ def silent(program: Program, limits: Limits, options: starlark.EvalOptions) -> S
     return _Build(program, limits, options, is_silent=True).script()
 
 
+def try_out(
+    program: Program,
+    limits: Limits,
+    options: starlark.EvalOptions,
+    given: Mapping[str, Collection[str]],
+) -> None:
+    """Build the program's main source as a module that need not have ``main``; raises FatalError.
+
+    ``given`` are names that sources are to find, although nothing defines them.
+    """
+    _Build(program, limits, options, is_silent=True, given=given).module()
+
+
 def _key(program: Program, limits: Limits) -> tuple[str, ...]:
     parts = [str(limits.source_bytes), program.main.name, program.main.text]
     for name, source in sorted(program.modules.items()):
@@ -86,8 +101,10 @@ class _Build:
         options: starlark.EvalOptions,
         *,
         is_silent: bool = False,
+        given: Mapping[str, Collection[str]] = NOTHING,
     ) -> None:
         self._is_silent = is_silent
+        self._given = given
         self._program = program
         self._limits = limits
         self._options = options
@@ -96,6 +113,9 @@ class _Build:
         self._bytes = 0
         # The modules that are being loaded right now, the outermost first.
         self._loading: list[str] = []
+
+    def module(self) -> starlark.FrozenModule:
+        return self._freeze(self._program.main)
 
     def script(self) -> Script:
         main = self._program.main
@@ -122,6 +142,8 @@ class _Build:
         module = predeclared.module()
         if self._is_silent:
             module.add_callable("print", lambda *_: None)
+        for name in self._given.get(source.name, ()):
+            module.add_callable(name, lambda *_: None)
         try:
             starlark.eval_with(
                 self._options, module, tree, dialect.GLOBALS, starlark.FileLoader(self._get)

@@ -88,9 +88,15 @@ def unloadable(text: str, source: Source, sources: Sources, limits: Limits) -> F
     if limit := _limit(verb, failure, sources, limits):
         return limit
     found = _diagnostic(verb, failure, sources)
-    if any(frame.function == "main" for frame in failure.frames):
+    if any(_calls_main(frame, sources) for frame in failure.frames):
         found = replace(found, hint=_MAIN_IS_CALLED)
     return ProgramError(found)
+
+
+def _calls_main(frame: _Frame, sources: Sources) -> bool:
+    source = sources.get(frame.name)
+    line = _line(source, Span(name=frame.name, line=frame.line)) if source else ""
+    return frame.function in _TOP and re.search(r"\bmain\(", line) is not None
 
 
 def no_main(text: str, main: Source) -> ProgramError:
