@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import celpy
 import click
 import pytest
 
@@ -168,6 +169,47 @@ def test_the_autoscaler_looks_at_a_metric_there_is() -> None:
     assert f"\n{metric} " in rendered
     target = str(objects.find_path(scaler, "spec.scaleTargetRef.name"))
     assert re.fullmatch(r"function-script-[0-9a-f]{12}", target)
+
+
+CROSSPLANE = "system:serviceaccount:crossplane-system:crossplane"
+UPDATES = [
+    pytest.param("function-script", CROSSPLANE, 3, 2, True, id="crossplane sets it back"),
+    pytest.param("function-other", CROSSPLANE, 3, 2, False, id="another function"),
+    pytest.param("function-script", "somebody", 3, 2, False, id="the autoscaler, or a person"),
+    pytest.param("function-script", CROSSPLANE, 0, 2, False, id="from nothing"),
+    pytest.param("function-script", CROSSPLANE, 3, 0, False, id="to nothing"),
+]
+
+
+@pytest.mark.parametrize(("function", "user", "before", "after", "is_kept"), UPDATES)
+def test_the_number_of_replicas_is_kept(
+    function: str, user: str, before: int, after: int, *, is_kept: bool
+) -> None:
+    """Only where Crossplane undoes what the autoscaler did to this function's Deployment."""
+    policy, binding = documents_of("autoscaling/keepreplicas.yaml")
+    assert objects.find_path(binding, "spec.policyName") == objects.find_path(
+        policy, "metadata.name"
+    )
+
+    def deployment(replicas: int) -> Object:
+        selector: Object = {"matchLabels": {"pkg.crossplane.io/function": function}}
+        return {"spec": {"replicas": replicas, "selector": selector}}
+
+    given = {
+        "request": {"userInfo": {"username": user}},
+        "oldObject": deployment(before),
+        "object": deployment(after),
+    }
+    activation = {name: celpy.json_to_cel(value) for name, value in given.items()}
+    conditions = objects.find_path(policy, "spec.matchConditions")
+    assert isinstance(conditions, list)
+    environment = celpy.Environment()
+    verdicts = []
+    for index in range(len(conditions)):
+        text = objects.find_path(policy, f"spec.matchConditions[{index}].expression")
+        program = environment.program(environment.compile(str(text)))
+        verdicts.append(bool(program.evaluate(activation)))
+    assert all(verdicts) is is_kept
 
 
 def test_the_network_lets_in_what_is_served() -> None:
