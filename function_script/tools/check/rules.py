@@ -14,7 +14,7 @@ from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
 from function_script.source import excerpt
 from function_script.tools import manifests, step_inputs
-from function_script.tools.check import events, names
+from function_script.tools.check import credentials, events, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -116,6 +116,17 @@ def _constant_events(subject: Subject) -> Iterator[Diagnostic]:
         )
 
 
+def _unlisted_credentials(subject: Subject) -> Iterator[Diagnostic]:
+    for name, source, span in credentials.find_unlisted(subject.step):
+        listed = [*(subject.step.credentials or ()), name]
+        yield Diagnostic(
+            message=f'the program does not see credentials "{name}": its input does not name them',
+            span=span,
+            excerpt=excerpt(source, span),
+            hint=f"write `credentials: [{', '.join(listed)}]` into the input",
+        )
+
+
 def _unknown_fields(subject: Subject) -> Iterator[Diagnostic]:
     if not subject.step.program.main.text:
         return
@@ -178,6 +189,12 @@ RULES: Final = (
         severity="warning",
         means="A result that is emitted on every call, whatever has happened.",
         find=_constant_events,
+    ),
+    Rule(
+        name="unlisted-credentials",
+        severity="warning",
+        means="Credentials that a program reads, and that its input does not name.",
+        find=_unlisted_credentials,
     ),
     Rule(
         name="unknown-field",
