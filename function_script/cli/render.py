@@ -128,9 +128,11 @@ def _validate(flags: _Flags, chosen: Options, pool: Pool) -> int:
 
     paths = _paths(flags)
     extensions = [str(paths.xrd)] if paths.xrd is not None else []
-    catalog, notes = validate.load_catalog(
-        [*extensions, *sources.split(flags["crds"])], flags["cache_dir"], flags["crossplane_image"]
-    )
+    extensions += sources.split(flags["crds"])
+    cache, image = flags["cache_dir"], flags["crossplane_image"]
+    catalog, notes = validate.load_catalog(extensions, cache, image)
+    if not extensions:
+        notes.append("no schemas were given: --xrd and --crds name them")
     whole = replace(chosen, wanted=output.Wanted(full_xr=True))
     text = command.render_text(paths, whole, pool)
     documents = sources.read(Source(name="rendered", text=text))

@@ -138,3 +138,10 @@ def test_missing_schemas_may_fail_too() -> None:
 def test_flags_that_do_not_go_together_are_wrong_usage(flags: tuple[str, ...]) -> None:
     """Nothing is ignored in silence."""
     assert run("render", EXAMPLE, *flags).returncode == 2
+
+
+def test_without_schemas_it_is_said_where_they_go() -> None:
+    """A report of nothing but missing schemas is no good news."""
+    done = run("render", "examples/starlark-robots", "--validate")
+    assert "note: no schemas were given: --xrd and --crds name them" in done.stderr
+    assert done.returncode == 0

@@ -73,7 +73,7 @@ def load_catalog(
     found = sources.load(extensions)
     definitions.check(found)
     cached, notes = packages.load(found, cache_directory, crossplane_image)
-    if not any(map(definitions.defines_schemas, found)):
+    if extensions and not any(map(definitions.defines_schemas, found)):
         notes.append(f"there is no XRD, CRD or package in {_listed(extensions)}")
     return Catalog(item.value for item in [*packages.bundled(), *cached, *found]), notes
 
