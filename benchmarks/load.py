@@ -25,11 +25,13 @@ _CALL_SECONDS = 60.0
 
 
 def drive(channel: grpc.Channel, job: dict[str, object]) -> dict[str, object]:
-    """Keep ``clients`` calls in flight for ``seconds``; latencies in seconds, sorted."""
+    """Keep ``clients`` calls in flight for so long or so many; latencies in seconds, sorted."""
     workload = Workload(**job["workload"])  # type: ignore[arg-type] # the job is made by run.py
     requests = [base64.b64decode(text) for text in job["requests"]]  # type: ignore[union-attr] # same
     call = channel.unary_unary(METHOD)
-    numbers = itertools.count(int(time.time() * 1000) % 10**9)
+    first = int(time.time() * 1000) % 10**9
+    last = first + int(job["calls"])  # type: ignore[call-overload] # the job is made by measure.py
+    numbers = itertools.count(first)
     latencies: list[float] = []
     failures: list[str] = []
     end = time.perf_counter() + float(job["seconds"])  # type: ignore[arg-type] # same
@@ -37,6 +39,8 @@ def drive(channel: grpc.Channel, job: dict[str, object]) -> dict[str, object]:
     def client() -> None:
         while time.perf_counter() < end and not failures:
             number = next(numbers)
+            if number >= last:
+                return
             data = requests[number % len(requests)]
             data = renewed(data, number) if workload.new else data
             start = time.perf_counter()

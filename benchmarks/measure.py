@@ -47,10 +47,8 @@ def burst(
 ) -> Sample:
     """Drive the target for some seconds; raises RuntimeError for any wrong response."""
     before = cpu_seconds(target.pid)
-    result = _drive(target, workload, requests, clients, seconds)
+    result = drive(target, workload, requests, clients, (seconds, sys.maxsize))
     spent = cpu_seconds(target.pid) - before
-    if result["failures"]:
-        raise RuntimeError(f"{target.name}: {result['failures'][0]}")
     latencies = result["latencies"]
     return Sample(
         cpu_ms=spent / len(latencies) * 1e3,
@@ -61,16 +59,22 @@ def burst(
     )
 
 
-def _drive(
-    target: Target, workload: Workload, requests: Sequence[bytes], clients: int, seconds: float
+def drive(
+    target: Target,
+    workload: Workload,
+    requests: Sequence[bytes],
+    clients: int,
+    limits: tuple[float, int],
 ) -> dict[str, list[float]]:
+    """Load for at most so many seconds and so many calls; raises RuntimeError as `burst` does."""
     job = {
         "address": target.address,
         "certs": [base64.b64encode(part).decode() for part in target.certs],
         "workload": asdict(workload),
         "requests": [base64.b64encode(data).decode() for data in requests],
         "clients": clients,
-        "seconds": seconds,
+        "seconds": limits[0],
+        "calls": limits[1],
     }
     done = subprocess.run(
         [sys.executable, str(_LOAD)],
@@ -80,6 +84,8 @@ def _drive(
         check=True,
     )
     result: dict[str, list[float]] = json.loads(done.stdout)
+    if result["failures"]:
+        raise RuntimeError(f"{target.name}: {result['failures'][0]}")
     return result
 
 

@@ -22,7 +22,6 @@ from function_script import (
     engines,
     function,
     inputs,
-    request,
     response,
     wire,
 )
@@ -65,22 +64,23 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
     """Microseconds of each stage, in the order of `function.run`, and of all of it."""
     data = requests(workload, getattr(programs, language)(few=workload.few))[0]
     index = wire.index_request(data)
-    step = inputs.read(index.input or b"", LIMITS, dict)
+    outside = function.outside(index)
+    step = inputs.read(index.input or b"", LIMITS, outside)
     engine = engines.get(step.language)
     decoded = index.observed.resources.values() if index.observed is not None else ()
     structs = [resource.struct or b"" for resource in decoded]
-    result = engine.evaluate(step.program, request.scope(index, step.params), LIMITS)
-    scope = request.scope(index, step.params)
+    result = engine.evaluate(step.program, function.scope_of(index, step), LIMITS)
+    scope = function.scope_of(index, step)
     wanted = contribution.read(result, scope, LIMITS)
     state = desired.merge(index, wanted)
     drop = partial(wire.decode_struct, drop_managed_fields=True)
     return {
         "index": best(lambda: wire.index_request(data)),
-        "input": best(lambda: inputs.read(index.input or b"", LIMITS, dict)),
-        "scope": best(lambda: request.scope(index, step.params).xr),
+        "input": best(lambda: inputs.read(index.input or b"", LIMITS, outside)),
+        "scope": best(lambda: function.scope_of(index, step).xr),
         "decode all": best(lambda: [drop(struct) for struct in structs]),
         "evaluate": best(
-            lambda: engine.evaluate(step.program, request.scope(index, step.params), LIMITS)
+            lambda: engine.evaluate(step.program, function.scope_of(index, step), LIMITS)
         ),
         "documents": best(lambda: contribution.read(result, scope, LIMITS)),
         "merge": best(lambda: desired.merge(index, wanted)),

@@ -15,6 +15,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import judged
+import lifetime
 import programs
 import yaml
 from chart import draw
@@ -74,13 +76,17 @@ def main() -> None:
         flags, certs = ["--insecure"], ()
         if options.mtls:
             flags, certs = _certificates(Path(folder))
-        flags += ["--memory-limit", "1Gi", "--timeout", "30s"]
+        flags += ["--memory-limit", "1Gi", "--timeout", "30s", *options.flag]
         with Server(*flags, python=options.python) as server:
             ours = Target(name="ours", address=server.address, pid=server.pid, certs=certs)
             rows = _measure(options, ours)
-    options.output.write_text(json.dumps(rows, indent=1))
+            found = lifetime.endurance(ours, LANGUAGES) if options.long else []
+    found = judged.findings(rows) + found + lifetime.start_and_idle(options.python)
+    report = {"rows": rows, "judged": [finding._asdict() for finding in found]}
+    options.output.write_text(json.dumps(report, indent=1))
     draw(rows, options.chart)
     _print(rows)
+    print(judged.table(found))
 
 
 def _certificates(folder: Path) -> tuple[list[str], tuple[bytes, ...]]:
@@ -154,9 +160,15 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=1.5, help="length of one burst")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--python", default=sys.executable, help="serve this one's installation")
+    parser.add_argument(
+        "--long", action="store_true", help="also memory after 10,000 and 100,000 mixed requests"
+    )
     parser.add_argument("--mtls", action="store_true", help="mutual TLS instead of plaintext")
     parser.add_argument(
         "--peer", action="append", default=[], metavar="NAME=HOST:PORT:INPUT.yaml[,FEW.yaml]"
+    )
+    parser.add_argument(
+        "--flag", action="append", default=[], help="for our server, such as --workers=2"
     )
     parser.add_argument("--output", type=Path, default=Path("bench.json"))
     parser.add_argument("--chart", type=Path, default=Path("bench.svg"))

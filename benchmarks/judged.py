@@ -1,0 +1,129 @@
+"""What is asked of the speed, and whether a run of the benchmark shows it: a table in Markdown.
+
+Ratios of server CPU per request to the functions that people use today, measured in the same
+run under the names below; what was not measured is left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+GO_TEMPLATING = "function-go-templating"
+STARLARK = "function-starlark"
+# At as many calls at once as there are, or at most so many.
+CLIENTS = 8
+
+
+class Ratio(NamedTuple):
+    """Our cost at a point to that of a peer, at most; with new documents, and with known ones."""
+
+    ours: str
+    theirs: str
+    observed: int
+    produced: int
+    new: float
+    known: float
+    few: bool = False
+
+
+class Finding(NamedTuple):
+    """One line of the table."""
+
+    what: str
+    at_most: float
+    measured: float
+
+
+RATIOS = (
+    Ratio("jinja", GO_TEMPLATING, 3, 3, new=0.45, known=0.45),
+    Ratio("jinja", GO_TEMPLATING, 50, 50, new=0.3, known=0.13),
+    Ratio("jinja", GO_TEMPLATING, 500, 50, new=0.3, known=0.13),
+    Ratio("jinja", GO_TEMPLATING, 50, 3, new=0.08, known=0.08, few=True),
+    Ratio("jinja", GO_TEMPLATING, 500, 3, new=0.08, known=0.08, few=True),
+    Ratio("jinja", STARLARK, 3, 3, new=0.9, known=0.9),
+    Ratio("jinja", STARLARK, 50, 50, new=0.7, known=0.3),
+    Ratio("jinja", STARLARK, 500, 50, new=0.7, known=0.3),
+    *(
+        Ratio("starlark", STARLARK, observed, produced, new=1, known=1)
+        for observed, produced in ((3, 3), (50, 50), (500, 50))
+    ),
+    Ratio("starlark", STARLARK, 50, 3, new=0.5, known=0.5, few=True),
+    Ratio("starlark", STARLARK, 500, 3, new=0.5, known=0.5, few=True),
+    *(
+        Ratio(language, peer, 0, produced, new=limit, known=limit)
+        for language in ("jinja", "starlark")
+        for peer, limit in ((GO_TEMPLATING, 0.7), (STARLARK, 1.3))
+        for produced in (10, 50, 200)
+    ),
+)
+STATE_RATIO = 5
+TAIL_RATIO = 4
+
+
+def findings(rows: Sequence[dict[str, object]]) -> list[Finding]:
+    """Everything that can be said about these rows of a run."""
+    usual = [row for row in rows if row["clients"] == CLIENTS] or list(rows)
+    return [*_ratios(usual), *_state(usual), *_tail(usual)]
+
+
+def table(found: Sequence[Finding]) -> str:
+    """Markdown."""
+    lines = ["| what | at most | measured | reached |", "|---|---:|---:|---|"]
+    for finding in found:
+        reached = "yes" if finding.measured <= finding.at_most else "no"
+        lines.append(
+            f"| {finding.what} | {finding.at_most:g} | {finding.measured:.3g} | {reached} |"
+        )
+    return "\n".join(lines)
+
+
+def _ratios(rows: Sequence[dict[str, object]]) -> Iterator[Finding]:
+    for ratio in RATIOS:
+        for new in (True, False):
+            point = (ratio.observed, ratio.produced, ratio.few, new)
+            ours, theirs = _cost(rows, ratio.ours, point), _cost(rows, ratio.theirs, point)
+            if ours and theirs:
+                limit = ratio.new if new else ratio.known
+                what = f"{ratio.ours} to {ratio.theirs}, {_named(point)}"
+                yield Finding(what, limit, ours / theirs)
+
+
+def _state(rows: Sequence[dict[str, object]]) -> Iterator[Finding]:
+    for language in ("jinja", "starlark", "gotemplate"):
+        many = _cost(rows, language, (500, 3, True, False))
+        three = _cost(rows, language, (3, 3, False, False))
+        if many and three:
+            what = f"{language}: 3 touched of 500 observed to 3 of 3"
+            yield Finding(what, STATE_RATIO, many / three)
+
+
+def _tail(rows: Sequence[dict[str, object]]) -> Iterator[Finding]:
+    """The worst of each language."""
+    for language in ("jinja", "starlark", "gotemplate"):
+        tails = [
+            float(str(row["p99_ms"])) / float(str(row["p50_ms"]))
+            for row in rows
+            if row["server"] == language
+        ]
+        if tails:
+            yield Finding(f"{language}: p99 to p50, worst point", TAIL_RATIO, max(tails))
+
+
+def _cost(
+    rows: Sequence[dict[str, object]], server: str, point: tuple[int, int, bool, bool]
+) -> float | None:
+    fields = ("observed", "produced", "few", "new")
+    for row in rows:
+        if row["server"] == server and tuple(row[field] for field in fields) == point:
+            return float(str(row["cpu_ms"]))
+    return None
+
+
+def _named(point: tuple[int, int, bool, bool]) -> str:
+    observed, produced, few, new = point
+    touched = ", 3 touched" if few else ""
+    documents = "new" if new else "known"
+    return f"{observed} observed{touched}, {produced} produced, {documents} documents"
