@@ -44,8 +44,8 @@ class Lazy(Mapping[str, Readable]):
     @classmethod
     def of(cls, keys: Mapping[str, object], build: Callable[[str], Readable]) -> Lazy:
         """With the keys of a mapping, and ``build`` for the value of each; raises KeyError."""
-        lazy = cls({})
-        lazy._keys, lazy._build = keys, build
+        lazy = cls.__new__(cls)
+        lazy._keys, lazy._build, lazy._built = keys, build, {}
         return lazy
 
     def __getitem__(self, key: str) -> Readable:
