@@ -68,6 +68,10 @@ class Place:
         """The time since it was asked for."""
         return time.monotonic() - self._arrival
 
+    def is_crowding(self) -> bool:
+        """Whether others wait, and behind more of the same key."""
+        return self._places.is_crowding(self)
+
     def give_way(self) -> bool:
         """Move to a slow place, so that another run can have the quick one; False: none is left."""
         return self._places.give_way(self)
@@ -140,6 +144,14 @@ class Places:
                 called = self._call()
         _tell(called)
         return place.is_slow
+
+    def is_crowding(self, place: Place) -> bool:
+        """Whether others wait, and behind more of this one's key."""
+        with self._lock:
+            if not self._queue or place.key is None:
+                return False
+            own = self._queue.count(place.key)
+            return 0 < own < len(self._queue)
 
     def leave(self, place: Place) -> None:
         """End a run."""

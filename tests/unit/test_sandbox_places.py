@@ -82,6 +82,18 @@ def test_one_key_has_half_of_the_slow_places() -> None:
     assert not held.is_waiting
 
 
+def test_a_key_is_crowding_when_others_wait_behind_it() -> None:
+    """Not while it waits alone, nor when it has none in line itself."""
+    places = Places(quick=1, slow=4, waiting=20)
+    first = enter(places, "flood")
+    assert not first.is_crowding()
+    enter(places, "flood")
+    assert not first.is_crowding()
+    enter(places, "other")
+    assert first.is_crowding()
+    assert not places.is_crowding(enter(Places(quick=1, slow=0, waiting=9), "third"))
+
+
 def test_the_queue_is_bounded_in_all_and_for_each_key() -> None:
     """One key has a quarter of the queue; beyond either bound a request is refused."""
     places = Places(quick=1, slow=0, waiting=8)
