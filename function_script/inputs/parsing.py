@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.fields import Fields, Problems
+from function_script.fields import Fields, Problems, nearest
 from function_script.inputs import kinds, peer
 from function_script.inputs.files import files_below
 from function_script.inputs.step import Language, Outside, Sources, Step
@@ -80,9 +80,10 @@ def _kind(fields: Fields) -> Kind:
     if api_version and kind and (api_version, kind) not in KINDS:
         known = api_version in {api_version for api_version, _ in KINDS}
         key, found = ("kind", kind) if known else ("apiVersion", api_version)
-        fields.problems.add(
-            fields.at(key), f'cannot run {key} "{found}"', hint=f"accepted: {_accepted()}"
-        )
+        near = nearest(found, tuple(each[known] for each in KINDS))
+        meant = f'did you mean "{near}"? ' if near else ""
+        hint = f"{meant}accepted: {_accepted()}"
+        fields.problems.add(fields.at(key), f'cannot run {key} "{found}"', hint=hint)
     return api_version, kind
 
 

@@ -43,7 +43,7 @@ CASES = (
     ("{{ index .params.list 2 }}", "test the length first"),
     ("{{ index .params.absent 2 }}", "use dig"),
     ("{{ range .params.text }}{{ end }}", "range goes over lists"),
-    ('{{ eq .params.a "1" }}', "convert one of both"),
+    ('{{ eq .params.a "1" }}', "convert one of the two"),
     ('{{ regexMatch "(a" "a" }}{{ mustRegexMatch "(a" "a" }}', "close it with )"),
     ('{{ mustRegexMatch "[a" "a" }}', "close it with ]"),
     ('{{ mustRegexMatch "a**" "a" }}', "in a text with backquotes"),

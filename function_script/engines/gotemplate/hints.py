@@ -53,7 +53,7 @@ _RUN: Final = (
     (r".*index of untyped nil.*", "it is absent: check the path, or use dig with a default"),
     (r".*index out of range.*", "test the length first: {{ if gt (len .list) 2 }}"),
     (r"range can't iterate over.*", "range goes over lists, maps and whole numbers: see the path"),
-    (r"incompatible types for comparison.*", "convert one of both: int, float64 or toString"),
+    (r"incompatible types for comparison.*", "convert one of the two: int, float64 or toString"),
     (r".*missing closing \).*", "close it with ), or write \\\\( for the character itself"),
     (r".*missing closing \].*", "close it with ], or write \\\\[ for the character itself"),
     (r".*error parsing regexp.*", _PATTERN),

@@ -101,7 +101,8 @@ def _hint_of_keys(key: str, candidates: Iterable[object]) -> str:
     if not keys:
         return "the object is empty: `| default(value)` says what to take instead"
     shown = ", ".join(sorted(keys)[:_MAX_SHOWN])
-    return f"available: {shown}{', …' if len(keys) > _MAX_SHOWN else ''}"
+    more = ", …" if len(keys) > _MAX_SHOWN else ""
+    return f"available: {shown}{more}; `| default(value)` where it may be missing"
 
 
 def _join(keys: Iterable[object]) -> str:
