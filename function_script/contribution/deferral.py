@@ -139,12 +139,14 @@ def _filled(text: str, piece: _Piece) -> tuple[str, str]:
 
 def _without_lines(text: str, piece: _Piece) -> str:
     """The piece without the lines that have gaps: a gap may stand for a whole block of lines."""
-    lines, at = [], piece.start
-    for line in text[piece.start : piece.end].splitlines(keepends=True):
-        if not any(at <= gap.offset < at + len(line) for gap in piece.gaps):
-            lines.append(line)
-        at += len(line)
-    return "".join(lines) if piece.gaps[-1].offset < at else "".join(lines[:-1])
+    kept: list[str] = []
+    at = piece.start
+    for line in text[piece.start : piece.end].split("\n"):
+        end = at + len(line)
+        if not any(at <= gap.offset <= end for gap in piece.gaps):
+            kept.append(line)
+        at = end + 1
+    return "\n".join(kept)
 
 
 def _identify(found: _Found, gap: Gap, xr: Object, dialect: Dialect) -> Deferred:

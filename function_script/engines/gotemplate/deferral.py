@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from function_script.engines.gotemplate import loops
-from function_script.engines.gotemplate.faults import FieldError, GoError, NoValueError
+from function_script.engines.gotemplate.faults import EvalError, FieldError, GoError, NoValueError
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import MISSING
 
@@ -68,6 +68,11 @@ def defer(run: Run, error: GoError) -> None:
     run.gaps.append((len(run.parts), error))
 
 
+def stop(error: GoError) -> NoReturn:
+    """Fail at the same place in a way that leaves no gap."""
+    raise EvalError(error.text).with_traceback(error.__traceback__) from error
+
+
 def _check_missing(error: GoError) -> None:
     """Raise ``error`` again unless it is about a value that does not exist."""
     if isinstance(error, FieldError) and error.kind not in _NOTHING:
@@ -82,6 +87,7 @@ def helpers() -> dict[str, object]:
         "defer": defer,
         "need": need,
         "poison": poison,
+        "stop": stop,
         "show": lambda run, value: Run.show(run, need(value)),
         "elements": lambda value: loops.elements(need(value)),
         "pairs": lambda value: loops.pairs(need(value)),

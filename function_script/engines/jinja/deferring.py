@@ -7,6 +7,7 @@ as soon as it has a gap, and leaves one where its own result was to be written.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, cast
 
 from jinja2 import nodes
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from jinja2 import Undefined
     from jinja2.compiler import Frame
 
+    from function_script.engines.jinja.environment import Environment
+
 Gaps = list[tuple[int, MissingError]]
+_SEPARATOR = re.compile(r"^---", re.MULTILINE)
 
 
 class Gap:
@@ -32,11 +36,15 @@ class Gap:
     __slots__ = ("error",)
 
     def __init__(self, error: MissingError) -> None:
+        if error.decides_documents:
+            raise error
         self.error = error
 
 
 def poison(error: MissingError) -> Undefined:
     """What a variable is set to whose value cannot be computed: any use is an error again."""
+    if error.decides_documents:
+        raise error
     undefined = error.undefined
     return Strict(
         hint=undefined._undefined_hint,  # noqa: SLF001 - Jinja keeps what is known of it there
@@ -83,6 +91,7 @@ def collect_gaps(chunks: Iterator[str | Gap], max_bytes: int) -> tuple[str, Gaps
 class DeferringCodeGenerator(CodeGenerator):
     """Yields a gap for a value that cannot be written to the main text."""
 
+    environment: Environment
     _catches = False
 
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
@@ -90,6 +99,18 @@ class DeferringCodeGenerator(CodeGenerator):
         self.writeline(f"from {MissingError.__module__} import MissingError")
         self.writeline(f"from {__name__} import Gap, poison")
         super().visit_Template(node, frame)
+
+    def visit_Macro(self, node: nodes.Macro, frame: Frame) -> None:
+        """``{% macro %}``; one that writes several documents leaves no gap in one of them."""
+        if writes_separators(node):
+            self.environment.document_macros.add(node.name)
+        super().visit_Macro(node, frame)
+
+    def visit_CallBlock(self, node: nodes.CallBlock, frame: Frame) -> None:
+        """``{% call %}``: what it hands over is a macro without a name."""
+        if writes_separators(node):
+            self.environment.document_macros.add(None)
+        super().visit_CallBlock(node, frame)
 
     def start_value(self, frame: Frame, node: nodes.Node) -> None:
         """A value of the main text is computed before it is written."""
@@ -141,6 +162,11 @@ class DeferringCodeGenerator(CodeGenerator):
         self.indent()
         self.writeline(line)
         self.outdent()
+
+
+def writes_separators(node: nodes.Node) -> bool:
+    """Whether a text in this part of a template has a line that begins with ``---``."""
+    return any(_SEPARATOR.search(each.data) for each in node.find_all(nodes.TemplateData))
 
 
 def without_gaps(chunks: Iterator[str]) -> Iterator[str]:

@@ -99,6 +99,8 @@ class Environment(ImmutableSandboxedEnvironment):
         if defers:
             self.code_generator_class = self.deferring_class
         self.defers = defers
+        # The macros whose text may be several documents, by name; see `deferring`.
+        self.document_macros: set[str | None] = set()
         super().__init__(
             trim_blocks=True,
             lstrip_blocks=True,
@@ -190,6 +192,10 @@ class Environment(ImmutableSandboxedEnvironment):
                 message = f'macro "{callee.name}" takes no block: it never writes caller()'
                 raise RenderError(message, name="call")
             return callee(*args, **kwargs)
+        except MissingError as error:
+            if isinstance(callee, Macro) and callee.name in self.document_macros:
+                error.decides_documents = True
+            raise
         finally:
             budget.depth -= 1
 

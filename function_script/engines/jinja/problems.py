@@ -36,11 +36,15 @@ class BudgetError(RenderError):
 
 
 class MissingError(Exception):
-    """A value that does not exist was used; its path is looked up when the error is told."""
+    """A value that does not exist was used; its path is looked up when the error is told.
+
+    ``decides_documents``: nobody can say which documents are missing for it.
+    """
 
     def __init__(self, undefined: Undefined) -> None:
         super().__init__("undefined")
         self.undefined = undefined
+        self.decides_documents = False
 
 
 def reworded(text: str) -> str:

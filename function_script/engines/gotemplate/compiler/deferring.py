@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate.compiler.code import Value
-from function_script.engines.gotemplate.compiler.statements import Manner, Statements
+from function_script.engines.gotemplate.compiler.statements import MAX_LOOPS, Manner, Statements
 from function_script.engines.gotemplate.deferral import FORGIVING, TOLERANT, helpers
-from function_script.engines.gotemplate.syntax.nodes import Identifier
+from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.syntax.nodes import Identifier, If, Range, Text, With
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.syntax.nodes import Action, Command, Operand, Placed
+    from function_script.engines.gotemplate.compiler.code import Code
+    from function_script.engines.gotemplate.compiler.expressions import Surroundings
+    from function_script.engines.gotemplate.syntax.nodes import (
+        Action,
+        Command,
+        Node,
+        Operand,
+        Placed,
+    )
+
+_SEPARATOR = re.compile(r"^---", re.MULTILINE)
+# What an action and a template of several documents need of CPython's nested blocks.
+_BLOCKS = 3
 
 
 class DeferringStatements(Statements):
@@ -20,11 +34,40 @@ class DeferringStatements(Statements):
     callee = ""
     before: Placed | None = None
 
+    def __init__(
+        self, code: Code, template: str, around: Surroundings, templates: frozenset[str]
+    ) -> None:
+        super().__init__(code, template, around, templates)
+        # Each action is a block of its own, and CPython nests only so many.
+        self.max_loops = MAX_LOOPS - _BLOCKS
+        self.changes = False
+
+    def template_body(self, local: str, root: list[Node]) -> None:
+        """The function that renders the template; one of several documents leaves no gap."""
+        self.root = root if self.template != MAIN and _writes_separators(root) else []
+        super().template_body(local, root)
+
+    def nodes(self, nodes: list[Node]) -> None:
+        """Nodes one after the other."""
+        if not nodes or nodes is not self.root:
+            super().nodes(nodes)
+            return
+        with self.code.block("try:"):
+            super().nodes(nodes)
+        with self.code.block("except FAILURES as error:"):
+            self.code.line("stop(error)")
+
     def action(self, node: Action) -> None:
-        """An action whose value does not exist leaves a gap, or a variable that is poison."""
+        """An action whose value does not exist leaves a gap, or a variable that is poison.
+
+        What it was to change would be used as it is, so then it stops the run.
+        """
+        self.changes = False
         with self.code.block("try:"):
             super().action(node)
         with self.code.block("except FAILURES as error:"):
+            if self.changes:
+                self.code.line("stop(error)")
             if not node.pipe.declared:
                 self.code.line("defer(run, error)")
             for variable in node.pipe.declared:
@@ -50,6 +93,7 @@ class DeferringStatements(Statements):
     ) -> Value:
         """A function's result."""
         outer, self.callee = self.callee, name.name
+        self.changes = self.changes or self.functions[name.name].mutates
         try:
             return super().call(name, node, words, final)
         finally:
@@ -62,6 +106,18 @@ class DeferringStatements(Statements):
         elif value.nil and self.callee in FORGIVING:
             value = value._replace(code=self.compute(f"absent({value.code})"))
         return super().check(value, type_name)
+
+
+def _writes_separators(nodes: list[Node]) -> bool:
+    """Whether a text in these nodes has a line that begins with ``---``."""
+    for node in nodes:
+        if isinstance(node, Text) and _SEPARATOR.search(node.text):
+            return True
+        if isinstance(node, (If, With, Range)):
+            below = [*node.body, *(node.otherwise or ())]
+            if _writes_separators(below):
+                return True
+    return False
 
 
 MANNER = Manner(DeferringStatements, helpers())

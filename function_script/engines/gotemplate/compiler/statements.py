@@ -124,6 +124,7 @@ class Statements(Expressions):
         super().__init__(code, template, around)
         self.templates = templates
         self.loops = 0
+        self.max_loops = MAX_LOOPS
 
     def template_body(self, local: str, root: list[Node]) -> None:
         """The function that renders the template."""
@@ -218,8 +219,8 @@ class Statements(Expressions):
 
     def loop(self, node: Range) -> None:
         """``range``: over what there is, or else."""
-        if self.loops >= MAX_LOOPS:
-            self.fail(f"ranges are nested more than {MAX_LOOPS} deep")
+        if self.loops >= self.max_loops:
+            self.fail(f"ranges are nested more than {self.max_loops} deep")
             return
         outer_scope, outer_dot = self.scope, self.dot
         declared = node.pipe.declared
