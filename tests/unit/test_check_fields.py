@@ -287,6 +287,9 @@ def test_definition_may_be_given(tmp_path: Path) -> None:
     assert check.check([str(file)]).findings == ()
     (tmp_path / "xrd.yaml").write_text("a: [")
     assert check.check([str(file)]).findings == ()
+    file.write_text(f"{file.read_text()}---\n{XRD}")
+    (same,) = check.check([str(file)]).findings
+    assert same.diagnostic.message == finding.diagnostic.message
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of published templates is absent")

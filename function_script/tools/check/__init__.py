@@ -5,6 +5,7 @@ Called by the command line. Gives a report and prints nothing; the reporters mak
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from function_script.diagnostics import Diagnostic
     from function_script.inputs import Step
     from function_script.tools.step_inputs import StepInput
+    from function_script.values import Object
 
 __all__ = [
     "Definitions",
@@ -48,6 +50,7 @@ def check(
     ``known`` are the schemas that fields are compared with, beside the XRD next to the file.
     Raises InputError for files that cannot be read, and when there is no step of ours at all.
     """
+    definitions = known or Definitions()
     findings: list[Finding] = []
     steps = files = 0
     for source in sources.load_texts(arguments):
@@ -61,14 +64,23 @@ def check(
         for document in documents:
             found = step_inputs.find_ours(document)
             steps += len(found)
-            findings += _check_document(found, directory, known or Definitions())
+            schemas = _Schemas(xr=definitions.find_xr(document, documents), known=definitions)
+            findings += _check_document(found, directory, schemas)
     if not (steps or findings):
         raise InputError.of(f"cannot check {', '.join(arguments)}: no step there is one of ours")
     return Report(findings=tuple(findings), files=files, steps=steps)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Schemas:
+    """The schema of a Composition's XR, if it is known, and those of what it composes."""
+
+    xr: Object | None
+    known: Definitions
+
+
 def _check_document(
-    found: Sequence[StepInput], programs: Path | None, known: Definitions
+    found: Sequence[StepInput], programs: Path | None, schemas: _Schemas
 ) -> Iterator[Finding]:
     """What the rules find in the steps of a document; ``programs`` has those that are in files."""
     root = None if programs is None else str(programs.resolve())
@@ -79,13 +91,13 @@ def _check_document(
         except InputError as error:
             parsed.append((each, error))
     kinds = composed.find_kinds(step for _, step in parsed if not isinstance(step, InputError))
-    schemas = {name: known.find_composed(*kind) for name, kind in kinds.items()}
-    shapes = {name: schema for name, schema in schemas.items() if schema is not None}
+    found_schemas = {name: schemas.known.find_composed(*kind) for name, kind in kinds.items()}
+    shapes = {name: schema for name, schema in found_schemas.items() if schema is not None}
     for each, step in parsed:
         if isinstance(step, InputError):
             problems = [(rules.INPUT, problem) for problem in step.diagnostics]
         else:
-            request = paths.of_request(step.language, known.find_xr(each.document), shapes)
+            request = paths.of_request(step.language, schemas.xr, shapes)
             problems = list(rules.broken(Subject(found=each, step=step, request=request)))
         for rule, problem in problems:
             yield _finding(rule, positions.to_author(problem, each, programs), each.step)

@@ -49,12 +49,16 @@ class Definitions:
     xrds: Sequence[Object] = ()
     crds: Catalog = field(default_factory=Catalog)
 
-    def find_xr(self, composition: Document) -> Object | None:
-        """The schema of the XR that a Composition is for; None when nobody knows it for sure."""
+    def find_xr(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
+        """The schema of the XR that a Composition is for; None when nobody knows it for sure.
+
+        ``others`` are the documents of the same file, such as a package's.
+        """
         reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
         source = composition.origin.source
+        within = [document.value for document in others if xrds.is_xrd(document.value)]
         beside = [] if source is None else _beside(Path(source.name))
-        for candidates in (self.xrds, beside):
+        for candidates in (self.xrds, within, beside):
             found = [schema for xrd in candidates for schema in _schemas(xrd, reference)]
             if len(found) == 1:
                 return found[0]
