@@ -5,6 +5,8 @@ The fast way is Python's own indexing; what it refuses goes step by step through
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
 
 from function_script.engines.gotemplate.faults import EvalError, FieldError, TypeFieldError
@@ -81,13 +83,10 @@ def _get5(value: object, first: str, second: str, third: str, fourth: str, last:
 
 
 def _get(value: object, *names: str) -> object:
-    found = value
     try:
-        for name in names:
-            found = found[name]  # type: ignore[index] # see above
+        return reduce(getitem, names, value)  # type: ignore[arg-type] # see above
     except (KeyError, TypeError):
         return walk(value, names, "default")
-    return found
 
 
 def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:

@@ -12,6 +12,8 @@ from typing import Final
 from function_script.engines.gotemplate.values import is_broken, to_bytes
 from function_script.engines.gotemplate.yaml.resolver import is_text
 
+# A longer key stands behind a question mark.
+MAX_SIMPLE_KEY: Final = 128
 # Plain whatever the context, apart from the words below.
 _SIMPLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 _WORDS: Final = frozenset(
@@ -48,6 +50,13 @@ _ESCAPES: Final = {
 }
 _BASE64_LINE: Final = 70
 _BOM: Final = "\ufeff"
+
+
+def is_simple(text: str) -> bool:
+    """Whether a string is written as it is, also as a key, whatever the context."""
+    return (
+        len(text) <= MAX_SIMPLE_KEY and _SIMPLE.fullmatch(text) is not None and text not in _WORDS
+    )
 
 
 def write_string(text: str, indent: int) -> str:

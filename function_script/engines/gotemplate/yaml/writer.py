@@ -10,14 +10,19 @@ from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.printing import float_text
 from function_script.engines.gotemplate.times import Time
 from function_script.engines.gotemplate.values import Struct, byte_length, go_kind, go_type
-from function_script.engines.gotemplate.yaml.scalars import has_break, write_key, write_string
+from function_script.engines.gotemplate.yaml.scalars import (
+    MAX_SIMPLE_KEY,
+    has_break,
+    is_simple,
+    write_key,
+    write_string,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _STEP: Final = 4
 _DASH: Final = 2
-_MAX_SIMPLE_KEY: Final = 128
 
 
 def to_yaml(value: object) -> str:
@@ -52,6 +57,11 @@ def _write_map(
     pad = " " * indent
     deeper = (indent // _STEP + 1) * _STEP
     for key, item in pairs:
+        if type(key) is str and type(item) is str and is_simple(key) and is_simple(item):
+            # Labels and the like: most of what is written.
+            parts.append(f"{lead or pad}{key}: {item}\n")
+            lead = ""
+            continue
         parts.append(lead or pad)
         lead = ""
         block, simple = _block_of(item), _is_simple(key)
@@ -70,7 +80,7 @@ def _write_map(
 
 def _is_simple(key: object) -> bool:
     """Whether a key can stand before its colon: short, and on one line."""
-    return not isinstance(key, str) or (not has_break(key) and byte_length(key) <= _MAX_SIMPLE_KEY)
+    return not isinstance(key, str) or (not has_break(key) and byte_length(key) <= MAX_SIMPLE_KEY)
 
 
 def _write_list(items: Iterable[object], indent: int, lead: str, parts: list[str]) -> None:
