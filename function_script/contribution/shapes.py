@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from function_script.source import Span
     from function_script.values import Object
 
-READY_UNSPECIFIED = 0
+FATAL = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,3 +105,8 @@ class Contribution:
     def is_ordered(self) -> bool:
         """Whether anything is said about readiness or order, or is withheld."""
         return bool(self.deferred or self.places)
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether the program itself stops the pipeline."""
+        return any(result.severity == FATAL for result in self.results)

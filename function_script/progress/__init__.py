@@ -35,7 +35,7 @@ def settle(request: wire.Request, wanted: Contribution, step: Step) -> Contribut
     Raises DocumentError for dependencies that make no sense, and for a missing value of a
     resource that exists and may not or cannot be kept.
     """
-    if step.progress is None and not wanted.is_ordered:
+    if (step.progress is None and not wanted.is_ordered) or wanted.is_fatal:
         return wanted
     settings = step.progress or Progress()
     if _is_asking(wanted, request):

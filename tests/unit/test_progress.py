@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -245,6 +246,25 @@ def test_the_same_request_gives_the_same_response(language: str) -> None:
     )
     exists = {name: observed(status=READY) for name in "abc"}
     assert run(wanted, exists) == run(wanted, dict(reversed(exists.items())))
+
+
+def test_a_program_that_stops_is_not_told_of_its_order(language: str) -> None:
+    """Its own message is what counts."""
+    wanted = step(language, {"a": {"depends_on": ["gone"]}}, autoReady={})
+    if language == "starlark":
+        wanted["script"] = (
+            str(wanted["script"])
+            .replace("return ", "return FATAL | ")
+            .replace(
+                "def main",
+                'FATAL = {"results": [{"severity": "Fatal", "message": "own"}]}\ndef main',
+            )
+        )
+    else:
+        meta = {"apiVersion": "meta.script.fn.crossplane.io/v1beta1", "kind": "Results"}
+        results: Object = {**meta, "results": [{"severity": "Fatal", "message": "own"}]}
+        wanted["inline"] = f"{wanted['inline']}\n---\n{json.dumps(results)}"
+    assert fatal(run(wanted)) == "own"
 
 
 def test_an_operation_has_no_order(language: str) -> None:
