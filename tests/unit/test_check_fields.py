@@ -214,6 +214,12 @@ RIGHT = [
         jinja("{% macro m(spec) %}{{ spec.any }}{% endmacro %}{{ m(1) }}"), id="parameters"
     ),
     pytest.param(
+        jinja("{% macro spec() %}{% endmacro %}{{ spec.any }}"), id="a-macro-of-that-name"
+    ),
+    pytest.param(
+        script(GET, "def xr(a):", "    return {}", 'a = xr["any"]'), id="a-function-of-that-name"
+    ),
+    pytest.param(
         jinja("{% set x = spec %}{% set x = params %}{{ x.any }}"), id="a-name-that-is-set-twice"
     ),
     pytest.param(

@@ -61,6 +61,7 @@ class _Names:
         bound: Counter[str] = Counter()
         for tree in trees:
             bound.update(node.name for node in tree.find_all(nodes.Name) if node.ctx != "load")
+            bound.update(_imported(tree))
             for node in tree.find_all((nodes.Assign, nodes.For, nodes.With)):
                 self._bind(node)
         self._values = {name: v for name, v in self._values.items() if bound[name] == 1}
@@ -148,6 +149,18 @@ def _parts(node: nodes.Node) -> int:
         case _:
             pass
     return 0
+
+
+def _imported(tree: nodes.Template) -> Iterator[str]:
+    """Names that are bound otherwise than by assignments: macros and imports."""
+    for node in tree.find_all((nodes.Macro, nodes.Import, nodes.FromImport)):
+        match node:
+            case nodes.Macro(name=name) | nodes.Import(target=name):
+                yield name
+            case nodes.FromImport(names=names):
+                yield from (name if isinstance(name, str) else name[1] for name in names)
+            case _:
+                pass
 
 
 def _join(path: Path | None, below: Path) -> Path | None:

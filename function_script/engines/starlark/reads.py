@@ -67,7 +67,11 @@ class _Main:
         bound: Counter[str] = Counter()
         for node in ast.walk(self._function):
             match node:
-                case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                case (
+                    ast.Name(id=name, ctx=ast.Store())
+                    | ast.arg(arg=name)
+                    | ast.FunctionDef(name=name)
+                ):
                     bound[name] += 1
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     self._values[name] = (value, ())
