@@ -45,7 +45,7 @@ class Lazy(Mapping[str, Readable]):
     def of(cls, keys: Mapping[str, object], build: Callable[[str], Readable]) -> Lazy:
         """With the keys of a mapping, and ``build`` for the value of each; raises KeyError."""
         lazy = cls.__new__(cls)
-        lazy._keys, lazy._build, lazy._built = keys, build, {}
+        lazy._keys, lazy._build, lazy._built = keys, build, {}  # noqa: SLF001 - its own kind
         return lazy
 
     def __getitem__(self, key: str) -> Readable:
