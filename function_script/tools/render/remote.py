@@ -6,6 +6,7 @@ Called for steps whose function is not ours; the only module of the tools that k
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import grpc
@@ -14,28 +15,39 @@ from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.tools.render.functions import Remote
     from function_script.tools.render.steps import Step
 
 _METHOD: Final = "/apiextensions.fn.proto.{}.FunctionRunnerService/RunFunction"
 # A function in a container that has just been started is given this long to listen.
 _CONNECT_SECONDS: Final = 10.0
+# Who waits for longer is told what for.
+_SILENT_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """How long a call may take, and who is told what it waits for."""
+
+    timeout_seconds: float
+    print: Callable[[str], None]
 
 
 def call(
-    step: Step, address: str, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    step: Step, place: Remote, request: fnv1.RunFunctionRequest, means: Means
 ) -> fnv1.RunFunctionResponse:
-    """The response of the function at ``address``. Raises ProgramError when there is none."""
-    deadline = time.monotonic() + timeout_seconds
+    """The response of the function at a place. Raises ProgramError when there is none."""
+    deadline = time.monotonic() + means.timeout_seconds
+    address = place.address
     with grpc.insecure_channel(address) as channel:
-        try:
-            ready = grpc.channel_ready_future(channel)
-            ready.result(timeout=min(_CONNECT_SECONDS, timeout_seconds))
-        except grpc.FutureTimeoutError as error:
+        if not _is_ready(channel, f"waiting for {step.function} at {address}", means):
             raise ProgramError.of(
                 f'cannot run step "{step.name}": no function answers at {address}',
                 hint=f"serve {step.function} there with --insecure, "
                 f"or pass --function {step.function}=HOST:PORT",
-            ) from error
+            )
         try:
             return _call(channel, request, deadline - time.monotonic())
         except grpc.RpcError as error:
@@ -44,6 +56,21 @@ def call(
                 f'cannot run step "{step.name}": {step.function} at {address} '
                 f"answered {code.name}: {details}"
             ) from error
+
+
+def _is_ready(channel: grpc.Channel, note: str, means: Means) -> bool:
+    """Whether somebody listens; after a while, ``note`` says that this is waited for."""
+    ready = grpc.channel_ready_future(channel)
+    seconds = min(_CONNECT_SECONDS, means.timeout_seconds)
+    for wait_seconds in (min(_SILENT_SECONDS, seconds), seconds - _SILENT_SECONDS):
+        try:
+            ready.result(timeout=max(0.0, wait_seconds))
+        except grpc.FutureTimeoutError:
+            if seconds > _SILENT_SECONDS == wait_seconds:
+                means.print(note)
+        else:
+            return True
+    return False
 
 
 def _call(

@@ -54,7 +54,7 @@ def build_for(find: Callable[[Step], Place], bench: Bench, timeout_seconds: floa
             )
         place = find(step)
         if isinstance(place, Remote):
-            return _run_remote(step, place, request, left_seconds)
+            return _run_remote(step, place, request, bench, left_seconds)
         return _skip(request) if place == "skip" else _run_local(step, request, bench, left_seconds)
 
     return run
@@ -76,11 +76,16 @@ def _run_local(
 
 
 def _run_remote(
-    step: Step, place: Remote, request: fnv1.RunFunctionRequest, timeout_seconds: float
+    step: Step,
+    place: Remote,
+    request: fnv1.RunFunctionRequest,
+    bench: Bench,
+    timeout_seconds: float,
 ) -> Answer:
     from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
-    return Answer(response=remote.call(step, place.address, request, timeout_seconds))
+    means = remote.Means(timeout_seconds=timeout_seconds, print=bench.print)
+    return Answer(response=remote.call(step, place, request, means))
 
 
 def _skip(request: fnv1.RunFunctionRequest) -> Answer:
