@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help demo test lint proto lock bench goldens clean
+.PHONY: help demo test test-compiled lint proto lock bench goldens clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,15 @@ demo: .venv/runtime ## Set up .venv and render an example to the terminal
 test: .venv/dev ## Run the whole test suite
 	@$(BIN)/python -m pytest -q -n 2 -m "not serial"
 	@$(BIN)/python -m pytest -q -m serial
+	@$(MAKE) --no-print-directory test-compiled
+
+# What evaluates programs; the rest of the suite knows nothing of how the codec runs.
+COMPILED_TESTS = tests/unit tests/property tests/conformance tests/scripts tests/test_examples.py
+
+test-compiled: .venv/dev ## Run the tests of the way of a request with the codec compiled
+	@rm -rf build/compiled
+	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
+	@PYTHONPATH=build/compiled/lib $(BIN)/pytest -q -n 2 --compiled -m "not serial" $(COMPILED_TESTS)
 
 lint: .venv/dev ## Check style, types and floors only
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports

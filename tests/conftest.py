@@ -5,16 +5,23 @@ from __future__ import annotations
 import pytest
 from scoreboard import Scoreboard
 
+from function_script import wire
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Golden files are written anew by a flag, and reviewed as behaviour."""
     parser.addoption(
         "--update-goldens", action="store_true", help="write golden files from the actual results"
     )
+    parser.addoption(
+        "--compiled", action="store_true", help="refuse to run with the codec in plain Python"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tables of scores are printed at the end, whichever process made them."""
+    """Tables of scores are printed at the end; what --compiled shows, compiled code must show."""
+    if config.getoption("--compiled") and not wire.is_compiled():
+        raise pytest.UsageError("the codec is not compiled")
     config.pluginmanager.register(Scoreboard(), "scoreboard")
 
 
