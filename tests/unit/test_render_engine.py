@@ -130,6 +130,7 @@ def test_conditions_that_a_fatal_result_leaves_open_are_unknown() -> None:
     found, _ = composed(step('fail("no")'), composite_resource=xr)
     old = found["compositeResource"]["status"]["conditions"][0]
     assert (old["type"], old["status"], old["reason"]) == ("Old", "Unknown", "FatalError")
+    assert old["lastTransitionTime"] == held["lastTransitionTime"]
 
 
 def test_two_steps_may_have_one_name() -> None:

@@ -84,7 +84,7 @@ def failed(xr: Xr, _: Mapping[str, Object], outcome: Outcome) -> Composition:
     generation = xrs.generation(manifest)
     conditions.mark(manifest, [conditions.failed(cause)], generation=generation)
     conditions.mark(manifest, stated)
-    conditions.mark(manifest, conditions.unseen(manifest, stated), generation=generation)
+    conditions.restore(manifest, conditions.unseen(manifest, stated, generation))
     _name_claim_conditions(manifest, stated, xr)
     event = Event(severity="Warning", reason=COMPOSE, message=cause)
     return Composition(xr=manifest, resources={}, events=(event, *outcome.events))

@@ -64,16 +64,17 @@ def failed(cause: str) -> Condition:
     return Condition(type="Synced", status="False", reason="ReconcileError", message=cause)
 
 
-def unseen(xr: Object, stated: Sequence[Condition]) -> list[Condition]:
-    """Those of functions that ``xr`` has and nobody ``stated`` because of a FATAL result."""
+def unseen(xr: Object, stated: Sequence[Condition], generation: int) -> list[Object]:
+    """Those of functions that ``xr`` has and nobody ``stated`` because of a FATAL result.
+
+    They are unknown now, but keep their time.
+    """
     said = SYSTEM_TYPES | {condition.type for condition in stated}
-    types = [manifests.text_at(item, "type") for item in read(xr)]
     message = "A fatal error occurred before the status of this condition could be determined."
-    return [
-        Condition(type=type_, status="Unknown", reason="FatalError", message=message)
-        for type_ in types
-        if type_ not in said
-    ]
+    unknown: Object = {"status": "Unknown", "reason": "FatalError", "message": message}
+    if generation:
+        unknown["observedGeneration"] = generation
+    return [{**item, **unknown} for item in read(xr) if item["type"] not in said]
 
 
 def mark(xr: Object, conditions: Sequence[Condition], *, generation: int = 0) -> None:
