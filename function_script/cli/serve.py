@@ -92,7 +92,7 @@ Examples:
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
-    show_default="two for each CPU, at least 4",
+    show_default="one for each CPU, at least 2",
     help="Programs to run at the same time.",
 )
 @click.option(

@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
-_MIN_WORKERS = 4
-_WORKERS_PER_CPU = 2
+_MIN_WORKERS = 2
 _MIN_SLOW_WORKERS = 4
 _MAX_SLOW_WORKERS = 64
 # The rest is for the server, the zygote and what all workers share.
@@ -16,8 +15,8 @@ _SHARE_OF_MEMORY = 0.8
 
 
 def quick_workers() -> int:
-    """Short programs to run at once: more than CPUs, since some turn out not to be short."""
-    return max(_MIN_WORKERS, _WORKERS_PER_CPU * _cpus())
+    """Short programs to run at once: as many as there are CPUs, for long ones give way."""
+    return max(_MIN_WORKERS, _cpus())
 
 
 def slow_workers(memory_bytes: int, workers: int) -> int:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+import orjson
+
 from function_script.diagnostics import Diagnostic
 from function_script.sandbox.outcome import Cause
 from function_script.source import Excerpt, Span
@@ -47,13 +49,17 @@ def to_json(report: Report) -> bytes:
         "detail": report.detail,
         "trace": report.trace,
     }
-    return json.dumps(document).encode()
+    try:
+        return orjson.dumps(document)
+    except TypeError:
+        # It does not write lone surrogates.
+        return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def from_json(data: bytes) -> Report:
     """The report in ``data``; raises ValueError."""
     try:
-        return _report(json.loads(data))
+        return _report(orjson.loads(data))
     except _SURPRISES as error:
         raise ValueError(f"an unreadable report: {type(error).__name__}") from error
 
