@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -36,7 +37,8 @@ _ANY_SIZE = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_le
 class Server:
     """``function-script serve`` with the given flags, on free or on its default ``ports``.
 
-    ``python`` is the interpreter whose installation is served.
+    ``python`` is the interpreter whose installation is served. Of its log the last ``keeps``
+    lines are kept, None: all.
     """
 
     def __init__(
@@ -45,9 +47,11 @@ class Server:
         env: Mapping[str, str] | None = None,
         ports: Literal["free", "default"] = "free",
         python: str = sys.executable,
+        keeps: int | None = None,
     ) -> None:
-        self.log: list[dict[str, object]] = []
-        self.text: list[str] = []
+        self.log: deque[dict[str, object]] = deque(maxlen=keeps)
+        self.text: deque[str] = deque(maxlen=keeps)
+        self._announced: dict[str, object] = {}
         self._is_serving = threading.Event()
         began = time.monotonic()
         self._process = subprocess.Popen(
@@ -66,7 +70,7 @@ class Server:
         self.start_seconds = time.monotonic() - began
 
     def __enter__(self) -> Self:
-        if "address" not in self._announcement():
+        if "address" not in self._announced:
             self.stop()
             raise AssertionError("the server did not start:\n" + "".join(self.text))
         return self
@@ -87,17 +91,17 @@ class Server:
     @property
     def address(self) -> str:
         """Where it serves, for a client on this host."""
-        return _reachable(str(self._announcement()["address"]))
+        return _reachable(str(self._announced["address"]))
 
     @property
     def health_address(self) -> str:
         """Where it answers probes."""
-        return _reachable(str(self._announcement()["health_address"]))
+        return _reachable(str(self._announced["health_address"]))
 
     @property
     def metrics_address(self) -> str:
         """Where it answers in plain HTTP."""
-        return _reachable(str(self._announcement()["metrics_address"]))
+        return _reachable(str(self._announced["metrics_address"]))
 
     def channel(self, identity: Identity | None = None, *, name: str = SERVER_NAME) -> grpc.Channel:
         """A connection: in plain text, or with a client's ``identity`` to a server ``name``."""
@@ -137,25 +141,24 @@ class Server:
     def says(self, text: str, seconds: float = 5.0) -> bool:
         """Whether the log has ``text``, soon."""
         end = time.monotonic() + seconds
-        while text not in "".join(self.text) and time.monotonic() < end:
+        while text not in "".join([*self.text]) and time.monotonic() < end:
             time.sleep(0.01)
-        return text in "".join(self.text)
+        return text in "".join([*self.text])
 
     def lines(self, message: str) -> list[dict[str, object]]:
         """The lines of the log with that message."""
-        return [line for line in self.log if line.get("msg") == message]
-
-    def _announcement(self) -> dict[str, object]:
-        return next(iter(self.lines("serving")), {})
+        return [line for line in [*self.log] if line.get("msg") == message]
 
     def _read(self) -> None:
         assert self._process.stderr is not None
         with self._process.stderr as stream:
             for line in stream:
                 self.text.append(line)
-                self.log += _parse(line)
-                if self.lines("serving"):
-                    self._is_serving.set()
+                for parsed in _parse(line):
+                    self.log.append(parsed)
+                    if parsed.get("msg") == "serving":
+                        self._announced = parsed
+                        self._is_serving.set()
         self._is_serving.set()
 
 
