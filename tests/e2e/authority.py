@@ -67,14 +67,19 @@ class Authority:
         """An identity for a server of those names."""
         return self._issue(ExtendedKeyUsageOID.SERVER_AUTH, names)
 
-    def client(self) -> Identity:
-        """An identity for Crossplane."""
-        return self._issue(ExtendedKeyUsageOID.CLIENT_AUTH, ("crossplane",))
+    def client(self, *, age: dt.timedelta = dt.timedelta()) -> Identity:
+        """An identity for Crossplane, issued ``age`` ago; it is good for a day."""
+        return self._issue(ExtendedKeyUsageOID.CLIENT_AUTH, ("crossplane",), age)
 
-    def _issue(self, usage: x509.ObjectIdentifier, names: tuple[str, ...]) -> Identity:
+    def _issue(
+        self,
+        usage: x509.ObjectIdentifier,
+        names: tuple[str, ...],
+        age: dt.timedelta = dt.timedelta(),
+    ) -> Identity:
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = (
-            _builder(key)
+            _builder(key, age)
             .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
             # Signs no certificates: else OpenSSL takes one of its issuer's name for self-signed.
             .add_extension(_USAGE, critical=True)
@@ -93,8 +98,10 @@ class Authority:
         )
 
 
-def _builder(key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
-    now = dt.datetime.now(dt.UTC)
+def _builder(
+    key: ec.EllipticCurvePrivateKey, age: dt.timedelta = dt.timedelta()
+) -> x509.CertificateBuilder:
+    now = dt.datetime.now(dt.UTC) - age
     return (
         x509.CertificateBuilder()
         .subject_name(_NAME)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import time
 from typing import TYPE_CHECKING
 
@@ -77,6 +78,18 @@ def test_a_client_of_another_authority_is_rejected(server: Server, authority: Au
         authority=authority.client().authority,
     )
     assert not answers(server.channel(forged))
+
+
+def test_an_expired_client_is_rejected(server: Server, authority: Authority) -> None:
+    """The right authority is not enough when its word was for another day."""
+    assert answers(server.channel(authority.client(age=dt.timedelta(hours=1))))
+    assert not answers(server.channel(authority.client(age=dt.timedelta(days=3))))
+    assert not answers(server.channel(authority.client(age=dt.timedelta(days=-3))))
+
+
+def test_a_servers_certificate_is_not_a_clients(server: Server, authority: Authority) -> None:
+    """Another function's certificate, of the same authority, opens nothing."""
+    assert not answers(server.channel(authority.server("function-other.default")))
 
 
 def test_plain_text_is_rejected(server: Server) -> None:
