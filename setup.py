@@ -1,4 +1,4 @@
-"""Compile the codec and the reader of simple YAML to machine code where that is possible.
+"""Compile the codec and the readers of what is new to machine code where that is possible.
 
 pip calls this through setuptools; everything else about the package stands in pyproject.toml.
 FUNCTION_SCRIPT_COMPILE=1 makes a failure to compile an error, 0 leaves the codec plain Python,
@@ -23,7 +23,11 @@ CODEC = (
     *("fields", "write", "messages", "decode", "encode"),
     *("request", "response", "splice", "identity"),
 )
-MODULES = (*(Path("wire", name) for name in CODEC), Path("documents", "simple"))
+MODULES = (
+    *(Path("wire", name) for name in CODEC),
+    *(Path("documents", "simple"), Path("fields")),
+    *(Path("contribution", name) for name in ("names", "order", "sanitize")),
+)
 SETTING = os.environ.get("FUNCTION_SCRIPT_COMPILE", "")
 
 
