@@ -351,7 +351,7 @@ def test_25_to_27_yaml_is_read_strictly(rest: str, message: str, line: str) -> N
 
 
 def test_27_labels_and_names_are_checked() -> None:
-    """With a warning: Crossplane goes on without that resource, which may be valid the next time."""
+    """With a warning: Crossplane goes on without that resource, which may be valid next time."""
     found = warnings(composed("a", "  name: A\n  labels: {a: b c, d: null}\n"))
     assert 'resource "a": metadata.name: "A" is no object' in found[0]
     assert 'resource "a": metadata.labels["a"]: "b c" is no label' in found[1]
