@@ -77,6 +77,7 @@ class Unary:
         self._stream = stream
         self._max_bytes = max_bytes
         self._budget = budget
+        self._prefix = b""
         self._parts: list[bytes] = []
         self._size = 0
         self._is_open = True
@@ -85,7 +86,11 @@ class Unary:
 
     def receive(self, piece: memoryview) -> None:
         """Keep it, within bounds."""
-        if self._size + len(piece) > self._max_bytes + _PREFIX_BYTES:
+        missing = _PREFIX_BYTES - len(self._prefix)
+        if missing:
+            self._prefix += bytes(piece[:missing])
+            piece = piece[missing:]
+        if max(self._size + len(piece), _length(self._prefix)) > self._max_bytes:
             self._refuse(too_large(self._max_bytes))
         elif not self._budget.take(len(piece)):
             text = "the requests at hand are all that this server can hold; it is tried again"
@@ -96,7 +101,9 @@ class Unary:
 
     def end(self) -> None:
         """Have the request answered."""
-        data = unframed(self._parts, self._head.get(b"grpc-encoding"), self._max_bytes)
+        # The one large copy of a request: more of them would cost more than reading it.
+        body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        data = unframed(self._prefix, body, self._head.get(b"grpc-encoding"), self._max_bytes)
         if isinstance(data, Refusal):
             self._refuse(data)
             return
@@ -139,15 +146,14 @@ class Unary:
         self._parts = []
 
 
-def unframed(parts: list[bytes], encoding: bytes | None, max_bytes: int) -> bytes | Refusal:
-    """The only message in a body, decompressed."""
-    body = parts[0] if len(parts) == 1 else b"".join(parts)
-    length = int.from_bytes(body[1:_PREFIX_BYTES], "big")
-    if len(body) < _PREFIX_BYTES or len(body) != _PREFIX_BYTES + length:
+def unframed(
+    prefix: bytes, message: bytes, encoding: bytes | None, max_bytes: int
+) -> bytes | Refusal:
+    """The only message of a call, decompressed."""
+    if len(prefix) < _PREFIX_BYTES or len(message) != _length(prefix):
         text = "the request is not exactly one message with its length"
         return Refusal(status=Status.INTERNAL, text=text)
-    message = body[_PREFIX_BYTES:]
-    if not body[0]:
+    if not prefix[0]:
         return message
     if encoding != b"gzip":
         text = "the message is compressed in a way that is not served; gzip and identity are"
@@ -166,6 +172,11 @@ def _decompressed(message: bytes, max_bytes: int) -> bytes | Refusal:
     if not inflater.eof:
         return Refusal(status=Status.INTERNAL, text="the compressed message is cut off")
     return data
+
+
+def _length(prefix: bytes) -> int:
+    """What a prefix says, as soon as it is there."""
+    return int.from_bytes(prefix[1:], "big") if len(prefix) == _PREFIX_BYTES else 0
 
 
 def too_large(max_bytes: int) -> Refusal:

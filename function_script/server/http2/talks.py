@@ -68,7 +68,7 @@ class Talk:
             ending()
 
     def _hear(self, whole: bytes) -> None:
-        message = calls.unframed([whole], None, _MAX_BYTES)
+        message = calls.unframed(whole[:_PREFIX_BYTES], whole[_PREFIX_BYTES:], None, _MAX_BYTES)
         if isinstance(message, Refusal):
             self._refuse(message)
             return
