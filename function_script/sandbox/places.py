@@ -36,7 +36,7 @@ class Place:
         self._key_of: Callable[[], Hashable] | None = key_of
         self._key: Hashable = None
         self._arrival = time.monotonic()
-        self.on_turn = on_turn
+        self._on_turn: Callable[[], None] | None = on_turn
         self.is_waiting = False
         self.is_slow = False
         self.waited_seconds = 0.0
@@ -62,7 +62,18 @@ class Place:
     def turn(self) -> None:
         """It is this one's turn: it waits no more."""
         self.is_waiting = False
-        self.waited_seconds = time.monotonic() - self._arrival
+        self.waited_seconds = self.age_seconds()
+
+    def tell(self) -> None:
+        """Call whoever waited, once."""
+        on_turn = self.forget()
+        if on_turn is not None:
+            on_turn()
+
+    def forget(self) -> Callable[[], None] | None:
+        """Let go of whoever waits: it holds the place, and a cycle would live for long."""
+        on_turn, self._on_turn = self._on_turn, None
+        return on_turn
 
     def age_seconds(self) -> float:
         """The time since it was asked for."""
@@ -120,6 +131,7 @@ class Places:
             is_held = bool(self._slow_of) and self._is_held(place.key)
             if self._free_quick > 0 and not is_held:
                 self._free_quick -= 1
+                place.forget()
                 return place
             if self._queue.is_full_for(place.key):
                 return outcome.queue_full(self._queue.count(place.key), len(self._queue))
@@ -130,7 +142,10 @@ class Places:
     def give_up(self, place: Place) -> bool:
         """Take ``place`` out of the line; False: it is not in line any more."""
         with self._lock:
-            return place.is_waiting and self._queue.remove(place.key, place)
+            has_left = place.is_waiting and self._queue.remove(place.key, place)
+        if has_left:
+            place.forget()
+        return has_left
 
     def give_way(self, place: Place) -> bool:
         """Move ``place`` from quick to slow, if it can be; whether it is slow now."""
@@ -181,4 +196,4 @@ class Places:
 
 def _tell(called: list[Place]) -> None:
     for place in called:
-        place.on_turn()
+        place.tell()

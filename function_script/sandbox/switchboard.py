@@ -187,5 +187,7 @@ class Switchboard:
 
 
 def _tell(job: Job, reply: Reply) -> None:
-    if job.on_reply is not None:
-        job.on_reply(reply)
+    # Who is told holds the job: a cycle, and with it the request, would live for long.
+    on_reply, job.on_reply = job.on_reply, None
+    if on_reply is not None:
+        on_reply(reply)

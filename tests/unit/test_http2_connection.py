@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from typing import TYPE_CHECKING
 
 import grpc
@@ -62,17 +64,20 @@ class Sink:
 
 
 class House:
-    """What a connection belongs to."""
+    """What a connection belongs to; answers are held, and calls followed as long as they live."""
 
     def __init__(self) -> None:
         self._router = Router(Health(()))
-        recorder = Recorder()
-        recorder.holds = True
-        self._router.add_service(recorder, 1 << 20)
+        self.recorder = Recorder()
+        self.recorder.holds = True
+        self._router.add_service(self.recorder, 1 << 20)
+        self.calls: weakref.WeakSet[Call] = weakref.WeakSet()
 
     def open_call(self, head: Head, stream: Stream) -> Call:
-        """A call that is not answered."""
-        return self._router.open(head, stream)
+        """A call to the recorder."""
+        call = self._router.open(head, stream)
+        self.calls.add(call)
+        return call
 
     def join(self, connection: Connection) -> None:
         """Nobody counts."""
@@ -95,9 +100,15 @@ def sink() -> Sink:
 
 
 @pytest.fixture
-def connection(clock: Clock, sink: Sink) -> Connection:
+def house() -> House:
+    """What the connection belongs to."""
+    return House()
+
+
+@pytest.fixture
+def connection(clock: Clock, sink: Sink, house: House) -> Connection:
     """A connection at its beginning."""
-    connection = Connection(House(), clock)
+    connection = Connection(house, clock)
     connection.connection_made(sink)  # type: ignore[arg-type] # as much of a transport as it needs
     return connection
 
@@ -145,6 +156,27 @@ def test_a_request_that_never_ends_is_given_up(
     connection._look_after()
     assert sink.kinds.count(RST) == 1
     assert list(connection._streams) == [3]
+
+
+@pytest.mark.parametrize("end", ["answered", "reset", "lost"])
+def test_nothing_of_a_call_outlives_it(connection: Connection, house: House, end: str) -> None:
+    """Requests are large: none may have to wait for the collector of cycles."""
+    greet(connection)
+    gc.disable()
+    try:
+        data = frame(1, 4, 1, Encoder().encode(HEAD)) + frame(0, 1, 1, message(b"3"))
+        connection.data_received(data)
+        assert len(house.calls) == 1
+        if end == "answered":
+            house.recorder.held.pop()()
+        elif end == "reset":
+            connection.data_received(frame(3, 0, 1, bytes(4)))
+        else:
+            connection.connection_lost(None)
+        house.recorder.held.clear()
+        assert len(house.calls) == 0
+    finally:
+        gc.enable()
 
 
 def test_credit_comes_back_with_time_and_with_answers(clock: Clock) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import time
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -171,6 +173,24 @@ def test_what_waits_can_be_cancelled() -> None:
         assert not unheard.done()
 
     run(test, PoolOptions(module="sandbox_handlers", limits=LIMITS, workers=1, slow_workers=0))
+
+
+def test_nothing_of_a_request_outlives_it() -> None:
+    """Requests are large: none may have to wait for the collector of cycles."""
+
+    async def test(caller: Caller) -> None:
+        gc.disable()
+        try:
+            pairs = [caller.begin(b"echo x") for _ in range(5)]
+            jobs = weakref.WeakSet(job for job, _ in pairs)
+            await asyncio.gather(*[reply for _, reply in pairs])
+            del pairs
+            await asyncio.sleep(0.05)
+            assert len(jobs) == 0
+        finally:
+            gc.enable()
+
+    run(test)
 
 
 def test_a_worker_killed_while_idle_is_not_noticed() -> None:

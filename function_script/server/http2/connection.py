@@ -128,6 +128,7 @@ class Connection(asyncio.Protocol):
         streams, self._streams = self._streams, {}
         for stream in streams.values():
             stream.call.cancel()
+            stream.let_go()
         self._house.leave(self)
 
     def pause_writing(self) -> None:
@@ -337,6 +338,7 @@ class Connection(asyncio.Protocol):
         self._credit.earn(size)
         if stream.is_half_closed:
             self._streams.pop(stream.id, None)
+            stream.let_go()
         else:
             self._reset(stream.id, Code.NO_ERROR)
         self._end_when_drained()
@@ -357,6 +359,7 @@ class Connection(asyncio.Protocol):
         if stream is not None:
             self._out.drop(stream)
             stream.call.cancel()
+            stream.let_go()
             self._end_when_drained()
 
     def _end_taking(self) -> None:

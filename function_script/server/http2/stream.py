@@ -82,6 +82,10 @@ class Stream:
         self.sent = 0
         self.trailers = b""
 
+    def let_go(self) -> None:
+        """Forget the call, which holds this stream: a cycle, and the request, would live long."""
+        self.call = _NOBODY
+
     def expect(self, length: bytes | None) -> None:
         """Hold the request to its content-length; raises ResetError."""
         if length is not None:
@@ -134,6 +138,22 @@ class Stream:
             "content-type", "text/plain"
         )
         self._sender.send(self, head, text.encode(), heads.literal("grpc-status", "12"))
+
+
+class _Nobody:
+    """Stands behind a stream that is over."""
+
+    def receive(self, piece: memoryview) -> None:
+        """It is too late."""
+
+    def end(self) -> None:
+        """It is too late."""
+
+    def cancel(self) -> None:
+        """Nobody is there to hear it."""
+
+
+_NOBODY = _Nobody()
 
 
 def _framed(message: bytes) -> bytes:
