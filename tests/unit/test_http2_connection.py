@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import socket
 import weakref
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
 from hpack import Encoder
-from raw_http2 import HEAD, PREFACE, InLoop, Recorder, frame, message
+from raw_http2 import HEAD, PREFACE, InLoop, RawClient, Recorder, frame, message
 
 from function_script.server.http2.connection import Connection
 from function_script.server.http2.credit import Credit
@@ -201,6 +202,14 @@ def served() -> Iterator[InLoop]:
     served = InLoop(Recorder())
     yield served
     served.stop()
+
+
+def test_small_frames_are_sent_at_once(served: InLoop) -> None:
+    """Else the last frame of an answer waits 40 ms for the client to acknowledge the one before."""
+    with RawClient(served.port):
+        (connection,) = served.listener._connections
+        wire = connection._transport.get_extra_info("socket")
+        assert wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
 
 
 def test_health_is_watched(served: InLoop) -> None:

@@ -143,7 +143,8 @@ class Port:
 
 
 def _listening(family: int, where: tuple[str, int]) -> socket.socket:
-    made = socket.socket(family, socket.SOCK_STREAM)
+    # With its protocol named, asyncio knows it for TCP and sends small frames without delay.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
