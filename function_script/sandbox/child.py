@@ -12,8 +12,6 @@ from contextlib import suppress
 from function_script.sandbox.frames import Box, Receipt, Request, receive
 from function_script.sandbox.outcome import MAX_LOG_BYTES
 
-# Weighs about a tenth of a normal process when both want the CPU.
-_SLOW_NICENESS = 10
 # How the kernel numbers the CPU clock of another process, see clock_getcpuclockid(3).
 _CPU_CLOCK = 2
 _LAST_BREATH_SECONDS = 2.0
@@ -87,11 +85,11 @@ class Child:
         """CPU time used for the last request so far; 0 when the process is gone."""
         return max(self._cpu_seconds() - self._cpu_seconds_before, 0.0)
 
-    def slow_down(self) -> None:
+    def slow_down(self, niceness: int) -> None:
         """Let others have the CPU first. Not to be undone without privileges: use it no more."""
         self.is_reusable = False
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, self.pid, _SLOW_NICENESS)
+            os.setpriority(os.PRIO_PROCESS, self.pid, niceness)
 
     def kill(self) -> None:
         """End the process now, and wait until it has ended."""

@@ -41,30 +41,31 @@ class Crew:
     def hire(self, number: int) -> None:
         """Have ``number`` more workers ready; raises SandboxError when they do not start."""
         for _ in range(number):
-            self.give_back(self._nursery.fork())
+            self._keep(self._nursery.fork(), is_warm=False)
 
-    def take(self) -> Child:
+    def take(self, *, coldest: bool = False) -> Child:
         """An idle worker or a new one; raises SandboxError when none starts."""
-        return self.find_idle() or self._nursery.fork()
+        return self.find_idle(coldest=coldest) or self._nursery.fork()
 
-    def find_idle(self) -> Child | None:
-        """The worker that was busy last, for its caches are warmest; takes no time."""
+    def find_idle(self, *, coldest: bool = False) -> Child | None:
+        """The worker that was busy last, for its caches are warmest; takes no time.
+
+        ``coldest``: the one that would be missed least, for a run that may cost it, and never
+        the warmest.
+        """
+        kept = 1 if coldest else 0
         while True:
             with self._lock:
-                if not self._idle:
+                if len(self._idle) <= kept:
                     return None
-                child = self._idle.pop()
+                child = self._idle.pop(0 if coldest else -1)
             if child.is_alive():
                 return child
             self.replace_later(child)
 
     def give_back(self, child: Child) -> None:
         """A worker is idle again."""
-        with self._lock:
-            if len(self._idle) < self._max_idle and not self._is_closed:
-                self._idle.append(child)
-                return
-        self._in_background(lambda: self.end(child))
+        self._keep(child, is_warm=True)
 
     def retire(self, child: Child) -> None:
         """End a worker that has done enough, while the caller goes on."""
@@ -104,6 +105,13 @@ class Crew:
         death = self._nursery.reap(child.pid)
         child.close()
         return death
+
+    def _keep(self, child: Child, *, is_warm: bool) -> None:
+        with self._lock:
+            if len(self._idle) < self._max_idle and not self._is_closed:
+                self._idle.insert(len(self._idle) if is_warm else 0, child)
+                return
+        self._in_background(lambda: self.end(child))
 
     def _restock(self) -> None:
         with self._lock:

@@ -22,6 +22,7 @@ from function_script.sandbox.pace import Pace
 from function_script.sandbox.places import Place, Places
 from function_script.sandbox.run import Loss, Means, Run
 from function_script.sandbox.settings import Settings
+from function_script.sandbox.suspects import Suspects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -92,6 +93,7 @@ class Pool:
             places=Places(quick=options.workers, slow=slow, waiting=options.max_waiting),
             crew=Crew(nursery, max_idle=options.workers + options.spare, spare=options.spare),
             pace=Pace(options.limits.timeout_seconds),
+            suspects=Suspects(),
         )
 
     def __enter__(self) -> Self:
@@ -158,7 +160,7 @@ class Pool:
         reply = None
         while reply is None:
             try:
-                child = self.means.crew.take()
+                child = self.means.crew.take(coldest=run.is_suspect)
             except SandboxError as error:
                 return Failed(error=error, cause=Cause.KILLED)
             run.begin(child)

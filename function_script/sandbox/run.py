@@ -16,17 +16,22 @@ from function_script.sandbox.outcome import Answered, Cause, Failed, Reply, Term
 from function_script.sandbox.speech import to_text
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from function_script.limits import Limits
     from function_script.sandbox.child import Child
     from function_script.sandbox.crew import Crew
     from function_script.sandbox.pace import Pace
     from function_script.sandbox.places import Place, Places
+    from function_script.sandbox.suspects import Suspects
 
 LOOK_SECONDS = 0.0125
 # On a crowded machine a run can get nowhere: it gives way after this share of its time as well.
 _GIVE_WAY_SHARE = 0.5
 # Sooner when its XR has more in line and others are held up by that.
 _CROWDED_SHARE = 1 / 40
+# Niceness: a tenth of a normal process' share when both want the CPU, and next to nothing.
+_LATER, _LAST = 10, 19
 # The worker's own alarm comes first; this one is for when it does not.
 _GRACE_SECONDS = 0.1
 _MAX_PICKS = 3
@@ -40,6 +45,7 @@ class Means:
     places: Places
     crew: Crew
     pace: Pace
+    suspects: Suspects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +65,8 @@ class Run:
         self._data = data
         self._terms = _terms(means.limits, deadline)
         self._picks = 0
+        self.is_suspect = means.suspects.has(self._key)
+        """Whether it may cost its worker, as the last run for the same key did."""
         self._child: Child
         self._began = self._end = 0.0
         self.due = 0.0
@@ -82,9 +90,9 @@ class Run:
         age = now - self._began
         is_crowding = age > timeout_seconds * _CROWDED_SHARE and self._place.is_crowding()
         is_late = age > timeout_seconds * _GIVE_WAY_SHARE
-        is_heavy = is_long or is_crowding
+        is_heavy = is_long or is_crowding or self.is_suspect
         if (is_heavy or is_late) and self._place.give_way() and is_heavy:
-            self._child.slow_down()
+            self._child.slow_down(_LAST if self.is_suspect else _LATER)
         self.due = self._end if self._place.is_slow else min(now + LOOK_SECONDS, self._end)
         return True
 
@@ -106,6 +114,7 @@ class Run:
 
     def explain(self, loss: Loss) -> Failed:
         """What a worker died of, which takes a while; one that is late is not waited for."""
+        self._means.suspects.note(self._key, has_lost=True)
         child, terms = loss.child, _narrowed(self._terms, loss.child)
         log = to_text(child.last_words())
         if loss.seconds >= terms.timeout_seconds:
@@ -125,7 +134,10 @@ class Run:
             crew.replace_later(child)
             detail = f"its worker answered with {error}"
             return self._failed(Cause.CRASH, self._terms, detail=detail)
-        if isinstance(reply, Answered) and not reply.diagnostics:
+        is_sound = isinstance(reply, Answered) and not reply.diagnostics
+        has_lost = not is_sound and (isinstance(reply, Failed) or not child.is_reusable)
+        self._means.suspects.note(self._key, has_lost=has_lost)
+        if is_sound:
             self._means.pace.learn(child.used_seconds())
         child.finish(max(len(self._data), receipt.payload_length + receipt.report_length))
         if isinstance(reply, Failed):
@@ -152,6 +164,9 @@ class Run:
             detail=told.trace,
             waited_seconds=self._place.waited_seconds,
         )
+
+    def _key(self) -> Hashable:
+        return self._place.key
 
     def _failed(self, cause: Cause, terms: Terms, *, log: str = "", detail: str = "") -> Failed:
         return Failed(

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 OnReply: TypeAlias = "Callable[[Reply], None]"
 T = TypeVar("T")
-# Each is held up by one dying process or by the zygote; more than a few would only queue there.
+# Each is held up by one dying process, which may be large and have little of the CPU. Whoever
+# waits for a new worker must not queue behind these; the zygote forks one at a time anyway.
 _ERRAND_THREADS = 8
+_FORKING_THREADS = 2
 _ONCE = select.EPOLLIN | select.EPOLLONESHOT
 
 
@@ -55,6 +57,7 @@ class Switchboard:
         self._crew = pool.means.crew
         self._loop = loop
         self._errands = ThreadPoolExecutor(_ERRAND_THREADS, thread_name_prefix="errand")
+        self._forking = ThreadPoolExecutor(_FORKING_THREADS, thread_name_prefix="forking")
         self._running: dict[int, Job] = {}
         self._waiting: dict[Job, None] = {}
         self._ticking: asyncio.TimerHandle | None = None
@@ -89,6 +92,7 @@ class Switchboard:
         if self._ticking is not None:
             self._ticking.cancel()
         self._errands.shutdown()
+        self._forking.shutdown()
         self._epoll.close()
         for job in self._running.values():
             self._crew.end(job.child)
@@ -99,9 +103,9 @@ class Switchboard:
         self._pick(job)
 
     def _pick(self, job: Job) -> None:
-        child = self._crew.find_idle()
+        child = self._crew.find_idle(coldest=job.run.is_suspect)
         if child is None:
-            self._aside(self._take, partial(self._hand_over, job))
+            self._aside(self._forking, self._take, partial(self._hand_over, job))
         else:
             self._hand_over(job, child)
 
@@ -143,7 +147,7 @@ class Switchboard:
         elif isinstance(reply, Loss):
             # The next one may run meanwhile: a large process takes its time to end.
             job.place.leave()
-            self._aside(partial(job.run.explain, reply), partial(_tell, job))
+            self._aside(self._errands, partial(job.run.explain, reply), partial(_tell, job))
         else:
             self._finish(job, reply)
 
@@ -175,7 +179,9 @@ class Switchboard:
         except SandboxError as error:
             return error
 
-    def _aside(self, task: Callable[[], T], then: Callable[[T], None]) -> None:
+    def _aside(
+        self, threads: ThreadPoolExecutor, task: Callable[[], T], then: Callable[[T], None]
+    ) -> None:
         """Have a thread do ``task``, and the loop go on with what it returned."""
 
         def done(future: Future[T]) -> None:
@@ -183,7 +189,7 @@ class Switchboard:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(then, future.result())
 
-        self._errands.submit(task).add_done_callback(done)
+        threads.submit(task).add_done_callback(done)
 
 
 def _tell(job: Job, reply: Reply) -> None:

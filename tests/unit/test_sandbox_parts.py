@@ -13,6 +13,7 @@ from function_script.sandbox.frames import Receipt
 from function_script.sandbox.outcome import Cause, Death, Terms
 from function_script.sandbox.pace import Pace
 from function_script.sandbox.report import Report
+from function_script.sandbox.suspects import Suspects
 
 TERMS = Terms(timeout_seconds=2.0, memory_bytes=256 * MIB)
 
@@ -135,3 +136,22 @@ def test_the_machine_is_never_too_small() -> None:
     assert machine.quick_workers() >= 2
     assert machine.slow_workers(memory_bytes=1 << 50, workers=2) == 4
     assert machine.slow_workers(memory_bytes=1, workers=2) == 64
+
+
+def test_suspects_are_forgiven_and_forgotten() -> None:
+    """A key that lost a worker is one until a run of it ends well; only the latest are kept."""
+    suspects = Suspects()
+    suspects.note(lambda: None, has_lost=True)
+    for number in range(1_200):
+        suspects.note(lambda number=number: number, has_lost=True)
+    suspects.note(lambda: 1_000, has_lost=False)
+    found = [number for number in range(1_200) if suspects.has(lambda number=number: number)]
+    assert found == [*range(200, 1_000), *range(1_001, 1_200)]
+    assert not suspects.has(lambda: None)
+
+
+def test_nobody_is_asked_for_a_key_while_nobody_is_suspect() -> None:
+    """Finding a key out costs more than most requests can spare."""
+    suspects = Suspects()
+    suspects.note(pytest.fail, has_lost=False)
+    assert not suspects.has(pytest.fail)

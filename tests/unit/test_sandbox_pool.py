@@ -291,6 +291,18 @@ def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
+def test_who_cost_a_worker_gets_a_cold_one_next_time() -> None:
+    """The worker that knows the programs of others stays, however often one key fails."""
+    options = replace(OPTIONS, workers=2, spare=1, key_of=lambda data: data.split()[0])
+    with Pool(options) as pool:
+        pool.fill()
+        failure(pool.run(b"leave"))
+        warm = answer(pool.run(b"pid"))
+        for _ in range(4):
+            failure(pool.run(b"leave"))
+            assert answer(pool.run(b"pid")) == warm
+
+
 def test_a_pool_says_how_busy_it_is() -> None:
     """Idle workers, and how many have ended in good order; lost ones are told by their replies."""
     options = replace(OPTIONS, max_runs=2)
