@@ -43,6 +43,8 @@ PHASES = ("alone", "hostile")
 MOST_TAIL = 3.0
 MOST_GROWTH = 1.1
 _SLICE_SECONDS = 15.0
+# The server learns from so many what is usual.
+_WARM_UP_CALLS = 200
 # At least so many, so that each quarter of the time has both kinds.
 _SLICES = 8
 _KEPT_LINES = 1_000
@@ -113,8 +115,8 @@ def _soak(
                 if client.phase == "hostile":
                     threads.start(client.send_hostile, number)
 
-        for good in goods:
-            client.send_good(good, 0)
+        for number in range(_WARM_UP_CALLS):
+            client.send_good(goods[number % len(goods)], number)
         works = [send_good, send_hostile, *[lambda work=work: work(stop) for work in besides]]
         running = [threading.Thread(target=work) for work in works]
         for thread in running:

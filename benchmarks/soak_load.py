@@ -90,7 +90,7 @@ class Client:
     def __init__(self, channel: grpc.Channel, tally: Tally) -> None:
         self._call = channel.unary_unary(METHOD)
         self._tally = tally
-        self.phase = "alone"
+        self.phase = "warming up"
         self.hostile = [hostile_request(attack, n) for n, attack in enumerate(ATTACKS)]
 
     def send_good(self, good: Good, number: int) -> None:
