@@ -1,43 +1,49 @@
-"""``function-script package``: from the metadata and an image to what Crossplane installs."""
+"""``function-script package``: from a project to what Crossplane installs, and into a registry."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import Final, Literal, TypedDict, Unpack
 
 import click
 
 from function_script.cli import options
 
 _PATH: Final = click.Path(path_type=Path)
+_META: Final = "crossplane.yaml"
 
 
-class _Flags(TypedDict):
-    package_root: Path
+class _BuildFlags(TypedDict):
+    package_root: Path | None
     input_crds: Path
+    examples: Path | None
+    ignore: tuple[str, ...]
     output: Path | None
-    runtime_image: Path | None
+    runtime_image: tuple[Path, ...]
+    quiet: bool
     debug: bool
 
 
 @click.group()
 def package() -> None:
-    """Build the package that Crossplane installs."""
+    """Build, push and inspect packages, which is what Crossplane installs."""
 
 
 _BUILD_EXAMPLES: Final = """\b
 Examples:
   function-script package build
+  function-script package build --examples xr.yaml -o apps.xpkg
   function-script package build --runtime-image image.tar -o function-script.xpkg
 """
 
 
-@package.command(epilog=_BUILD_EXAMPLES, params=[options.debug()])
+@package.command(
+    epilog=_BUILD_EXAMPLES, params=[options.quiet("which files are left out"), options.debug()]
+)
 @click.option(
     "--package-root",
     type=_PATH,
-    default="package",
-    show_default=True,
+    show_default="where crossplane.yaml is: . or package",
     metavar="DIR",
     help="Directory with crossplane.yaml.",
 )
@@ -47,7 +53,19 @@ Examples:
     default="input_crds",
     show_default=True,
     metavar="DIR",
-    help="Directory with the CRDs of the input kinds.",
+    help="Directory with the CRDs of the input kinds of a Function.",
+)
+@click.option(
+    "--examples",
+    type=_PATH,
+    metavar="PATH",
+    help="Examples to put into the package: a directory or a file.",
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="PATTERN",
+    help="Files to leave out, such as 'tests/*'. May be repeated.",
 )
 @click.option(
     "-o",
@@ -55,25 +73,88 @@ Examples:
     type=_PATH,
     metavar="FILE",
     show_default="NAME-DIGEST.xpkg",
-    help="File to write.",
+    help="File to write; for several platforms each adds its name to it.",
 )
 @click.option(
     "--runtime-image",
     type=_PATH,
+    multiple=True,
     metavar="PATH",
-    help="The function's image: a tarball of docker save, or an OCI layout.",
+    help="The function's image: a tarball of docker save, or an OCI layout. "
+    "Repeated for several platforms.",
 )
-def build(**flags: Unpack[_Flags]) -> None:
+def build(**flags: Unpack[_BuildFlags]) -> None:
     """Write an .xpkg file, without Docker and the same bytes every time.
 
-    Without --runtime-image the package holds metadata and CRDs only.
+    crossplane.yaml says what it is: a Configuration, which takes the XRDs, Compositions and
+    Operations beside it, or a Function. Without --runtime-image a Function's package holds metadata
+    and CRDs only.
     """
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
-    built = xpkg.build(
-        flags["package_root"],
-        flags["input_crds"],
-        output=flags["output"],
-        runtime_image=flags["runtime_image"],
+    root = flags["package_root"] or Path("." if Path(_META).is_file() else "package")
+    contents = xpkg.Contents(
+        package_root=root,
+        input_crds=flags["input_crds"],
+        examples=flags["examples"],
+        ignore=flags["ignore"],
     )
-    click.echo(f"{built.path} {built.digest}")
+    written = xpkg.build(contents, output=flags["output"], runtime_images=flags["runtime_image"])
+    if written[0].left_out and not flags["quiet"]:
+        click.echo(f"left out: {', '.join(written[0].left_out)}", err=True)
+    for built in written:
+        click.echo(f"{built.path} {built.digest}")
+
+
+_PUSH_EXAMPLES: Final = """\b
+Examples:
+  function-script package push registry.example.org/team/apps:v1.0.0 apps.xpkg
+  function-script package push localhost:5000/function-script:v0.1.0 amd64.xpkg arm64.xpkg
+"""
+
+
+@package.command(epilog=_PUSH_EXAMPLES, params=[options.quiet("progress"), options.debug()])
+@click.argument("name")
+@click.argument("packages", nargs=-1, required=True, type=_PATH, metavar="FILE...")
+def push(*, name: str, packages: tuple[Path, ...], quiet: bool, debug: bool) -> None:  # noqa: ARG001 - debug is remembered by the option itself
+    """Push package files to NAME, which is REGISTRY/REPOSITORY:TAG.
+
+    Several files are pushed as one package for several platforms. Credentials are those of docker
+    login. A registry on this machine is spoken to over plain HTTP, any other over HTTPS.
+    """
+    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+
+    def progress(line: str) -> None:
+        if not quiet:
+            click.echo(line, err=True)
+
+    click.echo(f"{name} {xpkg.push(name, packages, progress)}")
+
+
+_INSPECT_EXAMPLES: Final = """\b
+Examples:
+  function-script package inspect apps.xpkg
+  function-script package inspect registry.example.org/team/apps:v1.0.0 --output json
+"""
+
+
+@package.command(epilog=_INSPECT_EXAMPLES, params=[options.debug()])
+@click.argument("place", metavar="FILE|NAME")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print it.",
+)
+def inspect(*, place: str, output: Literal["text", "json"], debug: bool) -> None:  # noqa: ARG001 - debug is remembered by the option itself
+    """Print what is in a package: metadata, objects, platforms, layers and their digests.
+
+    It is a file, or in a registry: REGISTRY/REPOSITORY:TAG or …@DIGEST. Of the latter only the
+    layer with the metadata is fetched.
+    """
+    from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
+
+    found = xpkg.inspect(place)
+    click.echo(xpkg.to_json(found) if output == "json" else xpkg.to_text(found))

@@ -28,7 +28,14 @@ LABEL = "io.crossplane.xpkg"
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """This project's own package."""
     output = tmp_path_factory.mktemp("package") / "function-script.xpkg"
-    return xpkg.build(ROOT / "package", ROOT / "input_crds", output=output).path
+    return built(ROOT / "package", ROOT / "input_crds", output)
+
+
+def built(package_root: Path, input_crds: Path, output: Path) -> Path:
+    """The package of two directories, written to ``output``."""
+    contents = xpkg.Contents(package_root=package_root, input_crds=input_crds)
+    (made,) = xpkg.build(contents, output=output)
+    return made.path
 
 
 def members(package: Path) -> dict[str, bytes]:
@@ -153,8 +160,8 @@ def test_the_package_is_the_same_bytes_every_time(
     shutil.copytree(ROOT / "package", tmp_path / "a")
     shutil.copytree(ROOT / "input_crds", tmp_path / "b")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    built = xpkg.build(tmp_path / "a", tmp_path / "b", output=tmp_path / "again.xpkg")
-    assert built.path.read_bytes() == package.read_bytes()
+    again = built(tmp_path / "a", tmp_path / "b", tmp_path / "again.xpkg")
+    assert again.read_bytes() == package.read_bytes()
 
 
 def test_the_name_begins_with_function(package: Path) -> None:

@@ -47,7 +47,14 @@ def build(directory: Path, meta: str = META, crd: str = CRD) -> xpkg.Built:
     """A package of these texts."""
     package = write(directory / "package", crossplane=meta)
     crds = write(directory / "crds", things=crd)
-    return xpkg.build(package, crds, output=directory / "test.xpkg")
+    return packed(package, crds, directory / "test.xpkg")
+
+
+def packed(package: Path, crds: Path, output: Path | None, *runtimes: Path) -> xpkg.Built:
+    """The one package of a Function's directories and runtime images."""
+    contents = xpkg.Contents(package_root=package, input_crds=crds)
+    (built,) = xpkg.build(contents, output=output, runtime_images=runtimes)
+    return built
 
 
 def image(*, compress: bool = True) -> dict[str, bytes]:
@@ -105,7 +112,7 @@ def test_a_package_without_a_runtime_has_one_layer(tmp_path: Path) -> None:
     """It names its platform all the same, as tools ask for one."""
     built = build(tmp_path)
     files, config = opened(built.path)
-    assert (built.name, built.has_runtime) == ("function-test", False)
+    assert (built.name, built.platform) == ("function-test", "linux/amd64")
     assert built.size_bytes == built.path.stat().st_size
     assert (config["os"], config["architecture"]) == ("linux", "amd64")
     assert len(files) == 3
@@ -122,7 +129,7 @@ def test_a_runtime_image_is_extended(tmp_path: Path, *, compress: bool) -> None:
     """Its layers, entry point, user and platform are the package's, its labels are more."""
     package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
     runtime = save(tmp_path / "image.tar", image(compress=compress))
-    built = xpkg.build(package, crds, output=tmp_path / "x.xpkg", runtime_image=runtime)
+    built = packed(package, crds, tmp_path / "x.xpkg", runtime)
     files, config = opened(built.path)
     (listing,) = json.loads(files["manifest.json"])
     first, second = listing["Layers"]
@@ -136,14 +143,13 @@ def test_a_runtime_image_is_extended(tmp_path: Path, *, compress: bool) -> None:
         "Labels": {f"io.crossplane.xpkg:{sha256(files[second])}": "base"},
     }
     assert len(config["history"]) == 2
-    assert built.has_runtime
 
 
 def test_gzip_layers_keep_their_bytes(tmp_path: Path) -> None:
     """Their digests are those of the image that was tested."""
     package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
     runtime = save(tmp_path / "image.tar", image())
-    built = xpkg.build(package, crds, output=tmp_path / "x.xpkg", runtime_image=runtime)
+    built = packed(package, crds, tmp_path / "x.xpkg", runtime)
     assert image()["1/layer.tar"] in opened(built.path)[0].values()
 
 
@@ -157,7 +163,7 @@ def test_an_oci_layout_is_an_image_too(tmp_path: Path) -> None:
         (directory / name).write_bytes(data)
     docker = save(tmp_path / "docker.tar", image())
     digests = {
-        xpkg.build(package, crds, output=tmp_path / "x.xpkg", runtime_image=runtime).digest
+        packed(package, crds, tmp_path / "x.xpkg", runtime).digest
         for runtime in (archive, directory, docker)
     }
     assert len(digests) == 1
@@ -165,7 +171,7 @@ def test_an_oci_layout_is_an_image_too(tmp_path: Path) -> None:
 
 BAD_IMAGES = [
     pytest.param({"hello": b"x"}, 'it has no file "index.json"', id="no-image"),
-    pytest.param(oci_layout(platforms=2), "several platforms", id="several-platforms"),
+    pytest.param(oci_layout(platforms=2), "several images for platform", id="same-platform"),
     pytest.param(image() | {"manifest.json": b"[]"}, "no image, or several", id="empty"),
     pytest.param(image() | {"manifest.json": b"{"}, "cannot read image", id="broken-json"),
     pytest.param(image() | {"1/layer.tar": b"\x28\xb5\x2f\xfd"}, "zstd", id="zstd"),
@@ -179,7 +185,7 @@ def test_other_files_are_no_runtime(tmp_path: Path, files: dict[str, bytes], mes
     package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
     runtime = save(tmp_path / "image.tar", files)
     with pytest.raises(InputError, match=message):
-        xpkg.build(package, crds, output=tmp_path / "x.xpkg", runtime_image=runtime)
+        packed(package, crds, tmp_path / "x.xpkg", runtime)
     assert not (tmp_path / "x.xpkg").exists()
 
 
@@ -199,8 +205,13 @@ def test_an_image_that_is_no_package_is_said(tmp_path: Path) -> None:
 
 
 BAD_PACKAGES = [
-    pytest.param("", CRD, "holds 0 objects of kind Function", id="no-function"),
-    pytest.param(f"{META}---\n{META}", CRD, "holds 2 objects of kind Function", id="two-functions"),
+    pytest.param("", CRD, "holds 0 objects of kind Function or Configuration", id="no-function"),
+    pytest.param(
+        f"{META}---\n{META}",
+        CRD,
+        "holds 2 objects of kind Function or Configuration",
+        id="two-functions",
+    ),
     pytest.param(
         META, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}", 'ConfigMap "x"', id="other"
     ),
@@ -232,8 +243,8 @@ def test_constraints_on_versions(tmp_path: Path, constraint: str) -> None:
 
 def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
     """With what to do about it."""
-    with pytest.raises(InputError, match=r"no directory .*run the command in a checkout"):
-        xpkg.build(tmp_path / "package", tmp_path)
+    with pytest.raises(InputError, match=r"no directory .*run the command in the project"):
+        packed(tmp_path / "package", tmp_path, None)
 
 
 def test_the_default_file_name_has_the_digest(
@@ -242,7 +253,7 @@ def test_the_default_file_name_has_the_digest(
     """Two different packages never overwrite each other."""
     monkeypatch.chdir(tmp_path)
     package, crds = write(tmp_path / "p", a=META), write(tmp_path / "c", b=CRD)
-    built = xpkg.build(package, crds)
+    built = packed(package, crds, None)
     assert built.path.name == f"function-test-{built.digest.removeprefix('sha256:')[:12]}.xpkg"
     assert built.path.exists()
 

@@ -15,12 +15,18 @@ from function_script.tools import manifests
 from function_script.tools.xpkg import archives
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from function_script.values import Object, Value
 
 LABEL: Final = "io.crossplane.xpkg"
 
+MANIFEST_TYPE: Final = "application/vnd.docker.distribution.manifest.v2+json"
+INDEX_TYPE: Final = "application/vnd.oci.image.index.v1+json"
+
+_UNITS: Final = ("B", "KiB", "MiB", "GiB")
+_STEP: Final = 1024
 _EPOCH: Final = "1970-01-01T00:00:00Z"
-_MANIFEST_TYPE: Final = "application/vnd.docker.distribution.manifest.v2+json"
 _CONFIG_TYPE: Final = "application/vnd.docker.container.image.v1+json"
 _LAYER_TYPE: Final = "application/vnd.docker.image.rootfs.diff.tar.gzip"
 
@@ -72,23 +78,68 @@ def with_layer(image: Image, archive: bytes, kind: str) -> Image:
 
 
 def digest(image: Image) -> str:
-    """The digest a registry gives the image."""
-    config = _config(image)
-    manifest = {
-        "schemaVersion": 2,
-        "mediaType": _MANIFEST_TYPE,
-        "config": {"mediaType": _CONFIG_TYPE, "size": len(config), "digest": sha256(config)},
-        "layers": [
-            {"mediaType": _LAYER_TYPE, "size": len(layer.data), "digest": layer.digest}
-            for layer in image.layers
-        ],
+    """The digest a registry gives the image once it is pushed."""
+    return sha256(manifest(image))
+
+
+def manifest(image: Image) -> bytes:
+    """The manifest that a registry keeps: labels of layers are annotations there."""
+    config = config_bytes(image)
+    kinds = layer_kinds(image)
+    return _json(
+        {
+            "schemaVersion": 2,
+            "mediaType": MANIFEST_TYPE,
+            "config": {"mediaType": _CONFIG_TYPE, "size": len(config), "digest": sha256(config)},
+            "layers": [_descriptor(layer, kinds.get(layer.digest)) for layer in image.layers],
+        }
+    )
+
+
+def _descriptor(layer: Layer, kind: str | None) -> Object:
+    descriptor: Object = {
+        "mediaType": _LAYER_TYPE,
+        "size": len(layer.data),
+        "digest": layer.digest,
     }
-    return sha256(_json(manifest))
+    return descriptor if kind is None else {**descriptor, "annotations": {LABEL: kind}}
+
+
+def index(images: Iterable[Image]) -> bytes:
+    """The list of the images for several platforms that a registry keeps under one tag."""
+    entries: list[Value] = []
+    for image in images:
+        system, _, architecture = platform(image).partition("/")
+        data = manifest(image)
+        entries.append(
+            {
+                "mediaType": MANIFEST_TYPE,
+                "size": len(data),
+                "digest": sha256(data),
+                "platform": {"architecture": architecture, "os": system},
+            }
+        )
+    return _json({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": entries})
+
+
+def platform(image: Image) -> str:
+    """What the image runs on: ``linux/amd64``; "" when it does not say."""
+    named = [manifests.text_at(image.config, key) for key in ("os", "architecture")]
+    return "/".join(named) if all(named) else ""
+
+
+def layer_kinds(image: Image) -> dict[str, str]:
+    """The kinds of package layers by digest, as the image's labels say them."""
+    labels = manifests.texts_at(image.config, "config", "Labels")
+    prefix = f"{LABEL}:"
+    return {
+        key.removeprefix(prefix): kind for key, kind in labels.items() if key.startswith(prefix)
+    }
 
 
 def to_docker_archive(image: Image) -> bytes:
     """The image as `docker save` writes it: its config, its layers, and a list of both."""
-    config = _config(image)
+    config = config_bytes(image)
     files = {sha256(config): config}
     names: list[Value] = []
     for layer in image.layers:
@@ -99,18 +150,27 @@ def to_docker_archive(image: Image) -> bytes:
     return archives.tar({**files, "manifest.json": _json([listing])})
 
 
+def config_bytes(image: Image) -> bytes:
+    """The config as registries keep it."""
+    return _json(image.config)
+
+
 def sha256(data: bytes) -> str:
     """A digest as images spell it."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
+def size_text(size_bytes: int) -> str:
+    """A size for people: ``1.5 MiB``."""
+    size, unit = float(size_bytes), 0
+    while size >= _STEP and unit < len(_UNITS) - 1:
+        size, unit = size / _STEP, unit + 1
+    return f"{size:.{min(unit, 1)}f} {_UNITS[unit]}"
+
+
 def _append(config: Object, key: str, item: Value) -> None:
     found = config.get(key)
     config[key] = [*(found if isinstance(found, list) else ()), item]
-
-
-def _config(image: Image) -> bytes:
-    return _json(image.config)
 
 
 def _json(value: object) -> bytes:

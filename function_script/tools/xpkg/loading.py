@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from function_script.errors import InputError
 from function_script.tools import manifests
 from function_script.tools.xpkg import archives
-from function_script.tools.xpkg.images import LABEL, Image, Layer, sha256
+from function_script.tools.xpkg.images import Image, Layer, layer_kinds, sha256
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ _DOCKER_LISTING: Final = "manifest.json"
 _OCI_LISTING: Final = "index.json"
 
 
-class _UnreadableError(Exception):
+class _UnreadableError(ValueError):
     """The files are no image that can be used; the text says why."""
 
 
@@ -53,8 +53,8 @@ class _Files:
         return found
 
 
-def load(path: Path) -> Image:
-    """The image in a file or a directory; raises InputError."""
+def load(path: Path) -> list[Image]:
+    """The images in a file or a directory, one for each platform; raises InputError."""
     try:
         if path.is_dir():
             return _load(_Files(directory=path))
@@ -65,14 +65,14 @@ def load(path: Path) -> Image:
         raise InputError.of(f'cannot read image "{path}": {cause}') from error
     except tarfile.TarError as error:
         raise InputError.of(f'cannot read image "{path}": it is no archive') from error
-    except (_UnreadableError, ValueError, zlib.error) as error:
+    except (ValueError, zlib.error) as error:
         raise InputError.of(f'cannot read image "{path}": {error}') from error
 
 
 def find_file(image: Image, name: str) -> bytes | None:
     """A file of a package image: from its labelled layer, else from whichever has it."""
-    labels = manifests.object_at(image.config, "config", "Labels")
-    base = [layer for layer in image.layers if labels.get(f"{LABEL}:{layer.digest}") == "base"]
+    kinds = layer_kinds(image)
+    base = [layer for layer in image.layers if kinds.get(layer.digest) == "base"]
     for layer in base or reversed(image.layers):
         found = _find_in_layer(layer, name)
         if found is not None:
@@ -80,10 +80,10 @@ def find_file(image: Image, name: str) -> bytes | None:
     return None
 
 
-def _load(files: _Files) -> Image:
+def _load(files: _Files) -> list[Image]:
     listing = files.find(_DOCKER_LISTING)
     if listing is not None:
-        return _load_docker(files, json.loads(listing))
+        return [_load_docker(files, json.loads(listing))]
     return _load_oci(files, _json(files.get(_OCI_LISTING)))
 
 
@@ -93,24 +93,29 @@ def _load_docker(files: _Files, listing: Value) -> Image:
     names = listing[0].get("Layers")
     config = files.get(manifests.text_at(listing[0], "Config"))
     found = [files.get(str(name)) for name in (names if isinstance(names, list) else ())]
-    return _image(config, found)
+    return read_image(config, found)
 
 
-def _load_oci(files: _Files, index: Object) -> Image:
-    (manifest, *others) = _descriptors(files, index)
-    if others:
-        raise _UnreadableError("it holds images for several platforms: save one")
+def _load_oci(files: _Files, index: Object) -> list[Image]:
+    return [_load_manifest(files, manifest) for manifest in _descriptors(files, index)]
+
+
+def _load_manifest(files: _Files, manifest: Object) -> Image:
     config = files.get(_blob(manifests.object_at(manifest, "config")))
     layers = [files.get(_blob(layer)) for layer in manifests.objects_at(manifest, "layers")]
-    return _image(config, layers)
+    return read_image(config, layers)
+
+
+def platform_entries(index: Object) -> list[Object]:
+    """What an index lists, attestations left out."""
+    found = manifests.objects_at(index, "manifests")
+    return [entry for entry in found if manifests.text_at(entry, "platform", "os") != "unknown"]
 
 
 def _descriptors(files: _Files, index: Object) -> list[Object]:
-    """The manifests of all images in an index and the indices below; attestations left out."""
+    """The manifests of all images in an index and the indices below."""
     found: list[Object] = []
-    for entry in manifests.objects_at(index, "manifests"):
-        if manifests.text_at(entry, "platform", "os") == "unknown":
-            continue
+    for entry in platform_entries(index):
         manifest = _json(files.get(_blob(entry)))
         found += _descriptors(files, manifest) if "manifests" in manifest else [manifest]
     if not found:
@@ -123,7 +128,8 @@ def _blob(descriptor: Object) -> str:
     return f"blobs/{algorithm}/{name}"
 
 
-def _image(config: bytes, layers: list[bytes]) -> Image:
+def read_image(config: bytes, layers: list[bytes]) -> Image:
+    """The image of a config and layers as registries keep them; raises ValueError."""
     return Image(config=_json(config), layers=tuple(_layer(data) for data in layers))
 
 

@@ -1,33 +1,65 @@
-"""package.yaml: the metadata of a Function and the CRDs of its inputs, checked and joined.
+"""package.yaml: a package's metadata and the objects it brings, checked and joined.
 
-Called by the builder. The checks are those of Crossplane's own package linter.
+Called by the builder. The checks are those of Crossplane's own package linter; what else lies
+in a project beside a Configuration is left out and named.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
+from function_script.limits import Limits
 from function_script.source import Source
 from function_script.tools import manifests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from function_script.documents import Document
     from function_script.values import Object
 
 FILE_NAME: Final = "package.yaml"
 BASE_LAYER: Final = "base"
+EXAMPLES_NAME: Final = ".up/examples.yaml"
+# What Crossplane's command calls the layer of examples, for reasons of its history.
+EXAMPLES_LAYER: Final = "upbound"
 
 _SUFFIXES: Final = {".yaml", ".yml"}
-_META_VERSIONS: Final = ("meta.pkg.crossplane.io/v1", "meta.pkg.crossplane.io/v1beta1")
-_CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+_LIMITS: Final = Limits(documents=100_000, nodes=10_000_000, depth=200)
+_META_GROUP: Final = "meta.pkg.crossplane.io"
+_META: Final = {
+    (f"{_META_GROUP}/v1", "Function"),
+    (f"{_META_GROUP}/v1beta1", "Function"),
+    (f"{_META_GROUP}/v1", "Configuration"),
+}
+# What may be in a package of each kind.
+_CONTENT: Final = {
+    "Function": {("apiextensions.k8s.io/v1", "CustomResourceDefinition")},
+    "Configuration": {
+        ("apiextensions.crossplane.io/v1", "CompositeResourceDefinition"),
+        ("apiextensions.crossplane.io/v2", "CompositeResourceDefinition"),
+        ("apiextensions.crossplane.io/v1", "Composition"),
+        ("apiextensions.crossplane.io/v1alpha1", "ManagedResourceActivationPolicy"),
+        ("ops.crossplane.io/v1alpha1", "Operation"),
+        ("ops.crossplane.io/v1alpha1", "CronOperation"),
+        ("ops.crossplane.io/v1alpha1", "WatchOperation"),
+    },
+}
+_CONTENT_PHRASE: Final = {
+    "Function": "one Function and CustomResourceDefinitions only",
+    "Configuration": "one Configuration, XRDs, Compositions, Operations of every kind and "
+    "ManagedResourceActivationPolicies",
+}
+# An object of these that a Configuration does not take is a mistake, not a file of the project.
+_OWN_GROUPS: Final = {"apiextensions.crossplane.io", "ops.crossplane.io", _META_GROUP}
 _PREFIX: Final = "function-"
 # As far as constraints need telling from typing mistakes: comparisons joined by blanks, commas, ||.
 _VERSION: Final = r"v?[0-9xX*]+(\.[0-9xX*]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
@@ -37,68 +69,150 @@ _CONSTRAINT: Final = re.compile(rf"\s*{_COMPARISON}({_JOINT}{_COMPARISON})*\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """Where the content of a package is.
+
+    ``package_root`` has crossplane.yaml; ``input_crds`` is read for a Function only; ``examples``
+    is a directory or a file; ``ignore`` are patterns of paths below ``package_root``.
+    """
+
+    package_root: Path
+    input_crds: Path = Path("input_crds")
+    examples: Path | None = None
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """A Function package: its name and the whole text of package.yaml."""
+    """A package: its name, the texts of its two files, and the files that are not in it."""
 
     name: str
     text: str
+    examples: str | None
+    left_out: tuple[str, ...]
 
 
-def load(package_root: Path, input_crds: Path) -> Package:
+def load(contents: Contents) -> Package:
     """Read everything that belongs into the package; raises InputError with every problem."""
-    found = [*_documents(package_root), *_documents(input_crds)]
-    functions = [document for document in found if _is_function(document.value)]
-    problems = list(_problems(found, functions, package_root))
+    found = list(_documents(contents.package_root, contents))
+    metas = [document for document in found if _gvk(document) in _META]
+    if len(metas) != 1:
+        raise InputError.of(
+            f'cannot build the package: "{contents.package_root}" holds {len(metas)} objects of '
+            f"kind Function or Configuration ({_META_GROUP}/v1) instead of one"
+        )
+    (meta,) = metas
+    kind = _gvk(meta)[1]
+    if kind == "Function":
+        found += _documents(contents.input_crds, contents)
+    content = [document for document in found if _is_content(document, kind)]
+    examples = None if contents.examples is None else list(_examples(contents.examples, contents))
+    problems = [*_meta_problems(meta.value), *_problems(content, kind), *_unnamed(examples or ())]
     if problems:
-        raise InputError(*(Diagnostic(message=text) for text in problems))
-    crds = [document for document in found if document is not functions[0]]
-    return Package(name=manifests.name(functions[0].value), text=_join([functions[0], *crds]))
+        raise InputError(*problems)
+    return Package(
+        name=manifests.name(meta.value),
+        text=_join([meta, *(document for document in content if document is not meta)]),
+        examples=None if examples is None else _join(examples),
+        left_out=_left_out(found, content),
+    )
 
 
-def _documents(directory: Path) -> Iterator[Document]:
+def _documents(directory: Path, contents: Contents) -> Iterator[Document]:
     if not directory.is_dir():
         raise InputError.of(
             f'cannot build the package: there is no directory "{directory}"',
-            hint="run the command in a checkout, or name the directory",
+            hint="run the command in the project's directory, or name the directory",
         )
     for path in sorted(directory.rglob("*")):
-        if path.suffix in _SUFFIXES and path.is_file():
-            source = Source(name=str(path), text=path.read_text(encoding="utf-8"))
-            yield from documents.read_source(source)
+        below = path.relative_to(directory)
+        is_example = contents.examples is not None and path.is_relative_to(contents.examples)
+        if not is_example and not _is_ignored(below, contents.ignore):
+            yield from _read(path)
 
 
-def _is_function(manifest: Object) -> bool:
-    api_version, kind = objects.api_version_and_kind(manifest)
-    return kind == "Function" and api_version in _META_VERSIONS
+def _examples(path: Path, contents: Contents) -> Iterator[Document]:
+    if path.is_dir():
+        yield from _documents(path, Contents(package_root=path, ignore=contents.ignore))
+    elif path.is_file():
+        yield from _read(path)
+    else:
+        raise InputError.of(f'cannot build the package: there are no examples at "{path}"')
 
 
-def _problems(
-    found: Iterable[Document], functions: list[Document], package_root: Path
-) -> Iterator[str]:
-    if len(functions) != 1:
-        yield (
-            f'cannot build the package: "{package_root}" holds {len(functions)} objects of kind '
-            f"Function ({_META_VERSIONS[0]}) instead of one"
-        )
-    for document in found:
-        gvk = objects.api_version_and_kind(document.value)
-        if gvk != _CRD and document not in functions:
-            yield (
-                f"cannot put {manifests.describe(document.value)} into the package: "
-                "it takes one Function and CustomResourceDefinitions only"
+def _is_ignored(below: Path, patterns: tuple[str, ...]) -> bool:
+    """Whether a path is ignored: by a pattern, or hidden, as environments and CI files are."""
+    is_hidden = any(part.startswith(".") for part in below.parts)
+    return is_hidden or any(fnmatchcase(below.as_posix(), pattern) for pattern in patterns)
+
+
+def _read(path: Path) -> list[Document]:
+    if path.suffix not in _SUFFIXES or not path.is_file():
+        return []
+    source = Source(name=str(path), text=path.read_text(encoding="utf-8"))
+    return documents.read_source(source, limits=_LIMITS)
+
+
+def _gvk(document: Document) -> tuple[str, str]:
+    return objects.api_version_and_kind(document.value)
+
+
+def _is_content(document: Document, kind: str) -> bool:
+    """Whether a document is put into the package, be it by mistake."""
+    api_version, _ = _gvk(document)
+    return kind == "Function" or manifests.group(api_version) in _OWN_GROUPS
+
+
+def _left_out(found: list[Document], content: list[Document]) -> tuple[str, ...]:
+    inside = {id(document) for document in content}
+    places = (document.span() for document in found if id(document) not in inside)
+    return tuple(dict.fromkeys(span.name for span in places if span is not None))
+
+
+def _problems(content: list[Document], kind: str) -> Iterator[Diagnostic]:
+    for document in content:
+        if _gvk(document) not in _CONTENT[kind] | _META:
+            yield Diagnostic(
+                message=f"cannot put {manifests.describe(document.value)} into the package: "
+                f"it takes {_CONTENT_PHRASE[kind]}",
+                span=document.span(),
             )
-    for function in functions:
-        yield from _function_problems(function.value)
+    names = Counter(_identity(document) for document in content)
+    for document in content:
+        if names.pop(_identity(document), 1) > 1:
+            yield Diagnostic(
+                message=f"cannot put {manifests.describe(document.value)} into the package: "
+                "there are several of this name",
+                span=document.span(),
+                hint="leave the others out: --ignore PATTERN",
+            )
 
 
-def _function_problems(function: Object) -> Iterator[str]:
-    name = manifests.name(function)
-    if not name.startswith(_PREFIX):
-        yield f'cannot build package "{name}": the name of a function begins with "{_PREFIX}"'
-    constraint = manifests.text_at(function, "spec", "crossplane", "version")
+def _identity(document: Document) -> tuple[str, str, str]:
+    api_version, kind = _gvk(document)
+    return manifests.group(api_version), kind, manifests.name(document.value)
+
+
+def _unnamed(examples: Iterable[Document]) -> Iterator[Diagnostic]:
+    for document in examples:
+        if not all(_gvk(document)):
+            yield Diagnostic(
+                message="cannot put an example into the package: it has no apiVersion or no kind",
+                span=document.span(),
+                hint="leave the file out: --ignore PATTERN",
+            )
+
+
+def _meta_problems(meta: Object) -> Iterator[Diagnostic]:
+    name = manifests.name(meta)
+    if meta["kind"] == "Function" and not name.startswith(_PREFIX):
+        yield Diagnostic(
+            message=f'cannot build package "{name}": the name of a function begins with "{_PREFIX}"'
+        )
+    constraint = manifests.text_at(meta, "spec", "crossplane", "version")
     if constraint and not _CONSTRAINT.fullmatch(constraint):
-        yield (
-            f'cannot build package "{name}": spec.crossplane.version "{constraint}" '
+        yield Diagnostic(
+            message=f'cannot build package "{name}": spec.crossplane.version "{constraint}" '
             "is no constraint on versions"
         )
 

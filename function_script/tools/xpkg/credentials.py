@@ -1,0 +1,116 @@
+"""Credentials for registries, from where `docker login` keeps them.
+
+Called by the registry client. A program that Docker asks (``docker-credential-…``) is asked here
+in the same way; nothing is ever written.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from function_script.errors import InputError
+from function_script.tools import manifests
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+# What a helper gives as user when its secret is a token to be exchanged.
+_TOKEN_USER: Final = "<token>"  # noqa: S105 - a marker, not a secret
+_HELPER_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """A user and a password, or an identity token alone."""
+
+    user: str = ""
+    password: str = field(default="", repr=False)
+    identity_token: str = field(default="", repr=False)
+
+    @property
+    def basic(self) -> str:
+        """The value of an Authorization header."""
+        pair = f"{self.user}:{self.password}".encode()
+        return f"Basic {base64.b64encode(pair).decode()}"
+
+
+def find(key: str) -> Credentials | None:
+    """Docker's credentials for a registry; None when there are none. Raises InputError."""
+    directory = os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")
+    config = _read(Path(directory) / "config.json")
+    helper = manifests.texts_at(config, "credHelpers").get(key)
+    helper = helper or manifests.text_at(config, "credsStore")
+    found = _ask(helper, key) if helper else None
+    return found or _stored(manifests.object_at(config, "auths"), key)
+
+
+def _read(path: Path) -> Object:
+    try:
+        found: Value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise InputError.of(f'cannot read credentials from "{path}": {error}') from error
+    return found if isinstance(found, dict) else {}
+
+
+def _stored(auths: Object, key: str) -> Credentials | None:
+    for name, entry in auths.items():
+        if _host(name) == _host(key) and isinstance(entry, dict) and entry:
+            return _from_entry(entry, name)
+    return None
+
+
+def _host(name: str) -> str:
+    """``https://registry.example.org/v1/`` is the same registry as ``registry.example.org``."""
+    return name.removeprefix("https://").removeprefix("http://").partition("/")[0]
+
+
+def _from_entry(entry: Object, name: str) -> Credentials:
+    user, password = (manifests.text_at(entry, key) for key in ("username", "password"))
+    encoded = manifests.text_at(entry, "auth")
+    if encoded:
+        try:
+            user, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
+        except (binascii.Error, UnicodeDecodeError) as error:
+            raise InputError.of(
+                f'cannot read credentials for "{name}": auth is no base64 of USER:PASSWORD',
+                hint=f"log in again: docker login {_host(name)}",
+            ) from error
+    token = manifests.text_at(entry, "identitytoken")
+    return Credentials(user=user, password=password.rstrip("\0"), identity_token=token)
+
+
+def _ask(helper: str, key: str) -> Credentials | None:
+    """What a credential helper knows; it fails when it knows nothing."""
+    name = f"docker-credential-{helper}"
+    program = shutil.which(name)
+    if program is None:
+        raise InputError.of(
+            f'cannot get credentials for "{key}": Docker\'s configuration asks "{name}", '
+            "which is not installed"
+        )
+    try:
+        done = subprocess.run(  # noqa: S603 - the program that the user's own configuration names
+            [program, "get"],
+            input=key,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_HELPER_SECONDS,
+        )
+        found = json.loads(done.stdout) if done.returncode == 0 else {}
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise InputError.of(f'cannot get credentials for "{key}" from "{name}"') from error
+    user, secret = (manifests.text_at(found, part) for part in ("Username", "Secret"))
+    if user == _TOKEN_USER:
+        return Credentials(identity_token=secret)
+    return Credentials(user=user, password=secret) if secret else None

@@ -1,0 +1,202 @@
+"""What is in a package, be it a file or in a registry: metadata, objects, platforms, layers.
+
+Called by `package inspect`, and by whoever needs the objects of a package file. From a registry
+only the layer with the metadata is fetched, not the runtime.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from function_script import documents, objects
+from function_script.errors import InputError
+from function_script.limits import Limits
+from function_script.source import Source
+from function_script.tools import manifests
+from function_script.tools.xpkg import images, loading, manifest, references
+from function_script.tools.xpkg.registry import Repository
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.tools.xpkg.images import Image
+    from function_script.values import Object, Value
+
+_LIMITS: Final = Limits(documents=1_000_000, nodes=100_000_000, depth=200)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """The image for one platform, as manifest and config describe it."""
+
+    digest: str
+    manifest: Object
+    config: Object
+
+    @property
+    def layers(self) -> list[Object]:
+        """A line for each layer: digest, size in bytes, kind of package layer, annotations."""
+        kinds = images.layer_kinds(images.Image(config=self.config))
+        return [
+            {
+                "digest": manifests.text_at(layer, "digest"),
+                "size": layer.get("size"),
+                "kind": kinds.get(manifests.text_at(layer, "digest"), ""),
+                "annotations": manifests.object_at(layer, "annotations"),
+            }
+            for layer in manifests.objects_at(self.manifest, "layers")
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspected:
+    """A package: its digest, package.yaml's objects (the metadata first), its platforms."""
+
+    digest: str
+    meta: Object
+    objects: tuple[Object, ...]
+    annotations: Object
+    parts: tuple[_Part, ...]
+
+
+def inspect(place: str) -> Inspected:
+    """What is in a package file or in a package of a registry; raises InputError."""
+    if Path(place).exists() or place.endswith(".xpkg"):
+        return _inspect_file(Path(place))
+    return _inspect_reference(references.parse(place))
+
+
+def read_package(path: Path) -> str:
+    """The text of package.yaml in a package file; raises InputError."""
+    return _text(loading.load(path)[0], str(path))
+
+
+def to_json(found: Inspected) -> str:
+    """A report for programs."""
+    platforms: list[Value] = [
+        {
+            "platform": images.platform(images.Image(config=part.config)),
+            "digest": part.digest,
+            "layers": [*part.layers],
+        }
+        for part in found.parts
+    ]
+    names: list[Value] = [
+        dict(zip(("apiVersion", "kind", "name"), _identity(item), strict=True))
+        for item in found.objects
+    ]
+    report: Object = {
+        "digest": found.digest,
+        "annotations": found.annotations,
+        "meta": found.meta,
+        "objects": names,
+        "platforms": platforms,
+    }
+    return json.dumps(report, indent=2, ensure_ascii=False)
+
+
+def to_text(found: Inspected) -> str:
+    """A report for people."""
+    return "\n".join(_lines(found))
+
+
+def _lines(found: Inspected) -> Iterator[str]:
+    _, kind, name = _identity(found.meta)
+    yield f"{kind} {name}"
+    yield f"  digest      {found.digest}"
+    version = manifests.text_at(found.meta, "spec", "crossplane", "version")
+    if version:
+        yield f"  crossplane  {version}"
+    for dependency in manifests.objects_at(found.meta, "spec", "dependsOn"):
+        yield f"  depends on  {_dependency(dependency)}"
+    for key, value in found.annotations.items():
+        yield f"  annotation  {key}={value}"
+    yield "Objects"
+    for item in found.objects:
+        yield "  " + " ".join(_identity(item))
+    for part in found.parts:
+        yield f"Platform {images.platform(images.Image(config=part.config)) or 'any'}"
+        yield f"  digest      {part.digest}"
+        for layer in part.layers:
+            size = layer["size"]
+            text = images.size_text(size) if isinstance(size, int) else "?"
+            yield f"  layer       {layer['digest']} {text} {layer['kind']}".rstrip()
+
+
+def _dependency(entry: Object) -> str:
+    shorthand = (manifests.text_at(entry, key) for key in ("function", "provider", "configuration"))
+    package = manifests.text_at(entry, "package") or next(filter(None, shorthand), "?")
+    return f"{package} {manifests.text_at(entry, 'version')}".rstrip()
+
+
+def _identity(item: Object) -> tuple[str, str, str]:
+    return *objects.api_version_and_kind(item), manifests.name(item)
+
+
+def _inspect_file(path: Path) -> Inspected:
+    found = loading.load(path)
+    parts = [
+        _Part(
+            digest=images.digest(image),
+            manifest=json.loads(images.manifest(image)),
+            config=image.config,
+        )
+        for image in found
+    ]
+    digest = parts[0].digest if len(parts) == 1 else images.sha256(images.index(found))
+    return _inspected(digest, {}, parts, _text(found[0], str(path)))
+
+
+def _inspect_reference(reference: references.Reference) -> Inspected:
+    repository = Repository(reference, "pull")
+    data = repository.pull_manifest(reference.version)
+    top = json.loads(data)
+    entries = loading.platform_entries(top)
+    if entries:
+        texts = [repository.pull_manifest(manifests.text_at(entry, "digest")) for entry in entries]
+    else:
+        texts = [data]
+    parts = [_pull_part(repository, text) for text in texts]
+    first = _pull_package(repository, parts[0])
+    annotations = manifests.object_at(top, "annotations")
+    return _inspected(images.sha256(data), annotations, parts, _text(first, str(reference)))
+
+
+def _pull_part(repository: Repository, text: bytes) -> _Part:
+    found: Object = json.loads(text)
+    config = repository.pull_blob(manifests.text_at(found, "config", "digest"))
+    return _Part(digest=images.sha256(text), manifest=found, config=json.loads(config))
+
+
+def _pull_package(repository: Repository, part: _Part) -> Image:
+    """The image with the layer that holds package.yaml; with all when none says that it does."""
+    base = [layer for layer in part.layers if manifest.BASE_LAYER in _marks(layer)]
+    digests = [manifests.text_at(layer, "digest") for layer in base or part.layers]
+    layers = [repository.pull_blob(digest) for digest in digests]
+    return loading.read_image(json.dumps(part.config).encode(), layers)
+
+
+def _marks(layer: Object) -> set[object]:
+    return {layer["kind"], manifests.object_at(layer, "annotations").get(images.LABEL)}
+
+
+def _text(image: Image, place: str) -> str:
+    found = loading.find_file(image, manifest.FILE_NAME)
+    if found is None:
+        raise InputError.of(f'cannot read package "{place}": it holds no {manifest.FILE_NAME}')
+    return found.decode()
+
+
+def _inspected(digest: str, annotations: Object, parts: list[_Part], text: str) -> Inspected:
+    source = Source(name=manifest.FILE_NAME, text=text)
+    found = [document.value for document in documents.read_source(source, limits=_LIMITS)]
+    return Inspected(
+        digest=digest,
+        meta=found[0] if found else {},
+        objects=tuple(found[1:]),
+        annotations=annotations,
+        parts=tuple(parts),
+    )

@@ -1,0 +1,64 @@
+"""Push packages: one as it is, several as one for several platforms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script.errors import InputError
+from function_script.tools.xpkg import images, loading, references
+from function_script.tools.xpkg.building import check_platforms
+from function_script.tools.xpkg.registry import Repository
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from function_script.tools.xpkg.images import Image
+
+
+def push(name: str, packages: Iterable[Path], progress: Callable[[str], None]) -> str:
+    """Push package files under the tag of ``name``; the digest the registry knows them by.
+
+    ``progress`` is called with a line for each layer. Raises InputError.
+    """
+    reference = references.parse(name)
+    if ":" in reference.version:
+        raise InputError.of(f'cannot push to "{name}": a digest is no tag')
+    found = [image for path in packages for image in loading.load(path)]
+    _check_packages(found)
+    check_platforms(found)
+    repository = Repository(reference, "pull,push")
+    for image in found:
+        _push_parts(image, repository, progress)
+    if len(found) == 1:
+        return _put(repository, images.manifest(found[0]), images.MANIFEST_TYPE, reference.version)
+    for image in found:
+        data = images.manifest(image)
+        _put(repository, data, images.MANIFEST_TYPE, images.sha256(data))
+    return _put(repository, images.index(found), images.INDEX_TYPE, reference.version)
+
+
+def _check_packages(found: Iterable[Image]) -> None:
+    for image in found:
+        if "base" not in images.layer_kinds(image).values():
+            raise InputError.of(
+                "cannot push an image that is no package: none of its layers is labelled as one",
+                hint="make a package of it: function-script package build --runtime-image PATH",
+            )
+
+
+def _push_parts(image: Image, repository: Repository, progress: Callable[[str], None]) -> None:
+    parts = [*(layer.data for layer in image.layers), images.config_bytes(image)]
+    for data in parts:
+        digest = images.sha256(data)
+        line = f"{digest[:19]} {images.size_text(len(data))} {images.platform(image)}".rstrip()
+        if repository.has_blob(digest):
+            progress(f"{line}: there already")
+        else:
+            progress(f"{line}: pushing")
+            repository.push_blob(data)
+
+
+def _put(repository: Repository, data: bytes, media_type: str, version: str) -> str:
+    repository.push_manifest(data, media_type, version)
+    return images.sha256(data)

@@ -1,0 +1,63 @@
+"""Names of images in registries: ``registry.example.org/team/apps:v1.0.0``."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from function_script.errors import InputError
+
+_NAME: Final = r"\[[0-9a-fA-F:]+\](?::\d+)?|localhost|[\w-]+:\d+|[\w-]+(?:\.[\w-]+)+(?::\d+)?"
+_HOST: Final = rf"(?P<host>{_NAME})"
+_REPOSITORY: Final = r"(?P<repository>[a-z0-9]+(?:[._/-]+[a-z0-9]+)*)"
+_TAG: Final = r"(?::(?P<tag>[\w][\w.-]{0,127}))?"
+_DIGEST: Final = r"(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
+_REFERENCE: Final = re.compile(f"{_HOST}/{_REPOSITORY}{_TAG}{_DIGEST}", re.ASCII)
+_DOCKER_HUB: Final = {"docker.io", "index.docker.io"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """An image in a registry; ``version`` is a tag or a digest. ``host`` may have a port."""
+
+    host: str
+    repository: str
+    version: str
+
+    def __str__(self) -> str:
+        joint = "@" if ":" in self.version else ":"
+        return f"{self.host}/{self.repository}{joint}{self.version}"
+
+    @property
+    def address(self) -> str:
+        """Where the registry's API is: plain HTTP on this machine only."""
+        host = "registry-1.docker.io" if self.host in _DOCKER_HUB else self.host
+        return f"{'http' if self.is_loopback else 'https'}://{host}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the registry is on this machine."""
+        name = re.sub(r":\d+\Z", "", self.host).strip("[]")
+        try:
+            return ipaddress.ip_address(name).is_loopback
+        except ValueError:
+            return name == "localhost" or name.endswith(".localhost")
+
+    @property
+    def credentials_key(self) -> str:
+        """By which name Docker keeps the registry's credentials."""
+        return "https://index.docker.io/v1/" if self.host in _DOCKER_HUB else self.host
+
+
+def parse(text: str) -> Reference:
+    """The reference a text spells out in full; raises InputError."""
+    found = _REFERENCE.fullmatch(text)
+    version = found and (found["digest"] or found["tag"])
+    if not found or not version:
+        raise InputError.of(
+            f'cannot read "{text}" as the name of a package in a registry',
+            hint="name the registry and the version: registry.example.org/team/apps:v1.0.0",
+        )
+    return Reference(host=found["host"], repository=found["repository"], version=version)

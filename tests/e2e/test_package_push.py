@@ -1,0 +1,269 @@
+"""Packages in a real registry: pushed, read back, for several platforms, with credentials."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from base64 import b64encode
+from contextlib import closing
+from typing import TYPE_CHECKING
+from urllib.request import Request, urlopen
+
+import pytest
+
+from function_script.cli import execute
+from function_script.tools import xpkg
+from function_script.tools.xpkg import archives, images
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+BINARY = shutil.which("docker-registry") or shutil.which("registry")
+pytestmark = pytest.mark.skipif(BINARY is None, reason="no registry's program is installed")
+
+# The password is "secret".
+ACCOUNTS = "me:$2y$05$ZiIifypBjEO.gOvz5pP3OO6nrCNsImqgDm93.rlh6b51xCYw/ycy6\n"
+META = """\
+apiVersion: meta.pkg.crossplane.io/v1
+kind: Function
+metadata: {name: function-test}
+"""
+MANIFESTS = "application/vnd.docker.distribution.manifest.v2+json"
+INDICES = "application/vnd.oci.image.index.v1+json"
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def serve(directory: Path, auth: str = "") -> Iterator[str]:
+    """A registry until the test is over; its address."""
+    directory.mkdir()
+    address = f"127.0.0.1:{free_port()}"
+    config = directory / "config.yml"
+    config.write_text(
+        "version: 0.1\n"
+        f"storage: {{filesystem: {{rootdirectory: {directory}/data}}}}\n"
+        f"http: {{addr: {address}}}\n{auth}"
+    )
+    with (directory / "log").open("w") as log:
+        process = subprocess.Popen([BINARY, "serve", config], stdout=log, stderr=log)
+        try:
+            wait_for(address)
+            yield address
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def wait_for(address: str) -> None:
+    """Until something listens there."""
+    host, _, port = address.partition(":")
+    for _ in range(200):
+        try:
+            socket.create_connection((host, int(port)), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    pytest.fail(f"nothing listens at {address}")
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A registry that everybody may push to."""
+    yield from serve(tmp_path_factory.mktemp("open") / "registry")
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A registry that wants to know who it is."""
+    base = tmp_path_factory.mktemp("guarded")
+    (base / "accounts").write_text(ACCOUNTS)
+    auth = f"auth: {{htpasswd: {{realm: test, path: {base}/accounts}}}}\n"
+    yield from serve(base / "registry", auth)
+
+
+@pytest.fixture
+def docker_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
+    """Write Docker's configuration, which is empty at first."""
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+    return lambda config: (tmp_path / "config.json").write_text(json.dumps(config)) and None
+
+
+def runtime(path: Path, architecture: str) -> Path:
+    """An image for a platform."""
+    config = {**images.EMPTY.config, "architecture": architecture}
+    image = images.with_layer(images.Image(config=config), archives.tar({"app": b"x"}), "other")
+    path.write_bytes(images.to_docker_archive(image))
+    return path
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> list[xpkg.Built]:
+    """A package for two platforms."""
+    for name in ("package", "crds"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "package" / "crossplane.yaml").write_text(META)
+    contents = xpkg.Contents(package_root=tmp_path / "package", input_crds=tmp_path / "crds")
+    runtimes = [runtime(tmp_path / f"{name}.tar", name) for name in ("amd64", "arm64")]
+    return xpkg.build(contents, output=tmp_path / "test.xpkg", runtime_images=runtimes)
+
+
+def pull(registry: str, path: str, accept: str) -> tuple[bytes, str]:
+    """What the registry itself answers, and the digest it names."""
+    request = Request(f"http://{registry}/v2/{path}", headers={"Accept": accept})
+    with urlopen(request) as response:  # noqa: S310 - a registry of this test
+        return response.read(), response.headers["Docker-Content-Digest"]
+
+
+def push(name: str, *built: xpkg.Built) -> int:
+    """The command's exit code."""
+    return execute(["package", "push", name, *(str(package.path) for package in built)])
+
+
+def test_a_package_has_the_digest_that_the_build_said(
+    registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And its layers are annotated, by which Crossplane finds package.yaml."""
+    first, _ = packages
+    assert push(f"{registry}/team/one:v1", first) == 0
+    shown = capsys.readouterr()
+    assert shown.out == f"{registry}/team/one:v1 {first.digest}\n"
+    assert shown.err.count(": pushing\n") == 3
+    data, digest = pull(registry, "team/one/manifests/v1", MANIFESTS)
+    assert digest == first.digest
+    base = json.loads(data)["layers"][-1]
+    assert base["annotations"] == {"io.crossplane.xpkg": "base"}
+    blob, _ = pull(registry, f"team/one/blobs/{base['digest']}", "*/*")
+    assert META.encode() in blob
+
+
+def test_what_is_there_is_not_sent_again(
+    registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second push only writes the tag."""
+    assert push(f"{registry}/team/twice:v1", packages[0]) == 0
+    capsys.readouterr()
+    assert push(f"{registry}/team/twice:v2", packages[0]) == 0
+    err = capsys.readouterr().err
+    assert (err.count("there already"), err.count("pushing")) == (3, 0)
+
+
+def test_several_platforms_are_one_package(
+    registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tag names an index with a manifest for each."""
+    assert [package.path.name for package in packages] == [
+        "test-linux-amd64.xpkg",
+        "test-linux-arm64.xpkg",
+    ]
+    assert push(f"{registry}/team/many:v1", *packages) == 0
+    data, digest = pull(registry, "team/many/manifests/v1", INDICES)
+    entries = {
+        entry["platform"]["architecture"]: entry["digest"]
+        for entry in json.loads(data)["manifests"]
+    }
+    assert entries == {package.platform.partition("/")[2]: package.digest for package in packages}
+    capsys.readouterr()
+    assert execute(["package", "inspect", f"{registry}/team/many:v1", "-o", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["digest"] == digest
+    assert [part["platform"] for part in report["platforms"]] == ["linux/amd64", "linux/arm64"]
+    assert report["meta"]["metadata"]["name"] == "function-test"
+
+
+def test_file_and_registry_say_the_same(
+    registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`inspect` of a file and of what was pushed of it."""
+    push(f"{registry}/team/same:v1", packages[0])
+    capsys.readouterr()
+    texts = []
+    for place in (str(packages[0].path), f"{registry}/team/same@{packages[0].digest}"):
+        assert execute(["package", "inspect", place, "--output", "json"]) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1]
+
+
+def entry(user: str, password: str) -> dict[str, str]:
+    """What `docker login` writes."""
+    return {"auth": b64encode(f"{user}:{password}".encode()).decode()}
+
+
+def test_credentials_of_docker_login_are_used(
+    guarded: str, packages: list[xpkg.Built], docker_config: Callable[[object], None]
+) -> None:
+    """For the registry that they are for."""
+    docker_config(
+        {"auths": {"other.example.org": {}, f"https://{guarded}/v1/": entry("me", "secret")}}
+    )
+    assert push(f"{guarded}/team/one:v1", packages[0]) == 0
+
+
+def test_a_credential_helper_is_asked(
+    guarded: str,
+    packages: list[xpkg.Built],
+    docker_config: Callable[[object], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As Docker asks it: the registry on stdin, an answer in JSON."""
+    helper = tmp_path / "docker-credential-test"
+    helper.write_text(
+        f'#!/bin/sh\n[ "$1 $(cat)" = "get {guarded}" ] || exit 1\n'
+        'echo \'{"Username": "me", "Secret": "secret"}\'\n'
+    )
+    helper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    docker_config({"credHelpers": {guarded: "test"}})
+    assert push(f"{guarded}/team/helped:v1", packages[0]) == 0
+
+
+REFUSED = [
+    pytest.param({}, "the registry does not let us (HTTP 401", id="nobody"),
+    pytest.param(entry("me", "wrong"), "refuses the credentials (HTTP 401", id="wrong"),
+    pytest.param({"auth": "%"}, "auth is no base64 of USER:PASSWORD", id="broken"),
+]
+
+
+@pytest.mark.parametrize(("account", "message"), REFUSED)
+def test_who_may_not_push_is_told(
+    guarded: str,
+    packages: list[xpkg.Built],
+    docker_config: Callable[[object], None],
+    capsys: pytest.CaptureFixture[str],
+    account: dict[str, str],
+    message: str,
+) -> None:
+    """With how to mend it."""
+    docker_config({"auths": {guarded: account}})
+    assert push(f"{guarded}/team/refused:v1", packages[0]) == 1
+    err = capsys.readouterr().err
+    assert message in err
+    assert f"docker login {guarded}" in err
+
+
+def test_what_is_not_in_the_registry_is_said(
+    registry: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the registry's own words."""
+    assert execute(["package", "inspect", f"{registry}/team/none:v1"]) == 1
+    assert f'cannot read "{registry}/team/none:v1": HTTP 404: ' in capsys.readouterr().err
+
+
+def test_an_unreachable_registry_is_named(
+    packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It may be the wrong port."""
+    name = f"127.0.0.1:{free_port()}/team/one:v1"
+    assert push(name, packages[0]) == 1
+    assert f'cannot push to "{name}": connection refused' in capsys.readouterr().err

@@ -1,0 +1,136 @@
+"""Configurations: what of a project is put into the package, and what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.cli import execute
+from function_script.errors import InputError
+from function_script.tools import xpkg
+from function_script.tools.xpkg import images, loading
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+META = """\
+apiVersion: meta.pkg.crossplane.io/v1
+kind: Configuration
+metadata: {name: apps}
+"""
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: apps}
+"""
+XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: apps.example.org}
+"""
+XR = """\
+apiVersion: example.org/v1
+kind: App
+metadata: {name: shop}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with what people keep beside a Composition."""
+    files = {
+        "crossplane.yaml": META,
+        "composition.yaml": COMPOSITION,
+        "apis/xrd.yaml": XRD,
+        "xr.yaml": XR,
+        "ci.yaml": "on: push\n",
+        ".venv/lib/broken.yaml": "{",
+        "notes.md": "# Notes",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def build(project: Path, examples: Path | None = None, *ignore: str) -> xpkg.Built:
+    """The project's package."""
+    contents = xpkg.Contents(package_root=project, examples=examples, ignore=ignore)
+    (built,) = xpkg.build(contents, output=project / "apps.xpkg")
+    return built
+
+
+def test_only_what_crossplane_takes_is_in_the_package(project: Path) -> None:
+    """The metadata first, then the files by name; what is left out is named."""
+    built = build(project)
+    assert xpkg.read_package(built.path) == f"---\n{META}---\n{XRD}---\n{COMPOSITION}---\n"
+    assert [name.removeprefix(f"{project}/") for name in built.left_out] == ["ci.yaml", "xr.yaml"]
+
+
+@pytest.mark.parametrize("examples", ["xr.yaml", "examples"])
+def test_examples_are_a_layer_of_their_own(project: Path, examples: str) -> None:
+    """From a file or a directory; they are no part of package.yaml."""
+    (project / "examples").mkdir()
+    (project / "examples" / "shop.yaml").write_text(XR)
+    built = build(project, project / examples)
+    (image,) = loading.load(built.path)
+    assert loading.find_file(image, "examples.yaml") is None
+    assert len(image.layers) == 2
+    layers = xpkg.inspect(str(built.path)).parts[0].layers
+    assert [layer["kind"] for layer in layers] == ["base", "upbound"]
+    unlabelled = images.Image(config={}, layers=image.layers)
+    assert loading.find_file(unlabelled, "examples.yaml") == f"---\n{XR}---\n".encode()
+
+
+MISTAKES = [
+    pytest.param(
+        {"more.yaml": COMPOSITION}, 'Composition "apps".*several of this name', id="same-name"
+    ),
+    pytest.param(
+        {"more.yaml": COMPOSITION.replace("Composition", "Compositon")},
+        'Compositon "apps" into the package: it takes one Configuration',
+        id="kind",
+    ),
+    pytest.param(
+        {"crossplane.yaml": META + "spec: {crossplane: {version: two}}"},
+        "no constraint on versions",
+        id="constraint",
+    ),
+    pytest.param({"crossplane.yaml": XR}, "holds 0 objects of kind Function or", id="no-meta"),
+]
+
+
+@pytest.mark.parametrize(("files", "message"), MISTAKES)
+def test_mistakes_are_told(project: Path, files: dict[str, str], message: str) -> None:
+    """An object of Crossplane's that does not belong is a mistake, and no file to leave out."""
+    for name, text in files.items():
+        (project / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        build(project)
+
+
+def test_files_can_be_ignored(project: Path) -> None:
+    """By a pattern of their path in the project."""
+    (project / "tests").mkdir()
+    (project / "tests" / "composition.yaml").write_text(COMPOSITION)
+    assert build(project, None, "tests/*").name == "apps"
+
+
+def test_an_example_needs_a_kind(project: Path) -> None:
+    """As Crossplane's own command wants it."""
+    with pytest.raises(InputError, match="no apiVersion or no kind"):
+        build(project, project / "ci.yaml")
+
+
+def test_the_directory_with_the_metadata_is_found(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a flag it is the current one, when crossplane.yaml is there."""
+    monkeypatch.chdir(project)
+    assert execute(["package", "build", "-o", "x.xpkg"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("x.xpkg sha256:")
+    assert shown.err == "left out: ci.yaml, xr.yaml\n"
+    assert execute(["package", "build", "-o", "x.xpkg", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
