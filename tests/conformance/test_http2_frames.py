@@ -123,6 +123,24 @@ BROKEN = [
         Code.ENHANCE_YOUR_CALM,
         id="a header list over the limit",
     ),
+    pytest.param(
+        lambda c: frame(HEADERS, END_HEADERS, 1, c.block() + b"\x3f\x00"),
+        Code.COMPRESSION_ERROR,
+        id="a table that changes within a block",
+    ),
+    pytest.param(
+        lambda _: frame(HEADERS, END_HEADERS, 1, b"\x82\x86\x3f\x00"),
+        Code.COMPRESSION_ERROR,
+        id="the same, behind remembered fields",
+    ),
+    pytest.param(
+        lambda _: (
+            frame(HEADERS, END_HEADERS, 1, b"\x40\x01x\x7f\xa1\x1e" + b"y" * 4_000)
+            + frame(HEADERS, END_HEADERS, 3, b"\xbe" * 16_000)
+        ),
+        Code.ENHANCE_YOUR_CALM,
+        id="a small block of large fields",
+    ),
     pytest.param(lambda _: frame(RST, 0, 0, NUMBER(8)), Code.PROTOCOL_ERROR, id="RST of stream 0"),
     pytest.param(lambda _: frame(RST, 0, 1, NUMBER(8)), Code.PROTOCOL_ERROR, id="RST of idle"),
     pytest.param(lambda _: frame(RST, 0, 1, b"x"), Code.FRAME_SIZE_ERROR, id="RST of wrong size"),
