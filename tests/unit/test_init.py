@@ -32,6 +32,7 @@ def project(
         ("check", "--strict", "."),
         ("validate", "xrd.yaml", "xr.yaml,composition.yaml"),
         ("render", "."),
+        ("package", "build", "--examples", "xr.yaml"),
     ],
     ids=lambda args: args[0],
 )
