@@ -223,8 +223,11 @@ def combined(parts: Sequence[shapes.Contribution]) -> shapes.Contribution:
 def _both(first: shapes.Composite, second: shapes.Composite) -> shapes.Composite:
     if second is shapes.NOTHING:
         return first
-    status = dict(first.status) if first.status is not None else second.status
-    if first.status is not None and second.status is not None and status is not None:
+    status = second.status if first.status is None else first.status
+    if first.status is not None and second.status is not None:
+        # Both are shared with whoever writes the same documents.
+        status = {}
+        merge(status, first.status)
         merge(status, second.status)
     return shapes.Composite(
         status=status,

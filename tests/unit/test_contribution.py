@@ -253,3 +253,13 @@ def test_a_program_that_says_fatal_changes_no_state() -> None:
     assert [result.message for result in response.results] == ["w", "no"]
     assert (response.desired, response.context) == (sent.desired, sent.context)
     assert not response.meta.ttl.seconds
+
+
+def test_what_is_remembered_of_a_status_is_not_merged_into() -> None:
+    """A document that comes again with another beside it says what it said before."""
+    about = f"---\napiVersion: {XR['apiVersion']}\nkind: {XR['kind']}\nstatus:\n  a:\n"
+    first, others = f"{about}    b: 1\n", [f"{about}    c: {number}\n" for number in range(3)]
+    for other in others:
+        read_text(first + other)
+    assert read_text(first).composite.status == {"a": {"b": 1}}
+    assert read_text(first + others[0]).composite.status == {"a": {"b": 1, "c": 0}}
