@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import socket
+import time
 import weakref
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from grpc_reflection.v1alpha import reflection_pb2
 from hpack import Encoder
 from raw_http2 import HEAD, PREFACE, InLoop, RawClient, Recorder, frame, message
 
+from function_script.server.http2 import listener
 from function_script.server.http2.connection import Connection
 from function_script.server.http2.credit import Credit
 from function_script.server.http2.frames import Code, GoAwayError
@@ -210,6 +212,20 @@ def test_small_frames_are_sent_at_once(served: InLoop) -> None:
         (connection,) = served.listener._connections
         wire = connection._transport.get_extra_info("socket")
         assert wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+
+
+def test_connections_are_bounded(served: InLoop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One too many is hung up on, and let in when another has gone."""
+    monkeypatch.setattr(listener, "_MAX_CONNECTIONS", 2)
+    with RawClient(served.port):
+        with RawClient(served.port), RawClient(served.port, greets=False) as third:
+            assert third.next() is None
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:
+            with RawClient(served.port, greets=False) as fourth:
+                if fourth.next() is not None:
+                    return
+        raise AssertionError("nobody was let in")
 
 
 def test_health_is_watched(served: InLoop) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -50,6 +51,7 @@ class Port:
         self._sockets: list[socket.socket] = []
         self._connections: set[Connection] = set()
         self._arriving: set[asyncio.Task[None]] = set()
+        self._transports: weakref.WeakSet[asyncio.Transport] = weakref.WeakSet()
         self.emptied = asyncio.Event()
         """Set when the last connection has ended after ``drain``."""
 
@@ -110,6 +112,13 @@ class Port:
         if self._is_draining and not self._connections:
             self.emptied.set()
 
+    def _is_full(self) -> bool:
+        """Whether there are too many clients, also counting those that have yet to say a word."""
+        if len(self._transports) + len(self._arriving) < _MAX_CONNECTIONS:
+            return False
+        open_ones = sum(not transport.is_closing() for transport in self._transports)
+        return open_ones + len(self._arriving) >= _MAX_CONNECTIONS
+
     def _accept(self, listening: socket.socket) -> None:
         for _ in range(_ACCEPTED_AT_ONCE):
             try:
@@ -122,7 +131,7 @@ class Port:
                 self._loop.remove_reader(listening)
                 self._loop.call_later(_PAUSE_SECONDS, self.open)
                 return
-            if len(self._connections) + len(self._arriving) >= _MAX_CONNECTIONS:
+            if self._is_full():
                 client.close()
                 continue
             client.setblocking(False)  # noqa: FBT003 - the name of the method says what is set
@@ -132,7 +141,8 @@ class Port:
 
     async def _welcome(self, client: socket.socket) -> None:
         try:
-            await self._loop.connect_accepted_socket(self._protocol, client)
+            transport, _ = await self._loop.connect_accepted_socket(self._protocol, client)
+            self._transports.add(transport)
         except OSError:
             # It has gone already.
             client.close()
