@@ -61,6 +61,8 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
         return Answer(response=run(index(data), limits, ruling.narrow, facts), facts=facts)
     except FatalError as error:
         return _fatal(data, ruling.attributed(error, facts), facts)
+    except wire.WireError as error:
+        return _broken(data, _unreadable(error), facts)
     except MemoryError:
         # The worker knows the limit, and that it must not go on.
         raise
@@ -116,7 +118,11 @@ def index(data: bytes) -> wire.Request:
     try:
         return wire.index_request(data)
     except wire.WireError as error:
-        raise InputError.of(f"cannot read the request: {error}") from error
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: wire.WireError) -> InputError:
+    return InputError.of(f"cannot read the request: {error}")
 
 
 def pass_through(data: bytes, error: FatalError) -> bytes:
@@ -130,6 +136,14 @@ def pass_through(data: bytes, error: FatalError) -> bytes:
 def _fatal(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:
     error = redaction.redact_error(error, data)
     return Answer(response=pass_through(data, error), diagnostics=error.diagnostics, facts=facts)
+
+
+def _broken(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:
+    """Without state: parts are read when they are touched, so nobody knows what else is broken."""
+    error = redaction.redact_error(error, data)
+    request = wire.index_request(data)._replace(desired=None, context=None)
+    fatal = response.fatal(request, error)
+    return Answer(response=fatal, diagnostics=error.diagnostics, facts=facts)
 
 
 def _bug(error: Exception) -> SandboxError:

@@ -23,6 +23,18 @@ def test_bytes_that_are_no_request_are_answered(data: bytes) -> None:
     assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL]
 
 
+def test_a_part_that_is_broken_inside_is_told() -> None:
+    """Where the program meets it, and nothing of such a request is handed on."""
+    script = starlark("def main(req):\n    return {'context': {'a': req['context']['word']}}\n")
+    data = request(script, context={"word": "naïve"}).SerializeToString()
+    _, response = handle(data.replace("ï".encode(), b"\xff\xff"))
+    (fatal,) = response.results
+    assert "cannot read the request: " in fatal.message
+    assert "not UTF-8" in fatal.message
+    assert response.meta.tag == "a-tag"
+    assert not response.HasField("context")
+
+
 def test_a_bug_is_told_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """The result names the kind of error only, the log the places in our code."""
 

@@ -1,0 +1,81 @@
+"""What must hold for any bytes: one function for each way in, raising when it does not hold.
+
+Called by run.py under a fuzzer and by tests/property with fixed mutations.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from pathlib import Path
+
+import builders
+import yaml
+from fuzz.connections import feed
+from google.protobuf.message import DecodeError
+from hpack import Encoder
+from raw_http2 import HEAD, PREFACE, frame, message
+
+from function_script import function
+from function_script.limits import MIB, Limits
+from function_script.proto.v1 import run_function_pb2 as pb
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+KINDS = {"StarlarkScript", "JinjaTemplate", "GoTemplate"}
+# A program is to be judged by the sandbox; here it must only end soon.
+LIMITS = Limits(timeout_seconds=0.5, steps=5_000, nodes=5_000, output_bytes=MIB)
+# Pieces in which bytes arrive.
+_SIZES = (1, 17, 5_000)
+
+
+def handle(data: bytes) -> None:
+    """A request is answered: decodable, with its tag. Nothing raises for bytes that are none.
+
+    Of those parts that nobody touched may come back as they came, broken.
+    """
+    answer = function.handle(data, LIMITS, lambda _: None)
+    try:
+        request = pb.RunFunctionRequest.FromString(data)
+    except DecodeError:
+        return
+    response = pb.RunFunctionResponse.FromString(answer.response)
+    if response.meta.tag != request.meta.tag:
+        raise AssertionError(f"the tag {request.meta.tag!r} became {response.meta.tag!r}")
+
+
+def http2(data: bytes) -> None:
+    """A client may send anything: nothing is raised, and the connection can be closed."""
+    size = _SIZES[data[0] % len(_SIZES)] if data else 1
+    connection, _ = feed(_loop(), PREFACE + frame(4, 0, 0) + data[1:], size)
+    connection.connection_lost(None)
+
+
+def requests() -> list[bytes]:
+    """A request for each step of the examples that has an input of ours."""
+    found = []
+    for path in sorted(EXAMPLES.glob("*/composition.yaml")):
+        xr = yaml.safe_load(path.with_name("xr.yaml").read_text())
+        observed = {"composite": {"resource": xr}}
+        for step in yaml.safe_load(path.read_text())["spec"]["pipeline"]:
+            if step.get("input", {}).get("kind") in KINDS:
+                message = builders.request(step["input"], observed=observed)
+                found.append(message.SerializeToString())
+    return found
+
+
+def conversations() -> list[bytes]:
+    """What clients say after their greeting, each with a first byte for the size of pieces."""
+    encoder = Encoder()
+    calls = [
+        frame(1, 4, n, encoder.encode(HEAD)) + frame(0, 1, n, message(b"3")) for n in (1, 3, 5)
+    ]
+    others = [frame(6, 0, 0, bytes(8)), frame(8, 0, 0, bytes(3) + b"\1"), frame(3, 0, 1, bytes(4))]
+    return [b"\0" + calls[0], b"\1" + b"".join(calls), b"\2" + b"".join([*calls, *others])]
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    return asyncio.new_event_loop()
+
+
+TARGETS = {"handle": (handle, requests), "http2": (http2, conversations)}
