@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help demo test test-compiled lint proto lock bench goldens clean
+.PHONY: help demo test test-compiled lint proto lock bench soak fuzz goldens clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -41,6 +41,16 @@ lint: .venv/dev ## Check style, types and floors only
 
 bench: .venv/dev ## Measure CPU, latency and memory of a real server; see benchmarks/README.md
 	@cd benchmarks && ../$(BIN)/python run.py $(BENCH)
+
+soak: .venv/dev ## Load a real server with good and hostile requests while its workers are killed; see benchmarks/README.md
+	@cd benchmarks && ../$(BIN)/python soak.py $(SOAK)
+
+FUZZ_SECONDS = 300
+
+fuzz: .venv/dev ## Look for bytes that break the function or its transport, FUZZ_SECONDS each (Linux, x86-64)
+	@$(BIN)/pip install --quiet atheris
+	@$(BIN)/python tests/fuzz/run.py handle --seconds $(FUZZ_SECONDS)
+	@$(BIN)/python tests/fuzz/run.py http2 --seconds $(FUZZ_SECONDS)
 
 goldens: .venv/dev ## Write the golden files anew; review the difference as behaviour
 	@$(BIN)/python -m pytest -q --update-goldens tests/scripts tests/test_examples.py

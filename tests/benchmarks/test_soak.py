@@ -1,0 +1,40 @@
+"""The soak, for a moment: that it runs, that it judges, and that the server bears it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+# What depends on how busy the machine is, or on more time than this, is left out.
+JUDGED = ("calls without an answer", "wrong answers", "good requests lost", "exit code")
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("flags", [["--mtls"], ["--transport", "grpcio"]], ids=["mtls", "grpcio"])
+def test_a_short_soak_is_borne(tmp_path: Path, flags: list[str]) -> None:
+    """Workers are killed and programs are hostile: every call has an answer, and the right one."""
+    output = tmp_path / "soak.json"
+    load = ["--minutes", "0.07", "--rate", "10", "--hostile-rate", "2", "--kill-every", "0.7"]
+    command = [sys.executable, "soak.py", *load, *flags, "--zygote-every", "2"]
+    done = subprocess.run(
+        [*command, "--output", str(output)],
+        cwd=BENCHMARKS,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert output.exists(), done.stderr
+    report = json.loads(output.read_text())
+    for line in report["judged"]:
+        if line["what"].startswith(JUDGED):
+            assert line["measured"] <= line["at_most"], done.stdout + done.stderr
+    assert report["outcomes"]["good"] > 20
+    assert report["outcomes"]["hostile"] >= 1
+    assert report["killed"]["workers"] >= 2
+    assert report["killed"]["zygotes"] >= 1
+    assert set(report["latency_ms"]) == {"alone", "hostile"}
