@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+from pathlib import Path
+from typing import Final, TypedDict, Unpack
 
 import click
 
 from function_script.cli import failures, options
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 class _Flags(options.LimitFlags, TypedDict):
     request: str
     program_root: Path | None
+    capture: Path | None
     debug: bool
 
 
@@ -23,11 +22,18 @@ _EPILOG: Final = """\b
 Examples:
   function-script run request.json
   function-script run < request.yaml | jq .results
+  function-script run request.json --capture bug.case.yaml
 """
 
 
 @click.command(epilog=_EPILOG, params=[*options.limits(), options.program_root(), options.debug()])
 @click.argument("request", default="-", metavar="[REQUEST]")
+@click.option(
+    "--capture",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the request and its answer there, without secrets, as a case (NAME.case.yaml).",
+)
 def run(**flags: Unpack[_Flags]) -> int:
     """Call the function once with a RunFunctionRequest and print the RunFunctionResponse.
 
@@ -42,7 +48,13 @@ def run(**flags: Unpack[_Flags]) -> int:
 
     limits = options.with_root(options.read_limits(flags), flags["program_root"])
     pool = PoolOptions(limits=limits, workers=1, spare=0)
-    result = tool.run(tool.parse(sources.load_text(flags["request"])), pool)
+    path = flags["capture"]
+    if path is not None:
+        tool.check_name(path)
+    request = tool.parse(sources.load_text(flags["request"]))
+    result = tool.run(request, pool, captures=path is not None)
+    if path is not None and result.case is not None:
+        tool.write_case(path, result.case)
     if result.log:
         click.echo(result.log, err=True)
     click.echo(result.text)

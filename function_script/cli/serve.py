@@ -24,6 +24,8 @@ class _Flags(options.LimitFlags, TypedDict):
     program_root: Path | None
     default_source: Path | None
     default_options: str
+    capture_dir: Path | None
+    capture_limit: int
     debug: bool
 
 
@@ -116,6 +118,21 @@ Examples:
     envvar=["FUNCTION_SCRIPT_DEFAULT_OPTIONS", "FUNCTION_GO_TEMPLATING_DEFAULT_OPTIONS"],
     help="Template options for inputs of function-go-templating without any, with commas between.",
 )
+@click.option(
+    "--capture-dir",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write requests there as cases, without secrets, for XRs with the annotation "
+    'script.fn.crossplane.io/capture: "true".',
+)
+@click.option(
+    "--capture-limit",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Cases that --capture-dir may hold, of 8 MiB at most.",
+)
 def serve(**flags: Unpack[_Flags]) -> None:
     """Serve the function to Crossplane.
 
@@ -143,5 +160,7 @@ def serve(**flags: Unpack[_Flags]) -> None:
             transport=flags["transport"],
             limits=limits,
             program_root=flags["program_root"],
+            capture_dir=flags["capture_dir"],
+            capture_limit=flags["capture_limit"],
         )
     )

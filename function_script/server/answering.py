@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from function_script.sandbox import Pool, Reply
     from function_script.sandbox.switchboard import Switchboard
+    from function_script.server.recording import Recorder
     from function_script.server.records import Record
     from function_script.server.transport import Cancel, Incoming, Outcome
 
@@ -34,13 +35,15 @@ def owner(data: bytes) -> Hashable:
 class Desk:
     """Takes requests, always gives an outcome, and tells the log and every observer.
 
-    ``switchboard`` is there when an event loop calls ``start``.
+    ``switchboard`` is there when an event loop calls ``start``; ``recorder`` when requests may be
+    captured.
     """
 
     def __init__(self, pool: Pool, *observers: Callable[[Record], None]) -> None:
         self.pool = pool
         self._observers = (log.write, *observers)
         self.switchboard: Switchboard | None = None
+        self.recorder: Recorder | None = None
 
     def answer(self, call: Incoming) -> Outcome:
         """The response, within ``call.seconds``; a FATAL when the sandbox has none."""
@@ -70,6 +73,9 @@ class Desk:
             record = record._replace(parent=parent)
         for observe in self._observers:
             observe(record)
+        if self.recorder is not None and isinstance(outcome, bytes):
+            problems = reply.diagnostics if isinstance(reply, Answered) else reply.error.diagnostics
+            self.recorder.offer(call.data, outcome, problems)
         return outcome
 
 

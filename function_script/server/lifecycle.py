@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
     from function_script.server.options import ServeOptions
+    from function_script.server.recording import Recorder
     from function_script.server.transport import Front
 
 _LOG = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ def serve(options: ServeOptions) -> int:
         pool = stack.enter_context(Pool(_pool_options(options)))
         watch = Watch(pool, options)
         desk = Desk(pool, watch.observe, *tracing.observers(os.environ, stack))
+        desk.recorder = _recorder(options, stack)
         front = _front(options, desk, certificates, stack)
         probed = options.health_address
         ports = (
@@ -93,6 +95,23 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         preload=tuple(ENGINES.values()),
         rehearsals=rehearsal.build(),
     )
+
+
+def _recorder(options: ServeOptions, stack: ExitStack) -> Recorder | None:
+    """Who captures requests, to be closed with ``stack``. Raises InputError."""
+    directory = options.capture_dir
+    if directory is None:
+        return None
+    if not directory.is_dir() or not os.access(directory, os.W_OK | os.X_OK):
+        raise InputError.of(
+            f'cannot capture requests in "{directory}": it is no directory to write to',
+            hint="mount a volume there, such as an emptyDir",
+        )
+    from function_script.server.recording import Recorder  # noqa: PLC0415 - protobuf takes memory
+
+    recorder = Recorder(directory, options.capture_limit)
+    stack.callback(recorder.close)
+    return recorder
 
 
 def _front(

@@ -18,6 +18,7 @@ class ServeOptions:
     ``insecure`` wins over ``tls_certs_dir``; one of them must be given. An empty
     ``health_address`` or ``metrics_address`` means no such port. ``workers`` None: what suits
     the processors. ``program_root`` is the directory below which FileSystem sources are read.
+    ``capture_dir`` gets up to ``capture_limit`` cases of requests whose XRs ask for it.
     """
 
     address: str = "0.0.0.0:9443"  # Crossplane calls from other pods
@@ -31,3 +32,5 @@ class ServeOptions:
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)
     program_root: Path | None = None
+    capture_dir: Path | None = None
+    capture_limit: int = 50

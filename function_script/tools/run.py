@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from google.protobuf import json_format
 
-from function_script import documents
+from function_script import capture, documents
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -21,6 +21,8 @@ from function_script.tools.results import fatal_messages
 from function_script.values import MAX_SAFE_INTEGER
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from function_script.source import Source
     from function_script.values import Object, Value
 
@@ -30,9 +32,13 @@ _LIMITS: Final = Limits(nodes=5_000_000, depth=200)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The response as JSON, what the program printed, and the problems behind a FATAL."""
+    """The response as JSON, what the program printed, and the problems behind a FATAL.
+
+    ``case`` is the request with its response as a case, if that was asked for.
+    """
 
     text: str
+    case: str | None
     log: str
     error: FatalError | None
 
@@ -60,14 +66,37 @@ def parse(source: Source) -> fnv1.RunFunctionRequest:
         ) from error
 
 
-def run(request: fnv1.RunFunctionRequest, options: PoolOptions) -> Result:
+def run(
+    request: fnv1.RunFunctionRequest, options: PoolOptions, *, captures: bool = False
+) -> Result:
     """Answer ``request``. Raises FatalError when there is no response: its worker died."""
+    data = request.SerializeToString()
     with Pool(options) as pool:
-        reply = pool.run(request.SerializeToString())
+        reply = pool.run(data)
     if not isinstance(reply, Answered):
         raise reply.error
+    case = capture.to_case(data, reply.response, reply.diagnostics) if captures else None
     response = fnv1.RunFunctionResponse.FromString(reply.response)
-    return Result(text=to_json(response), log=reply.log, error=_error(response, reply))
+    error = _error(response, reply)
+    return Result(text=to_json(response), case=case, log=reply.log, error=error)
+
+
+def check_name(path: Path) -> None:
+    """Raise InputError for a file that `test` would not find."""
+    if not path.name.endswith(capture.SUFFIX):
+        raise InputError.of(
+            f'cannot capture the request in "{path}": it is not the name of a case',
+            hint=f"name it NAME{capture.SUFFIX}",
+        )
+
+
+def write_case(path: Path, case: str) -> None:
+    """Write a captured request. Raises InputError."""
+    try:
+        path.write_text(case, encoding="utf-8")
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot write "{path}": {cause}') from error
 
 
 def to_json(response: fnv1.RunFunctionResponse) -> str:

@@ -25,7 +25,11 @@ ROOMS = {
         "function_script/engines/gotemplate/sprig/crypto",
         "function_script/server/http2/secure",
     ),
-    "google": ("function_script/server", "function_script/tools"),
+    "google": (
+        "function_script/capture/__init__",
+        "function_script/server",
+        "function_script/tools",
+    ),
     "grpc": ("function_script/server", "function_script/tools/render"),
     "grpc_health": ("function_script/server",),
     "grpc_reflection": ("function_script/server",),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from function_script import objects
     from function_script.diagnostics import Diagnostic
     from function_script.documents import Document
+    from function_script.proto.v1.run_function_pb2 import RunFunctionRequest
     from function_script.source import Span
     from function_script.tools.render.steps import Step as PipelineStep
     from function_script.values import Object, Value
@@ -46,7 +47,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What is given to all steps of a case; ``functions`` None: no file, none is needed."""
+    """What is given to all steps of a case; ``functions`` None: no file, none is needed.
+
+    With a ``request``, that is all there is, but for its input in ``program``; ``redacted`` counts
+    the secrets that were taken out of it.
+    """
 
     program: Program
     xr: Object
@@ -55,6 +60,8 @@ class Setup:
     schemas: Sequence[Object] = ()
     xrd: Object | None = None
     context: Object = field(default_factory=dict)
+    request: RunFunctionRequest | None = None
+    redacted: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

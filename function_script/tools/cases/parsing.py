@@ -12,7 +12,7 @@ from function_script import objects
 from function_script.errors import InputError
 from function_script.fields import Fields, Problems
 from function_script.tools import sources
-from function_script.tools.cases import expectations, observing, programs
+from function_script.tools.cases import expectations, observing, programs, requests
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
 from function_script.tools.cases.parts import Parts
 from function_script.tools.render import functions
@@ -29,6 +29,8 @@ _CASE: Final = (
     "description",
     "composition",
     "input",
+    "request",
+    "redacted",
     "xr",
     "patch",
     "functions",
@@ -83,6 +85,10 @@ def _refuse_unknown(fields: Fields) -> None:
 
 
 def _setup(parts: Parts, fields: Fields, file: CaseFile) -> Setup | None:
+    if fields.value.get("request") is not None:
+        return requests.read(parts, fields)
+    if "redacted" in fields.value:
+        fields.problems.add("redacted", "belongs to a request")
     directory = programs.find_directory(parts, fields)
 
     def found(name: str) -> Path | None:

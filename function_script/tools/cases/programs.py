@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from function_script.fields import Fields
     from function_script.tools.cases.parts import Parts
     from function_script.tools.render.steps import Step
-    from function_script.values import Object
+    from function_script.values import Object, Value
 
 _FILE: Final = "composition.yaml"
 # The root of a repository: what is above it belongs to others.
@@ -64,6 +64,18 @@ def read(parts: Parts, fields: Fields, directory: Path | None, xr: Object | None
     if isinstance(found, Document):
         return _program(found.value, found, ())
     return _program(found, parts.document, ("composition",))
+
+
+def of_request(parts: Parts, fields: Fields, step_input: Value) -> Program | None:
+    """A Composition around the input of a request, or around the one that replaces it."""
+    if fields.value.get("input") is not None:
+        return _input(parts, fields, {})
+    return Program(
+        composition=_around(step_input if isinstance(step_input, dict) else {}, {}),
+        document=parts.document,
+        find_input=lambda _: ("request", "input"),
+        root=_root(parts.document),
+    )
 
 
 def _program(composition: Object, document: Document, at: objects.Path) -> Program:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
 from function_script.tools import render
-from function_script.tools.cases import comparing, goldens, observing, outcome
+from function_script.tools.cases import comparing, goldens, observing, outcome, requests
 from function_script.tools.cases.outcome import Recorder
 from function_script.tools.cases.verdicts import Notes, Problem, Verdict
 from function_script.tools.render import author, functions, runners, steps
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from function_script.proto.v1.run_function_pb2 import RunFunctionResponse
+    from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
     from function_script.tools.cases.matching import Mismatch
     from function_script.tools.cases.model import Case, Expectation, Setup, Step
     from function_script.tools.cases.observing import World
@@ -109,6 +109,9 @@ class _Reconciles:
     def _step(self, step: Step, world: World) -> World | None:
         """The world after the step; None when there is no going on."""
         setup = self._case.setup
+        if setup.request is not None:
+            self._replay(step, setup.request)
+            return None
         try:
             world = observing.begin(world, step)
         except FatalError as error:
@@ -122,6 +125,16 @@ class _Reconciles:
             self._compare(step, step.expect, rendered)
         # An XR that is paused stays as it is, and so does all that it composed.
         return observing.advance(world, setup, rendered.result) if rendered.responses else world
+
+    def _replay(self, step: Step, request: RunFunctionRequest) -> None:
+        setup, seconds = self._case.setup, self._terms.timeout_seconds
+        try:
+            found = requests.replay(setup, request, self._bench, seconds)
+        except FatalError as error:
+            self._is_expected(step, error)
+            return
+        if step.expect is not None:
+            self._note_mismatches(step, step.expect, list(comparing.compare(found, step.expect)))
 
     def _is_expected(self, step: Step, error: FatalError) -> bool:
         expected = step.expect
@@ -171,8 +184,16 @@ class _Reconciles:
         self, step: Step, expected: Expectation, mismatches: list[Mismatch]
     ) -> None:
         for mismatch in mismatches:
-            problem = Diagnostic(message=mismatch.message, hint=mismatch.hint)
+            problem = Diagnostic(
+                message=mismatch.message, hint=mismatch.hint, notes=self._redacted()
+            )
             self._notes.add(step, (*expected.at, *mismatch.at), Problem(diagnostic=problem))
+
+    def _redacted(self) -> tuple[str, ...]:
+        count = self._case.setup.redacted
+        if not count:
+            return ()
+        return (f"{count} secrets of this request are redacted: what is made of them differs",)
 
     def _note(self, step: Step, error: FatalError) -> None:
         for problem in error.diagnostics:

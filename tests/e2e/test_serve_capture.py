@@ -1,0 +1,86 @@
+"""A real server that captures: who asks is recorded, the answer is the same, `test` replays it."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+import builders
+from e2e.serving import Server, call
+
+from function_script import capture, cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.proto.v1 import run_function_pb2 as pb
+    from function_script.values import Object
+
+PROGRAM = """\
+def main(req):
+    spec = {"size": req["observed"]["composite"]["resource"]["spec"]["size"]}
+    thing = {"apiVersion": "v1", "kind": "Thing", "spec": spec}
+    return {"desired": {"resources": {"thing": {"resource": thing}}}}
+"""
+ENDLESS = "def main(req):\n    for i in range(1 << 60):\n        pass\n"
+DATA = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
+WAIT_SECONDS = 10.0
+
+
+def request(script: str, wish: str = "true") -> pb.RunFunctionRequest:
+    """A request with a credential, of an XR with the annotation."""
+    metadata: Object = {"name": "demo", "annotations": {capture.ANNOTATION: wish}}
+    observed = {"composite": {"resource": {**builders.XR, "metadata": metadata}}}
+    return builders.request(builders.starlark(script), observed=observed, credentials={"db": DATA})
+
+
+def files(directory: Path, count: int) -> list[Path]:
+    """The cases, as soon as there are ``count``."""
+    end = time.monotonic() + WAIT_SECONDS
+    while len(found := sorted(directory.glob("*.case.yaml"))) < count and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
+
+
+def test_requests_are_captured_and_replayed(tmp_path: Path) -> None:
+    """Good ones, failing ones, and those whose worker was ended; with no secret in a file."""
+    flags = ("--insecure", "--capture-dir", str(tmp_path), "--timeout", "500ms")
+    with Server(*flags) as server, server.channel() as channel:
+        for script in (PROGRAM, "def main(req):\n    fail('no')\n", ENDLESS):
+            call(channel, request(script))
+            call(channel, request(script, wish="false"))
+        found = files(tmp_path, 3)
+        server.stop()
+    assert len(found) == len(list(tmp_path.iterdir())) == 3
+    assert "aHVudGVyMg" not in "".join(path.read_text() for path in found)
+    assert cli.execute(["test", str(tmp_path), "--ci"]) == 0
+
+
+def test_nothing_is_captured_without_the_flag(tmp_path: Path) -> None:
+    """An annotation alone makes no server write."""
+    with Server("--insecure") as server, server.channel() as channel:
+        call(channel, request(PROGRAM))
+        server.stop()
+        assert "captured" not in "".join(server.text)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_that_vanishes_fails_no_request(tmp_path: Path) -> None:
+    """The answer comes as always; the log says that nothing was captured."""
+    directory = tmp_path / "cases"
+    directory.mkdir()
+    flags = ("--insecure", "--capture-dir", str(directory))
+    with Server(*flags) as server, server.channel() as channel:
+        shutil.rmtree(directory)
+        response = call(channel, request(PROGRAM))
+        server.stop()
+    assert list(response.desired.resources) == ["thing"]
+    assert "a request was not captured" in "".join(server.text)
+
+
+def test_a_directory_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    """Told at the start, where the operator looks."""
+    server = Server("--insecure", "--capture-dir", str(tmp_path / "none"))
+    assert server.stop() == 1
+    assert "it is no directory to write to" in "".join(server.text)
