@@ -16,6 +16,7 @@ from function_script import __version__
 from function_script.cli import failures, options
 from function_script.cli.check import check
 from function_script.cli.docs import docs
+from function_script.cli.editor import editor
 from function_script.cli.init import init
 from function_script.cli.internal import internal
 from function_script.cli.operation import NAME as RENDER_OPERATION
@@ -75,7 +76,7 @@ def commands() -> None:
     """
 
 
-@commands.command()
+@commands.command(short_help="Print the version.")
 def version() -> None:
     """Print the version, and whether the codec runs as machine code."""
     from function_script import wire  # noqa: PLC0415 - only this command needs it
@@ -98,6 +99,7 @@ for _command in (
     playground,
     init,
     docs,
+    editor,
 ):
     commands.add_command(_command)
 options.name_variables(commands)

@@ -1,0 +1,35 @@
+"""``function-script editor``: what editors need to help with Compositions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+_EPILOG: Final = """\b
+Examples:
+  function-script editor
+  function-script editor my-project
+"""
+
+
+@click.command(short_help="Set up editors for a project.", epilog=_EPILOG)
+@click.argument("directory", type=click.Path(path_type=Path), default=".")
+def editor(directory: Path) -> None:
+    """Write into the project DIRECTORY what editors need to help with Compositions.
+
+    A JSON schema of Compositions with our inputs, snippets, a stub of the names that Starlark
+    scripts find, and settings for VS Code. All are written anew, but settings are kept.
+    """
+    from function_script.tools import editor as tool  # noqa: PLC0415 - slow to import
+
+    written = tool.write(directory)
+    for path in written.paths:
+        click.echo(str(path))
+    for path in written.kept:
+        click.echo(f"kept: {path}", err=True)
+    click.echo(
+        f"\nIn other editors, begin a Composition with this line:\n{tool.MODELINE}{tool.SCHEMA}",
+        err=True,
+    )

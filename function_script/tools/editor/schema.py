@@ -1,0 +1,127 @@
+"""A JSON schema of Compositions and Operations whose steps have our inputs.
+
+Made from the CRDs that `validate` goes by. What JSON schema cannot say, which is the rules in CEL
+and what programs are, is left to `check` and `validate`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.tools import manifests, schemas
+from function_script.tools.validate import packages
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+_DIALECT: Final = "http://json-schema.org/draft-07/schema#"
+_EXTENSION: Final = "x-kubernetes-"
+_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+_OURS: Final = "script.fn.crossplane.io/v1beta1"
+_OUR_GROUP: Final = r"^script\.fn\.crossplane\.io/"
+_OPERATIONS: Final = "ops.crossplane.io/v1alpha1"
+
+
+def build() -> Object:
+    """The schema of a whole file; what is no Composition or Operation is not judged."""
+    crds = [document.value for document in packages.bundled()]
+    composition = next(crd for crd in crds if _kind(crd) == "Composition")
+    judged = _converted(_schema(composition))
+    step = manifests.object_at(
+        judged, "properties", "spec", "properties", "pipeline", "items", "properties"
+    )
+    step["input"] = {"$ref": "#/definitions/input"}
+    pipeline = _below("pipeline", {"type": "array", "items": _below("input", step["input"])})
+    operation: Object = {"properties": {"spec": pipeline}}
+    template = _below("operationTemplate", {"properties": {"spec": pipeline}})
+    return {
+        "$schema": _DIALECT,
+        "type": "object",
+        "allOf": [
+            _if("apiextensions.crossplane.io/v1", "Composition", judged),
+            _if(_OPERATIONS, "Operation", operation),
+            _if(_OPERATIONS, "CronOperation", {"properties": {"spec": template}}),
+            _if(_OPERATIONS, "WatchOperation", {"properties": {"spec": template}}),
+        ],
+        "definitions": {"input": _input([crd for crd in crds if crd is not composition])},
+    }
+
+
+def _input(crds: list[Object]) -> Object:
+    """The input of a step: of one of our kinds, or of another function's."""
+    kinds: list[Value] = [_kind(crd) for crd in crds if _api_version(crd) == _OURS]
+    own: Object = {"required": ["apiVersion"], **_below("apiVersion", {"pattern": _OUR_GROUP})}
+    known: Object = {"properties": {"apiVersion": {"const": _OURS}, "kind": {"enum": kinds}}}
+    return {
+        "type": "object",
+        "required": ["apiVersion", "kind"],
+        "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}},
+        "allOf": [
+            {"if": own, "then": known},
+            *(_if(_api_version(crd), _kind(crd), _converted(_schema(crd))) for crd in crds),
+        ],
+    }
+
+
+def _if(api_version: str, kind: str, then: Object) -> Object:
+    named: Object = {"apiVersion": {"const": api_version}, "kind": {"const": kind}}
+    return {"if": {"required": ["apiVersion", "kind"], "properties": named}, "then": then}
+
+
+def _below(name: str, schema: Value) -> Object:
+    return {"properties": {name: schema}}
+
+
+def _converted(schema: Object) -> Object:
+    """A schema of Kubernetes as JSON schema: what it prunes is refused, null counts as absent."""
+    found: Object = {
+        key: objects.copied(value)
+        for key, value in schema.items()
+        if not key.startswith(_EXTENSION) and key not in {"properties", "items", "nullable"}
+    }
+    if schema.get(_INT_OR_STRING) is True:
+        found["type"] = ["integer", "string"]
+    required = schema.get("required")
+    named = required if isinstance(required, list) else []
+    fields = schemas.properties(schema)
+    if fields:
+        found["properties"] = {
+            name: _converted(field) if name in named else _optional(_converted(field))
+            for name, field in fields.items()
+        }
+        if "additionalProperties" not in schema and not schema.get(schemas.PRESERVE):
+            found["additionalProperties"] = False
+    for key, below in (("items", schemas.items), ("additionalProperties", schemas.additional)):
+        part = below(schema)
+        if part is not None:
+            found[key] = _converted(part)
+    return found
+
+
+def _optional(schema: Object) -> Object:
+    """The schema that null fulfils as well."""
+    kinds, choices, any_of = (schema.get(key) for key in ("type", "enum", "anyOf"))
+    if isinstance(kinds, str):
+        schema["type"] = [kinds, "null"]
+    elif isinstance(kinds, list):
+        schema["type"] = [*kinds, "null"]
+    if isinstance(any_of, list):
+        schema["anyOf"] = [*any_of, {"type": "null"}]
+    if isinstance(choices, list):
+        schema["enum"] = [*choices, None]
+    return schema
+
+
+def _schema(crd: Object) -> Object:
+    version = manifests.objects_at(crd, "spec", "versions")[0]
+    return manifests.object_at(version, "schema", "openAPIV3Schema")
+
+
+def _kind(crd: Object) -> str:
+    return manifests.text_at(crd, "spec", "names", "kind")
+
+
+def _api_version(crd: Object) -> str:
+    version = manifests.objects_at(crd, "spec", "versions")[0]
+    return f"{manifests.text_at(crd, 'spec', 'group')}/{manifests.text_at(version, 'name')}"
