@@ -1,0 +1,226 @@
+"""Faults of a real server: after each the next good request is answered, and nothing leaks."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import builders
+import grpc
+import pytest
+from e2e.serving import Server, call, method
+
+from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+BODY = "def main(req):\n"
+NOTHING = builders.starlark(BODY + "    return {}\n")
+GOOD = builders.request(
+    builders.starlark(BODY + "    return {'context': {'answer': req['context']['question']}}\n"),
+    context={"question": "what"},
+)
+ENDLESS = BODY + "    for i in range(1000000000):\n        pass\n"
+LOOP = builders.request(builders.starlark(ENDLESS, limits={"timeout": "1s"}))
+LONG = builders.request(
+    builders.starlark(ENDLESS), desired={"resources": {"earlier": {"resource": {"kind": "A"}}}}
+)
+FULL = """\
+#!/bin/sh
+exec unshare --mount sh -c '
+  mount -t tmpfs -o size=4k none /tmp && mount -t tmpfs -o size=4k none /dev/shm || exit 1
+  head -c 100000 /dev/zero > /tmp/full 2> /dev/null
+  exec "$0" "$@"' {python} "$@"
+"""
+TRANSPORTS = ["http2", "grpcio"]
+
+
+@pytest.fixture(scope="module", params=TRANSPORTS)
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server for all faults one after another."""
+    with Server("--insecure", "--timeout", "8s", "--transport", request.param) as server:
+        yield server
+
+
+@pytest.fixture
+def channel(server: Server) -> Iterator[grpc.Channel]:
+    """A connection of each test's own; the server is as well afterwards as it was before."""
+    files, processes = open_files(server), len(server.family())
+    with server.channel() as channel:
+        assert is_well(channel)
+        yield channel
+        assert is_well(channel)
+    # Four descriptors for each worker; some more workers may be idle than before.
+    assert soon(lambda: open_files(server) <= files + 24), (files, open_files(server))
+    assert soon(lambda: len(server.family()) <= processes + 5)
+
+
+def is_well(channel: grpc.Channel) -> bool:
+    """Whether a good request has its answer."""
+    response = call(channel, GOOD)
+    return not response.results and response.context["answer"] == "what"
+
+
+def open_files(server: Server) -> int:
+    """How many descriptors the server has."""
+    return len(list(Path(f"/proc/{server.pid}/fd").iterdir()))
+
+
+def soon(holds: Callable[[], bool]) -> bool:
+    """Whether that comes true within some seconds."""
+    end = time.monotonic() + 8
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.05)
+    return holds()
+
+
+def zygote_and_workers(server: Server) -> tuple[int, list[int]]:
+    """Their process ids: the zygote is the server's child, workers are the zygote's."""
+    _, zygote, *workers = server.family()
+    return zygote, workers
+
+
+@pytest.mark.parametrize("victims", ["workers", "zygote"])
+def test_a_kill_in_mid_request_is_one_fatal(
+    server: Server, channel: grpc.Channel, victims: str
+) -> None:
+    """What was running has a FATAL with desired state as it was; it is not tried again."""
+    running = [method(channel).future(LONG, timeout=20) for _ in range(2)]
+    time.sleep(0.3)
+    zygote, workers = zygote_and_workers(server)
+    for pid in workers if victims == "workers" else [zygote]:
+        os.kill(pid, signal.SIGKILL)
+    for one in running:
+        response = one.result()
+        assert "killed from outside" in response.results[0].message
+        assert response.desired == LONG.desired
+
+
+def test_clients_that_leave_in_mid_call_leave_nothing(
+    server: Server, channel: grpc.Channel
+) -> None:
+    """Neither their calls nor their connections."""
+    for _ in range(5):
+        with server.channel() as other:
+            calls = [method(other).future(LOOP, timeout=10) for _ in range(4)]
+            time.sleep(0.05)
+            for one in calls[:2]:
+                one.cancel()
+    assert is_well(channel)
+
+
+def test_a_deadline_that_has_passed_is_told(channel: grpc.Channel) -> None:
+    """As gRPC tells it."""
+    with pytest.raises(grpc.RpcError) as error:
+        call(channel, LOOP, timeout=1e-6)
+    assert error.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+def test_random_and_truncated_bytes_are_answered(channel: grpc.Channel) -> None:
+    """By a FATAL that says so, whatever they are."""
+    send = channel.unary_unary("/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction")
+    whole = GOOD.SerializeToString()
+    noise = [os.urandom(size) for size in range(1, 400, 20)]
+    for data in [*noise, *[whole[:size] for size in range(1, len(whole) - 1, 20)]]:
+        response = pb.RunFunctionResponse.FromString(send(data, timeout=5))
+        # A request may be whole again by chance where it was cut, and then lacks something.
+        assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL], data
+
+
+@pytest.mark.parametrize("size", [5_000_000, 50_000_000])
+def test_a_large_response_is_told_before_callers_refuse_it(
+    channel: grpc.Channel, size: int
+) -> None:
+    """By a FATAL that names the limit, on a connection that stays."""
+    script = BODY + f"    return {{'context': {{'s': 'x' * {size}}}}}\n"
+    (fatal,) = call(channel, builders.request(builders.starlark(script))).results
+    assert fatal.severity == pb.SEVERITY_FATAL
+    assert "limit" in fatal.message
+
+
+def test_large_state_of_earlier_steps_is_told_as_such(channel: grpc.Channel) -> None:
+    """No step of ours can make it smaller: the call fails in words, or names the output limit."""
+    desired = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 5_000_000}}}}
+    with pytest.raises(grpc.RpcError) as error:
+        call(
+            channel, builders.request(builders.starlark(BODY + "    return {}\n"), desired=desired)
+        )
+    assert error.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "callers accept 4 MiB" in str(error.value.details())
+
+
+def test_no_descriptors_left_is_told_and_survived(server: Server, channel: grpc.Channel) -> None:
+    """Who needs a new worker then has a FATAL; connections that stand go on."""
+    _, workers = zygote_and_workers(server)
+    before = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (open_files(server), before[1]))
+    try:
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
+        running = [method(channel).future(LOOP, timeout=10) for _ in range(12)]
+        said = [one.result().results[0].message for one in running]
+    finally:
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)
+    assert all("cannot start a worker" in text or "limit of 1 s" in text for text in said), said
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_full_disk_and_no_tmp_are_not_noticed(tmp_path: Path, transport: str) -> None:
+    """Requests are no files: /tmp and /dev/shm may be full."""
+    wrapper = tmp_path / "python"
+    wrapper.write_text(FULL.format(python=sys.executable))
+    wrapper.chmod(0o755)
+    probe = subprocess.run([wrapper, "-c", ""], capture_output=True, check=False)
+    if probe.returncode:
+        pytest.skip("mounts need more privileges than there are here")
+    with (
+        Server("--insecure", "--transport", transport, python=str(wrapper)) as server,
+        server.channel() as channel,
+    ):
+        large = builders.request(NOTHING)
+        large.context["x"] = "x" * 3_000_000
+        assert not call(channel, large).results
+        assert is_well(channel)
+
+
+@pytest.mark.serial
+def test_thousands_of_programs_do_not_fill_the_server() -> None:
+    """Caches are bounded: after two thousand distinct programs there is no more than after some."""
+    sizes = []
+    with (
+        Server("--insecure", "--workers", "1") as server,
+        server.channel() as channel,
+        ThreadPoolExecutor(2) as threads,
+    ):
+        for part in range(4):
+            numbers = range(part * 500, part * 500 + 500)
+            list(threads.map(lambda number: call(channel, distinct(number)), numbers))
+            sizes.append(sum(map(private_bytes, server.family())))
+    assert sizes[-1] - sizes[0] < 48 << 20, sizes
+
+
+def distinct(number: int) -> pb.RunFunctionRequest:
+    """A request with a program that no other has."""
+    padding = f"x{number} " * 200
+    inputs = [
+        builders.starlark(f"# {padding}\n{BODY}    return {{}}\n"),
+        builders.jinja(f"{{# {padding} #}}"),
+    ]
+    return builders.request(inputs[number % len(inputs)])
+
+
+def private_bytes(pid: int) -> int:
+    """What a process has for itself alone; 0 when it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) << 10
