@@ -31,7 +31,9 @@ Examples:
 
 
 @click.command(
-    epilog=_EPILOG, params=[options.program_root("programs/ beside each file"), options.debug()]
+    short_help="Find mistakes without running anything.",
+    epilog=_EPILOG,
+    params=[options.program_root("programs/ beside each file"), options.debug()],
 )
 @click.argument("compositions", nargs=-1, required=True, metavar="COMPOSITION...")
 @click.option(

@@ -13,7 +13,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(short_help="Print what a library function does.", epilog=_EPILOG)
 @click.argument("name", required=False)
 def docs(name: str | None) -> None:
     """Print what the library's function NAME does; without NAME, list all functions.

@@ -16,7 +16,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(short_help="Begin a project, with tests.", epilog=_EPILOG)
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option(
     "-l",

@@ -24,7 +24,7 @@ class _BuildFlags(TypedDict):
     debug: bool
 
 
-@click.group()
+@click.group(short_help="Build, push and inspect packages.")
 def package() -> None:
     """Build, push and inspect packages, which is what Crossplane installs."""
 
@@ -38,7 +38,9 @@ Examples:
 
 
 @package.command(
-    epilog=_BUILD_EXAMPLES, params=[options.quiet("which files are left out"), options.debug()]
+    short_help="Write a package file, without Docker.",
+    epilog=_BUILD_EXAMPLES,
+    params=[options.quiet("which files are left out"), options.debug()],
 )
 @click.option(
     "--package-root",
@@ -113,7 +115,11 @@ Examples:
 """
 
 
-@package.command(epilog=_PUSH_EXAMPLES, params=[options.quiet("progress"), options.debug()])
+@package.command(
+    short_help="Push package files to a registry.",
+    epilog=_PUSH_EXAMPLES,
+    params=[options.quiet("progress"), options.debug()],
+)
 @click.argument("name")
 @click.argument("packages", nargs=-1, required=True, type=_PATH, metavar="FILE...")
 def push(*, name: str, packages: tuple[Path, ...], quiet: bool, debug: bool) -> None:  # noqa: ARG001 - debug is remembered by the option itself
@@ -138,7 +144,9 @@ Examples:
 """
 
 
-@package.command(epilog=_INSPECT_EXAMPLES, params=[options.debug()])
+@package.command(
+    short_help="Print what is in a package.", epilog=_INSPECT_EXAMPLES, params=[options.debug()]
+)
 @click.argument("place", metavar="FILE|NAME")
 @click.option(
     "-o",

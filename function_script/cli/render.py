@@ -43,6 +43,7 @@ Examples:
 
 
 @click.command(
+    short_help="Show what a Composition makes of an XR.",
     epilog=_EPILOG,
     params=[
         *rendering.shared("COMPOSITION"),

@@ -26,7 +26,11 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG, params=[*options.limits(), options.program_root(), options.debug()])
+@click.command(
+    short_help="Answer a single request.",
+    epilog=_EPILOG,
+    params=[*options.limits(), options.program_root(), options.debug()],
+)
 @click.argument("request", default="-", metavar="[REQUEST]")
 @click.option(
     "--capture",

@@ -28,6 +28,7 @@ Examples:
 
 
 @click.command(
+    short_help="Print the text of a template.",
     epilog=_EPILOG,
     params=[
         *options.limits(),

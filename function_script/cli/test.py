@@ -41,7 +41,12 @@ Examples:
 """
 
 
-@click.command("test", epilog=_EPILOG, params=[options.functions(), options.debug()])
+@click.command(
+    "test",
+    short_help="Run the tests of Compositions.",
+    epilog=_EPILOG,
+    params=[options.functions(), options.debug()],
+)
 @click.argument("paths", nargs=-1, type=_PATH, metavar="[PATH]...")
 @click.option("--run", metavar="REGEX", help="Run only cases whose name matches.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first case that fails.")

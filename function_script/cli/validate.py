@@ -23,7 +23,9 @@ class _Flags(validating.Flags, TypedDict):
 
 
 @click.command(
-    epilog=_EPILOG, params=[*validating.shared("-o"), options.quiet("notes"), options.debug()]
+    short_help="Check resources against schemas.",
+    epilog=_EPILOG,
+    params=[*validating.shared("-o"), options.quiet("notes"), options.debug()],
 )
 @click.argument("extensions")
 @click.argument("resources")

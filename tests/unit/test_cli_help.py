@@ -40,6 +40,13 @@ def test_help_shows_examples() -> None:
     assert missing == []
 
 
+def test_lists_of_commands_are_not_cut() -> None:
+    """What each does is told in full, on a line."""
+    for group in (cli.commands, cli.package):
+        lines = group.get_help(click.Context(group, terminal_width=80)).splitlines()
+        assert [line for line in lines if line.endswith("...") and "Usage" not in line] == []
+
+
 def test_exit_codes_are_what_the_page_says() -> None:
     """The table has every code there is, and `--help` the same ones."""
     codes = {value for name, value in vars(failures).items() if name.isupper()}

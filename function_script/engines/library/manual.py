@@ -19,7 +19,9 @@ def listing() -> str:
     width = max(len(function.name) for function in FUNCTIONS)
     parts = []
     for group, functions in groupby(FUNCTIONS, key=attrgetter("group")):
-        lines = [f"  {function.name:{width}}  {function.summary}\n" for function in functions]
+        lines = [
+            f"  {function.name:{width}}  {_plain(function.summary)}\n" for function in functions
+        ]
         parts.append(f"{group.name.capitalize()}\n{''.join(lines)}")
     return "\n".join(parts)
 
@@ -33,7 +35,7 @@ def entry(name: str) -> str:
             f'cannot find "{name}" in the library',
             hint=f'did you mean "{near}"?' if near else "list all with: function-script docs",
         )
-    lines = [f"{function.signature} -> {function.returns}", "", f"  {function.summary}", ""]
+    lines = [f"{function.signature} -> {function.returns}", "", f"  {_plain(function.summary)}", ""]
     for parameter in function.parameters:
         usage = "required" if parameter.is_required else f"default {json.dumps(parameter.default)}"
         lines.append(f"  {parameter.name}: {parameter.type}, {usage}")
@@ -42,3 +44,8 @@ def entry(name: str) -> str:
     if function.is_filter:
         lines += ["", f"  In Jinja, also as a filter: value | {function.name}"]
     return "\n".join(lines) + "\n"
+
+
+def _plain(summary: str) -> str:
+    """Without marks that only pages show as code."""
+    return summary.replace("``", "")
