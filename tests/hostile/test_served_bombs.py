@@ -1,0 +1,62 @@
+"""Bombs sent to a real server: a FATAL that names the limit, and nobody else notices."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import builders
+import pytest
+from e2e.serving import Server, call
+from hostile.served_bombs import BOMBS, Bomb
+
+from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import grpc
+
+GOOD = builders.request(
+    builders.jinja("---\napiVersion: example.org/v1\nkind: XThing\nstatus: {a: 1}\n")
+)
+# Two seconds is the limit of time; the rest is for a busy machine.
+MOST_SECONDS = 5.0
+# A worker's restart, and the same.
+GOOD_SECONDS = 2.0
+GROWTH_BYTES = 24 << 20
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A server with default limits; its memory is flat over all bombs."""
+    with Server("--insecure", "--workers", "2") as server:
+        with server.channel() as channel:
+            call(channel, GOOD)
+        before = server.resident_bytes()
+        yield server
+        assert server.resident_bytes() - before < GROWTH_BYTES
+
+
+@pytest.fixture(scope="module")
+def channel(server: Server) -> Iterator[grpc.Channel]:
+    """A connection to it."""
+    with server.channel() as channel:
+        yield channel
+
+
+@pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.id)
+def test_a_bomb_hurts_only_itself(channel: grpc.Channel, bomb: Bomb) -> None:
+    """One FATAL in time that says why, and the next request is answered at once."""
+    began = time.monotonic()
+    response = call(channel, bomb.request)
+    assert time.monotonic() - began < MOST_SECONDS
+    assert response.meta.tag == "a-tag"
+    fatal = [result for result in response.results if result.severity == pb.SEVERITY_FATAL]
+    if bomb.says:
+        assert len(fatal) == 1
+        assert any(text in fatal[0].message for text in bomb.says), fatal[0].message
+        assert len(fatal[0].message) <= 1_024
+    began = time.monotonic()
+    assert not call(channel, GOOD).results
+    assert time.monotonic() - began < GOOD_SECONDS
