@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from function_script import wire
 from function_script.errors import InputError
 from function_script.program import OWN_REQUIREMENTS, Lazy, Scope
+from function_script.wire import enums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
     from function_script.values import Object, Readable, Value
 
 CAPABILITIES = {
-    1: "CAPABILITY_CAPABILITIES",
-    2: "CAPABILITY_REQUIRED_RESOURCES",
-    3: "CAPABILITY_CREDENTIALS",
-    4: "CAPABILITY_CONDITIONS",
-    5: "CAPABILITY_REQUIRED_SCHEMAS",
+    enums.CAPABILITY_CAPABILITIES: "CAPABILITY_CAPABILITIES",
+    enums.CAPABILITY_REQUIRED_RESOURCES: "CAPABILITY_REQUIRED_RESOURCES",
+    enums.CAPABILITY_CREDENTIALS: "CAPABILITY_CREDENTIALS",
+    enums.CAPABILITY_CONDITIONS: "CAPABILITY_CONDITIONS",
+    enums.CAPABILITY_REQUIRED_SCHEMAS: "CAPABILITY_REQUIRED_SCHEMAS",
 }
-READY = {1: "READY_TRUE", 2: "READY_FALSE"}
+READY = {enums.READY_TRUE: "READY_TRUE", enums.READY_FALSE: "READY_FALSE"}
 NO_RESOURCE = wire.index_resource(b"")
 
 

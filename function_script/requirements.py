@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from function_script import fields, objects, request, wire
 from function_script.errors import DocumentError, InputError
+from function_script.wire import enums
 
 if TYPE_CHECKING:
     from function_script.contribution import Contribution
     from function_script.inputs import Required, Requirements
     from function_script.program import Scope
     from function_script.values import Object
-
-_CAPABILITIES = 1
-_REQUIRED_RESOURCES = 2
-_REQUIRED_SCHEMAS = 5
 
 
 class Asked(NamedTuple):
@@ -60,7 +57,7 @@ def find_missing(asked: Asked, given: wire.Request) -> list[str]:
     ]
     schemas = [name for name in asked.schemas if name not in given.required_schemas]
     check_capabilities(given, missing, schemas)
-    if schemas and _CAPABILITIES not in given.capabilities:
+    if schemas and enums.CAPABILITY_CAPABILITIES not in given.capabilities:
         # Callers learnt to give schemas and to say so at the same time.
         raise _incapable(schemas[0], "schemas", "REQUIRED_SCHEMAS")
     for name in missing:
@@ -71,11 +68,11 @@ def find_missing(asked: Asked, given: wire.Request) -> list[str]:
 
 def check_capabilities(given: wire.Request, resources: list[str], schemas: list[str]) -> None:
     """Raise InputError when a caller that says what it can do cannot give what is asked for."""
-    if _CAPABILITIES not in given.capabilities:
+    if enums.CAPABILITY_CAPABILITIES not in given.capabilities:
         return
-    if resources and _REQUIRED_RESOURCES not in given.capabilities:
+    if resources and enums.CAPABILITY_REQUIRED_RESOURCES not in given.capabilities:
         raise _incapable(resources[0], "resources", "REQUIRED_RESOURCES")
-    if schemas and _REQUIRED_SCHEMAS not in given.capabilities:
+    if schemas and enums.CAPABILITY_REQUIRED_SCHEMAS not in given.capabilities:
         raise _incapable(schemas[0], "schemas", "REQUIRED_SCHEMAS")
 
 
@@ -87,8 +84,8 @@ def merge(wanted: Contribution, asked: Asked, given: wire.Request) -> Contributi
         return wanted
     for name, selector in wanted.resources.items():
         if asked.resources.get(name, selector) != selector:
-            declared = _describe(asked.resources[name])
-            raise _twice(name, declared, _describe(selector))
+            declared = describe(asked.resources[name])
+            raise _twice(name, declared, describe(selector))
     for name, kind in wanted.schemas.items():
         if asked.schemas.get(name, kind) != kind:
             raise _twice(name, " ".join(asked.schemas[name]), " ".join(kind))
@@ -163,11 +160,12 @@ def _twice(name: str, declared: str, wanted: str) -> DocumentError:
     )
 
 
-def _describe(selector: wire.Selector) -> str:
+def describe(selector: wire.Selector) -> str:
+    """What a selector selects, in words."""
     text = f"{selector.kind} of {selector.api_version}"
     if selector.match_name is not None:
         text += f' named "{selector.match_name}"'
     if selector.match_labels:
-        labels = ", ".join(f"{key}={text}" for key, text in sorted(selector.match_labels.items()))
+        labels = ", ".join(f"{key}={value}" for key, value in sorted(selector.match_labels.items()))
         text += f" with labels {labels}"
     return text + (f' in namespace "{selector.namespace}"' if selector.namespace else "")

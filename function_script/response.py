@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from function_script import diagnostics, objects, wire
 from function_script.errors import DocumentError, LimitError
 from function_script.limits import MIB
+from function_script.wire import enums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,9 +31,6 @@ class Asking(Protocol):
 
 
 DEFAULT_TTL_SECONDS = 60.0
-_FATAL = 1
-_CAPABILITIES = 1
-_REQUIRED_RESOURCES = 2
 
 
 def to(
@@ -55,7 +53,7 @@ def to(
         conditions=list(wanted.conditions),
         output=_output(wanted.output),
     )
-    if any(result.severity == _FATAL for result in wanted.results):
+    if wanted.is_fatal:
         return response._replace(
             ttl_seconds=0.0, desired=_passed(request), context=request.context, output=None
         )
@@ -102,7 +100,7 @@ def fatal(request: wire.Request, error: FatalError) -> bytes:
             tag=request.tag,
             ttl_seconds=0.0,
             desired=_passed(request),
-            results=[wire.Result(_FATAL, diagnostics.to_line(error.diagnostics), None, None)],
+            results=[wire.Result(enums.SEVERITY_FATAL, diagnostics.to_line(error.diagnostics))],
             context=request.context,
             requirements=None,
             conditions=[],
@@ -155,7 +153,8 @@ def _requirements(request: wire.Request, wanted: Asking) -> wire.Requirements | 
 
 def _knows_requirements(request: wire.Request) -> bool:
     """Callers that predate capabilities may only know the deprecated field: they get both."""
-    return {_CAPABILITIES, _REQUIRED_RESOURCES} <= set(request.capabilities)
+    known = {enums.CAPABILITY_CAPABILITIES, enums.CAPABILITY_REQUIRED_RESOURCES}
+    return known <= set(request.capabilities)
 
 
 def _output(output: Object | None) -> bytes | None:

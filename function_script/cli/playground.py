@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import webbrowser
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +35,8 @@ def playground(directory: Path, *, port: int, no_browser: bool) -> None:
     nothing into them. The page is served to this machine alone, and the address that is printed
     lets one browser in. Ctrl-C ends it.
     """
+    import webbrowser  # noqa: PLC0415 - slow to import
+
     from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
 
     with Playground(directory, port) as served:

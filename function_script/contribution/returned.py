@@ -18,6 +18,7 @@ from function_script.contribution.sanitize import composed_object
 from function_script.documents import Memo
 from function_script.fields import Fields, Problems
 from function_script.quantities import parse_duration
+from function_script.wire import enums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,34 +26,34 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 READY = {
-    "True": 1,
-    "False": 2,
-    "Unspecified": 0,
-    "READY_TRUE": 1,
-    "READY_FALSE": 2,
-    "READY_UNSPECIFIED": 0,
+    "True": enums.READY_TRUE,
+    "False": enums.READY_FALSE,
+    "Unspecified": enums.READY_UNSPECIFIED,
+    "READY_TRUE": enums.READY_TRUE,
+    "READY_FALSE": enums.READY_FALSE,
+    "READY_UNSPECIFIED": enums.READY_UNSPECIFIED,
 }
 SEVERITY = {
-    "Fatal": 1,
-    "Warning": 2,
-    "Normal": 3,
-    "SEVERITY_FATAL": 1,
-    "SEVERITY_WARNING": 2,
-    "SEVERITY_NORMAL": 3,
+    "Fatal": enums.SEVERITY_FATAL,
+    "Warning": enums.SEVERITY_WARNING,
+    "Normal": enums.SEVERITY_NORMAL,
+    "SEVERITY_FATAL": enums.SEVERITY_FATAL,
+    "SEVERITY_WARNING": enums.SEVERITY_WARNING,
+    "SEVERITY_NORMAL": enums.SEVERITY_NORMAL,
 }
 STATUS = {
-    "Unknown": 1,
-    "True": 2,
-    "False": 3,
-    "STATUS_CONDITION_UNKNOWN": 1,
-    "STATUS_CONDITION_TRUE": 2,
-    "STATUS_CONDITION_FALSE": 3,
+    "Unknown": enums.STATUS_CONDITION_UNKNOWN,
+    "True": enums.STATUS_CONDITION_TRUE,
+    "False": enums.STATUS_CONDITION_FALSE,
+    "STATUS_CONDITION_UNKNOWN": enums.STATUS_CONDITION_UNKNOWN,
+    "STATUS_CONDITION_TRUE": enums.STATUS_CONDITION_TRUE,
+    "STATUS_CONDITION_FALSE": enums.STATUS_CONDITION_FALSE,
 }
 TARGET = {
-    "Composite": 1,
-    "CompositeAndClaim": 2,
-    "TARGET_COMPOSITE": 1,
-    "TARGET_COMPOSITE_AND_CLAIM": 2,
+    "Composite": enums.TARGET_COMPOSITE,
+    "CompositeAndClaim": enums.TARGET_COMPOSITE_AND_CLAIM,
+    "TARGET_COMPOSITE": enums.TARGET_COMPOSITE,
+    "TARGET_COMPOSITE_AND_CLAIM": enums.TARGET_COMPOSITE_AND_CLAIM,
 }
 # Composed resources by their JSON text, of which an object takes about eight times the memory.
 _MEMO_BYTES = 12 << 20

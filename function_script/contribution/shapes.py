@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from function_script.wire import enums
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
@@ -12,8 +14,6 @@ if TYPE_CHECKING:
     from function_script.readiness import Rule
     from function_script.source import Span
     from function_script.values import Object
-
-FATAL = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,4 +109,4 @@ class Contribution:
     @property
     def is_fatal(self) -> bool:
         """Whether the program itself stops the pipeline."""
-        return any(result.severity == FATAL for result in self.results)
+        return any(result.severity == enums.SEVERITY_FATAL for result in self.results)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects, wire
 from function_script.diagnostics import Diagnostic, to_line
+from function_script.wire import enums
 
 if TYPE_CHECKING:
     from function_script.documents import Document
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from function_script.program import Rendered
     from function_script.values import Object
 
-_WARNING: Final = 2
 # What Go's templates write for a value that is not there.
 _NO_VALUE: Final = "<no value>"
 _MAX_PLACES: Final = 3
@@ -38,7 +38,7 @@ def of_text(result: Rendered) -> tuple[wire.Result, ...]:
     )
     places = dict.fromkeys(result.locate(number) for number in numbers[:_MAX_PLACES])
     told = [to_line((replace(problem, span=place),)) for place in places]
-    return tuple(wire.Result(_WARNING, text, "MissingValue") for text in told)
+    return tuple(wire.Result(enums.SEVERITY_WARNING, text, "MissingValue") for text in told)
 
 
 def of_names(resource_name: str, found: Problems) -> tuple[wire.Result, ...]:
@@ -46,7 +46,9 @@ def of_names(resource_name: str, found: Problems) -> tuple[wire.Result, ...]:
     lead = f'resource "{resource_name}"'
     return tuple(
         wire.Result(
-            _WARNING, to_line((Diagnostic(message=f"{lead}: {text}", hint=hint),)), "BadName"
+            enums.SEVERITY_WARNING,
+            to_line((Diagnostic(message=f"{lead}: {text}", hint=hint),)),
+            "BadName",
         )
         for text, hint in found.texts
     )
@@ -72,4 +74,4 @@ def of_composite(document: Document, xr: Object) -> tuple[wire.Result, ...]:
         message=f"of the XR only status can be set, not {', '.join(sorted(lost))}",
         span=document.span(objects.parse_path(min(lost))),
     )
-    return (wire.Result(_WARNING, to_line((problem,)), "IgnoredFields"),)
+    return (wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), "IgnoredFields"),)

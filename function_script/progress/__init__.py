@@ -15,7 +15,8 @@ from function_script.errors import DocumentError
 from function_script.inputs import Progress
 from function_script.progress import dependencies, report, usages
 from function_script.progress.ownership import last_applied
-from function_script.progress.world import READY_FALSE, READY_TRUE, World
+from function_script.progress.world import World
+from function_script.wire import enums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -141,7 +142,7 @@ def _readiness(
 
 
 def _judged(entry: Composed, name: str, world: World) -> Composed:
-    ready = READY_TRUE if world.judge(name).is_ready else READY_FALSE
+    ready = enums.READY_TRUE if world.judge(name).is_ready else enums.READY_FALSE
     key = None if entry.key is None else (entry.key, ready)
     return replace(entry, ready=ready, key=key)
 
@@ -164,6 +165,6 @@ def _gated(wanted: Contribution, step: Step, *, is_waiting: bool) -> Contributio
     is_stated = wanted.ttl_seconds is not None or step.ttl_seconds is not None
     return replace(
         wanted,
-        composite=replace(wanted.composite, ready=READY_FALSE),
+        composite=replace(wanted.composite, ready=enums.READY_FALSE),
         ttl_seconds=wanted.ttl_seconds if is_stated else WAITING_TTL_SECONDS,
     )

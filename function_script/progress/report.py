@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from function_script import wire
 from function_script.diagnostics import cut
 from function_script.objects import find_condition
+from function_script.wire import enums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from function_script.values import Readable
 
 DEFAULT_CONDITION: Final = "ResourcesReady"
-_TRUE: Final = 2
-_FALSE: Final = 3
-_NORMAL: Final = 3
 _WAITING: Final = "Waiting: "
 _UNREADY: Final = "Unready: "
 
@@ -42,12 +40,13 @@ class Unready(NamedTuple):
 def condition(kind: str, waits: Sequence[Wait], unready: Sequence[Unready]) -> wire.Condition:
     """The condition that sums up; its message is sorted and at most 1,024 bytes long."""
     if not waits and not unready:
-        return wire.Condition(kind, _TRUE, "Ready")
+        return wire.Condition(kind, enums.STATUS_CONDITION_TRUE, "Ready")
     lines = [_waiting(waits)] if waits else []
     if unready:
         told = "; ".join(f"{each.name} {each.why}" for each in sorted(unready))
         lines.append(f"{_UNREADY}{told}")
-    return wire.Condition(kind, _FALSE, "Waiting" if waits else "Unready", cut(". ".join(lines)))
+    reason = "Waiting" if waits else "Unready"
+    return wire.Condition(kind, enums.STATUS_CONDITION_FALSE, reason, cut(". ".join(lines)))
 
 
 def news(kind: str, waits: Sequence[Wait], xr: Mapping[str, Readable]) -> tuple[wire.Result, ...]:
@@ -59,7 +58,7 @@ def news(kind: str, waits: Sequence[Wait], xr: Mapping[str, Readable]) -> tuple[
     told = str(before.get("message", ""))
     if told == message or told.startswith(f"{message}. {_UNREADY}"):
         return ()
-    return (wire.Result(_NORMAL, message, "Waiting"),)
+    return (wire.Result(enums.SEVERITY_NORMAL, message, "Waiting"),)
 
 
 def _waiting(waits: Sequence[Wait]) -> str:

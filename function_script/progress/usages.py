@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from function_script.contribution import Composed
 from function_script.errors import DocumentError
 from function_script.objects import api_version_and_kind, find_path
-from function_script.progress.world import READY_FALSE, READY_TRUE
 from function_script.readiness import judge
+from function_script.wire import enums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,9 @@ def _add(found: dict[str, Composed], name: str, usage: Object, world: World) -> 
     if name in found or name in world.composed:
         raise DocumentError.of(f'cannot compose a Usage: resource name "{name}" is used twice')
     is_ready = judge(world.find(name)).is_ready
-    found[name] = Composed(resource=usage, ready=READY_TRUE if is_ready else READY_FALSE)
+    found[name] = Composed(
+        resource=usage, ready=enums.READY_TRUE if is_ready else enums.READY_FALSE
+    )
 
 
 def _usage(used: str, user: str, settings: Progress, world: World) -> Object | None:

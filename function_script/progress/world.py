@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from function_script import wire
 from function_script.program import Lazy
 from function_script.readiness import READY, Verdict, judge, not_ready
+from function_script.wire import enums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from function_script.contribution import Composed
     from function_script.inputs import Progress
     from function_script.values import Readable
-
-READY_TRUE = 1
-READY_FALSE = 2
 
 
 class World:
@@ -76,7 +74,7 @@ class World:
     def verdict(self, name: str) -> Verdict:
         """Whether the resource counts as ready: what was stated wins."""
         stated = self.stated(name)
-        if stated == READY_TRUE:
+        if stated == enums.READY_TRUE:
             return READY
         if stated is None:
             return self.judge(name)

@@ -9,6 +9,7 @@ import pytest
 
 from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
+from function_script.wire import enums
 
 ROOT = Path(__file__).resolve().parents[2]
 PROTO = ROOT / "proto"
@@ -106,3 +107,10 @@ def test_enums_count_from_zero_in_this_order(enum: str) -> None:
     values = v1.DESCRIPTOR.enum_types_by_name[enum].values
     assert [value.name for value in values] == ENUMS[enum].split()
     assert [value.number for value in values] == list(range(len(values)))
+
+
+def test_enums_of_the_codec_are_the_protocols() -> None:
+    """Each name stands for the same number in the .proto."""
+    ours = {name: number for name, number in vars(enums).items() if name.isupper()}
+    assert {name: getattr(v1, name) for name in ours} == ours
+    assert len(ours) >= 15

@@ -73,13 +73,6 @@ class Int(Sized):
     go_type = "int"
 
 
-class Int32(Sized):
-    """Go's int32 (a rune)."""
-
-    __slots__ = ()
-    go_type = "int32"
-
-
 class Uint8(Sized):
     """Go's uint8 (a byte)."""
 

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from function_script import requirements, wire
 from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
-from function_script.tools.render.steps import Selector, Step
+from function_script.tools.render.steps import Step
 from function_script.tools.results import fatal_messages
 
 if TYPE_CHECKING:
@@ -49,25 +50,25 @@ class Supplies:
 
     store: Store
     schemas: Schemas
-    asked: list[Selector] = field(default_factory=list)
-    asked_schemas: list[Selector] = field(default_factory=list)
+    asked: list[wire.Selector] = field(default_factory=list)
+    asked_schemas: list[wire.Selector] = field(default_factory=list)
 
-    def hand_over(self, selector: Selector) -> fnv1.Resources:
+    def hand_over(self, selector: wire.Selector) -> fnv1.Resources:
         """The same as `resources`, and remember it."""
         self.asked.append(selector)
         return self.resources(selector)
 
-    def hand_over_schema(self, selector: Selector) -> fnv1.Schema:
+    def hand_over_schema(self, selector: wire.Selector) -> fnv1.Schema:
         """The schema of a kind, which is remembered; an empty one when it is not known."""
         self.asked_schemas.append(selector)
         return messages.schema(self.schemas.find(selector.api_version, selector.kind))
 
-    def resources(self, selector: Selector) -> fnv1.Resources:
+    def resources(self, selector: wire.Selector) -> fnv1.Resources:
         """What ``selector`` selects: by name, by labels, or all of the kind."""
         place = (selector.api_version, selector.kind, selector.namespace or "")
-        if selector.name is None:
-            return messages.resources(self.store.find_all(*place, selector.labels or {}))
-        found = self.store.find(*place, selector.name)
+        if selector.match_name is None:
+            return messages.resources(self.store.find_all(*place, selector.match_labels or {}))
+        found = self.store.find(*place, selector.match_name)
         return messages.resources([] if found is None else [found])
 
 
@@ -129,7 +130,7 @@ def _following(
     for name, selector in sorted(asked.resources.items()):
         following.required_resources[name].CopyFrom(supplies.hand_over(_read(selector)))
     for name, schema in sorted(asked.schemas.items()):
-        kind = Selector(api_version=schema.api_version, kind=schema.kind)
+        kind = wire.Selector(api_version=schema.api_version, kind=schema.kind)
         following.required_schemas[name].CopyFrom(supplies.hand_over_schema(kind))
     return following
 
@@ -146,26 +147,26 @@ def _replace(
         request.context.CopyFrom(response.context)
 
 
-def _read(selector: fnv1.ResourceSelector) -> Selector:
+def _read(selector: fnv1.ResourceSelector) -> wire.Selector:
     match = selector.WhichOneof("match")
-    return Selector(
+    return wire.Selector(
         api_version=selector.api_version,
         kind=selector.kind,
-        name=selector.match_name if match == "match_name" else None,
-        labels=dict(selector.match_labels.labels) if match == "match_labels" else None,
+        match_name=selector.match_name if match == "match_name" else None,
+        match_labels=dict(selector.match_labels.labels) if match == "match_labels" else None,
         namespace=selector.namespace if selector.HasField("namespace") else None,
     )
 
 
-def to_message(selector: Selector) -> fnv1.ResourceSelector:
+def to_message(selector: wire.Selector) -> fnv1.ResourceSelector:
     """The selector as the protocol has it."""
     message = fnv1.ResourceSelector(api_version=selector.api_version, kind=selector.kind)
     if selector.namespace is not None:
         message.namespace = selector.namespace
-    if selector.name is not None:
-        message.match_name = selector.name
-    elif selector.labels is not None:
-        message.match_labels.labels.update(selector.labels)
+    if selector.match_name is not None:
+        message.match_name = selector.match_name
+    elif selector.match_labels is not None:
+        message.match_labels.labels.update(selector.match_labels)
     return message
 
 
@@ -174,17 +175,7 @@ def _missing(asked: fnv1.Requirements | None, supplies: Supplies) -> tuple[str, 
         return ()
     selectors = {**asked.extra_resources, **asked.resources}
     return tuple(
-        f'required resource "{name}" was not found: {_describe(_read(selectors[name]))}'
+        f'required resource "{name}" was not found: {requirements.describe(_read(selectors[name]))}'
         for name in sorted(selectors)
         if not supplies.resources(_read(selectors[name])).items
     )
-
-
-def _describe(selector: Selector) -> str:
-    text = f"{selector.kind} of {selector.api_version}"
-    if selector.name is not None:
-        text += f' named "{selector.name}"'
-    if selector.labels:
-        labels = ", ".join(f"{key}={value}" for key, value in sorted(selector.labels.items()))
-        text += f" with labels {labels}"
-    return text + (f' in namespace "{selector.namespace}"' if selector.namespace else "")

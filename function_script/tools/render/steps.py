@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script import objects
+from function_script import objects, wire
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.fields import Fields, Problems
@@ -22,17 +22,6 @@ if TYPE_CHECKING:
 _API_VERSION: Final = "apiextensions.crossplane.io/v1"
 _TWICE: Final = "give each step a name of its own"
 _PIPELINE: Final = "Pipeline"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selector:
-    """Objects to fetch before the step runs: by name, by labels, or all of a kind."""
-
-    api_version: str
-    kind: str
-    name: str | None = None
-    labels: Mapping[str, str] | None = None
-    namespace: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +39,8 @@ class Step:
     function: str
     input: Object | None
     credentials: Mapping[str, tuple[str, str]]
-    resources: Mapping[str, Selector]
-    schemas: Mapping[str, Selector]
+    resources: Mapping[str, wire.Selector]
+    schemas: Mapping[str, wire.Selector]
     revision: str = ""
 
 
@@ -168,13 +157,13 @@ def _credentials(fields: Fields) -> list[tuple[str, tuple[str, str]]]:
     return found
 
 
-def _selectors(fields: Fields, key: str) -> dict[str, Selector]:
+def _selectors(fields: Fields, key: str) -> dict[str, wire.Selector]:
     return {
-        item.text("requirementName", required=True) or "": Selector(
+        item.text("requirementName", required=True) or "": wire.Selector(
             api_version=item.text("apiVersion", required=True) or "",
             kind=item.text("kind", required=True) or "",
-            name=item.text("name"),
-            labels=item.texts("matchLabels"),
+            match_name=item.text("name"),
+            match_labels=item.texts("matchLabels"),
             namespace=item.text("namespace"),
         )
         for item in fields.objects(key)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 # Go treats a width or precision beyond this as if it were not there.
 _MAX_NUMBER: Final = 1_000_000
 _PLAIN: Final = Flags()
-_FLAG_NAMES: Final = {"#": "sharp", "0": "zero", "+": "plus", "-": "minus", " ": "space"}
 _FLAGS: Final = re.compile(r"[#0+\- ]*")
 _NUMBER: Final = re.compile(r"[0-9]*")
 _INDEX: Final = re.compile(r"\[([0-9]+)\]")
