@@ -10,6 +10,7 @@ import dis
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from jinja2 import Template
@@ -54,7 +55,7 @@ class Place:
 
     def statement(self) -> str:
         """The text from here to the end of the tag that begins or goes on in this line."""
-        lines = _NEWLINE.split(self.source.text)[self.line - 1 : self.line - 1 + _MAX_LINES]
+        lines = _split(self.source.text)[self.line - 1 : self.line - 1 + _MAX_LINES]
         for count, line in enumerate(lines, 1):
             if "}}" in line or "%}" in line:
                 return "\n".join(lines[:count])[:_MAX_STATEMENT]
@@ -95,8 +96,14 @@ def _tags(source: Source, line: int) -> Span:
 
 
 def _line(source: Source, line: int) -> str:
-    lines = _NEWLINE.split(source.text)
+    lines = _split(source.text)
     return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+@lru_cache(maxsize=4)
+def _split(text: str) -> list[str]:
+    """The lines, of which many are asked for one after another."""
+    return _NEWLINE.split(text)
 
 
 def _columns(span: Span, begin: int, end: int) -> Span:
