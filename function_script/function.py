@@ -6,10 +6,8 @@ gRPC, processes or signals.
 
 from __future__ import annotations
 
-import traceback
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script import (
@@ -69,7 +67,7 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
     except RecursionError:
         return _fatal(data, InputError.of("cannot run: something is nested too deeply"), facts)
     except Exception as error:  # noqa: BLE001 - whatever it is, the caller must get an answer
-        facts["bug"] = _frames(error)
+        known.blame(facts, error)
         return _fatal(data, _bug(error), facts)
 
 
@@ -141,9 +139,8 @@ def _fatal(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:
 def _broken(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:
     """Without state: parts are read when they are touched, so nobody knows what else is broken."""
     error = redaction.redact_error(error, data)
-    request = wire.index_request(data)._replace(desired=None, context=None)
-    fatal = response.fatal(request, error)
-    return Answer(response=fatal, diagnostics=error.diagnostics, facts=facts)
+    bare = wire.index_request(data)._replace(desired=None, context=None)
+    return Answer(response=response.fatal(bare, error), diagnostics=error.diagnostics, facts=facts)
 
 
 def _bug(error: Exception) -> SandboxError:
@@ -151,10 +148,3 @@ def _bug(error: Exception) -> SandboxError:
         f"cannot run: internal error ({type(error).__name__})",
         hint="this is a bug of function-script, please report it; its log has the details",
     )
-
-
-def _frames(error: Exception) -> str:
-    """Where a bug of ours is: our frames only, and no values, which may be secret."""
-    frames = traceback.extract_tb(error.__traceback__)
-    places = [f"{Path(frame.filename).stem}:{frame.lineno} in {frame.name}" for frame in frames]
-    return f"{type(error).__name__} at {' > '.join(places)}"
