@@ -56,9 +56,7 @@ def run(**flags: Unpack[_Flags]) -> int:
     if path is not None:
         tool.check_name(path)
     request = tool.parse(sources.load_text(flags["request"]))
-    result = tool.run(request, pool, captures=path is not None)
-    if path is not None and result.case is not None:
-        tool.write_case(path, result.case)
+    result = tool.run(request, pool, case=path)
     if result.log:
         click.echo(result.log, err=True)
     click.echo(result.text)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from google.protobuf import json_format
 
-from function_script import capture, documents
+from function_script import capture, documents, function, redaction
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -23,6 +23,7 @@ from function_script.values import MAX_SAFE_INTEGER
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from function_script.sandbox import Reply
     from function_script.source import Source
     from function_script.values import Object, Value
 
@@ -32,13 +33,9 @@ _LIMITS: Final = Limits(nodes=5_000_000, depth=200)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The response as JSON, what the program printed, and the problems behind a FATAL.
-
-    ``case`` is the request with its response as a case, if that was asked for.
-    """
+    """The response as JSON, what the program printed, and the problems behind a FATAL."""
 
     text: str
-    case: str | None
     log: str
     error: FatalError | None
 
@@ -67,18 +64,22 @@ def parse(source: Source) -> fnv1.RunFunctionRequest:
 
 
 def run(
-    request: fnv1.RunFunctionRequest, options: PoolOptions, *, captures: bool = False
+    request: fnv1.RunFunctionRequest, options: PoolOptions, *, case: Path | None = None
 ) -> Result:
-    """Answer ``request``. Raises FatalError when there is no response: its worker died."""
+    """Answer ``request``, and write it to the file ``case`` with what a server would answer.
+
+    Raises FatalError when there is no response, since its worker died, and InputError when the
+    case cannot be written.
+    """
     data = request.SerializeToString()
     with Pool(options) as pool:
         reply = pool.run(data)
+    if case is not None:
+        _write(case, _captured(data, reply))
     if not isinstance(reply, Answered):
         raise reply.error
-    case = capture.to_case(data, reply.response, reply.diagnostics) if captures else None
     response = fnv1.RunFunctionResponse.FromString(reply.response)
-    error = _error(response, reply)
-    return Result(text=to_json(response), case=case, log=reply.log, error=error)
+    return Result(text=to_json(response), log=reply.log, error=_error(response, reply))
 
 
 def check_name(path: Path) -> None:
@@ -90,8 +91,14 @@ def check_name(path: Path) -> None:
         )
 
 
-def write_case(path: Path, case: str) -> None:
-    """Write a captured request. Raises InputError."""
+def _captured(request: bytes, reply: Reply) -> str:
+    if isinstance(reply, Answered):
+        return capture.to_case(request, reply.response, reply.diagnostics)
+    error = redaction.redact_error(reply.error, request)
+    return capture.to_case(request, function.pass_through(request, error), error.diagnostics)
+
+
+def _write(path: Path, case: str) -> None:
     try:
         path.write_text(case, encoding="utf-8")
     except OSError as error:

@@ -23,7 +23,7 @@ def main(req):
     thing = {"apiVersion": "v1", "kind": "Thing", "spec": spec}
     return {"desired": {"resources": {"thing": {"resource": thing}}}}
 """
-ENDLESS = "def main(req):\n    for i in range(1 << 60):\n        pass\n"
+ENDLESS = "def main(req):\n    [0 for i in range(1000000000) for j in range(1000000000) if 0]\n"
 DATA = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
 WAIT_SECONDS = 10.0
 
@@ -53,6 +53,7 @@ def test_requests_are_captured_and_replayed(tmp_path: Path) -> None:
         found = files(tmp_path, 3)
         server.stop()
     assert len(found) == len(list(tmp_path.iterdir())) == 3
+    assert "it took longer than its limit'" in "".join(path.read_text() for path in found)
     assert "aHVudGVyMg" not in "".join(path.read_text() for path in found)
     assert cli.execute(["test", str(tmp_path), "--ci"]) == 0
 

@@ -308,6 +308,17 @@ def test_run_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert cli.execute(["test", str(tmp_path)]) == 0
 
 
+def test_run_captures_what_took_too_long(tmp_path: Path) -> None:
+    """There is no response to print; a server has one, and the case expects it."""
+    endless = "def main(req):\n    [0 for i in range(1000000000) for j in range(1000000000) if 0]\n"
+    (tmp_path / "request.json").write_text(json.dumps({"input": builders.starlark(endless)}))
+    case = tmp_path / "slow.case.yaml"
+    arguments = [str(tmp_path / "request.json"), "--capture", str(case), "--timeout", "300ms"]
+    assert cli.execute(["run", *arguments]) == 1
+    (told,) = part(read(case.read_text()), "expect").values()
+    assert told == ["cannot run the program: it took longer than its limit"]
+
+
 @pytest.mark.parametrize(
     ("name", "told"), [("bug.yaml", "not the name of a case"), ("no/bug.case.yaml", "no such file")]
 )
