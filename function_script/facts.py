@@ -7,7 +7,9 @@ else of a request may end up in a log.
 from __future__ import annotations
 
 import time
+import traceback
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script import documents, inputs, wire
@@ -44,6 +46,13 @@ def count(facts: dict[str, str], composed: int) -> None:
     facts["documents"] = str(composed)
     facts["looked_up"] = str(looked_up)
     facts["remembered"] = str(found)
+
+
+def blame(facts: dict[str, str], error: Exception) -> None:
+    """Note where a bug of ours is: places in code only, and no values, which may be secret."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{Path(frame.filename).stem}:{frame.lineno} in {frame.name}" for frame in frames]
+    facts["bug"] = f"{type(error).__name__} at {' > '.join(places)}"
 
 
 @contextmanager
