@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import socket
-import subprocess
-import time
 from base64 import b64encode
-from contextlib import closing
 from typing import TYPE_CHECKING
 from urllib.request import Request, urlopen
 
 import pytest
+from e2e.registries import free_port, needs_registry, serve
 
 from function_script.cli import execute
 from function_script.tools import xpkg
@@ -23,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-BINARY = shutil.which("docker-registry") or shutil.which("registry")
-pytestmark = pytest.mark.skipif(BINARY is None, reason="no registry's program is installed")
+pytestmark = needs_registry
 
 # The password is "secret".
 ACCOUNTS = "me:$2y$05$ZiIifypBjEO.gOvz5pP3OO6nrCNsImqgDm93.rlh6b51xCYw/ycy6\n"
@@ -35,46 +30,6 @@ metadata: {name: function-test}
 """
 MANIFESTS = "application/vnd.docker.distribution.manifest.v2+json"
 INDICES = "application/vnd.oci.image.index.v1+json"
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def serve(directory: Path, auth: str = "") -> Iterator[str]:
-    """A registry until the test is over; its address."""
-    directory.mkdir()
-    address = f"127.0.0.1:{free_port()}"
-    config = directory / "config.yml"
-    config.write_text(
-        "version: 0.1\n"
-        f"storage: {{filesystem: {{rootdirectory: {directory}/data}}}}\n"
-        f"http: {{addr: {address}}}\n{auth}"
-    )
-    with (directory / "log").open("w") as log:
-        process = subprocess.Popen([BINARY, "serve", config], stdout=log, stderr=log)
-        try:
-            wait_for(address)
-            yield address
-        finally:
-            process.terminate()
-            process.wait(10)
-
-
-def wait_for(address: str) -> None:
-    """Until something listens there."""
-    host, _, port = address.partition(":")
-    for _ in range(200):
-        try:
-            socket.create_connection((host, int(port)), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    pytest.fail(f"nothing listens at {address}")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,59 @@
+"""A real registry in its own process, for end-to-end tests of packages."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BINARY = shutil.which("docker-registry") or shutil.which("registry")
+needs_registry = pytest.mark.skipif(BINARY is None, reason="no registry's program is installed")
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def serve(directory: Path, auth: str = "") -> Iterator[str]:
+    """A registry until the test is over; its address."""
+    directory.mkdir()
+    address = f"127.0.0.1:{free_port()}"
+    config = directory / "config.yml"
+    config.write_text(
+        "version: 0.1\n"
+        f"storage: {{filesystem: {{rootdirectory: {directory}/data}}}}\n"
+        f"http: {{addr: {address}}}\n{auth}"
+    )
+    with (directory / "log").open("w") as log:
+        process = subprocess.Popen([BINARY, "serve", config], stdout=log, stderr=log)
+        try:
+            wait_for(address)
+            yield address
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def wait_for(address: str) -> None:
+    """Until something listens there."""
+    host, _, port = address.partition(":")
+    for _ in range(200):
+        try:
+            socket.create_connection((host, int(port)), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    pytest.fail(f"nothing listens at {address}")
