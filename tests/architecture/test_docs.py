@@ -67,6 +67,14 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{_name(page)} links to {target}"
 
 
+def test_the_index_has_every_page() -> None:
+    """docs/README.md leads to each page, and to the folder of decisions."""
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / target).resolve() for target, _ in LINK.findall(index.read_text())}
+    pages = {page.parent if page.parent.name == "decisions" else page for page in PAGES[3:]}
+    assert linked == pages - {index}
+
+
 def test_the_readme_begins_with_the_two_commands() -> None:
     """`make demo` and `make test` are the first commands a reader sees."""
     commands = re.findall(r"^\$ (.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
