@@ -15,7 +15,7 @@ import pytest
 
 from function_script import documents, objects
 from function_script.source import Source
-from function_script.tools import xpkg
+from function_script.tools import starters, xpkg
 
 if TYPE_CHECKING:
     from function_script.values import Object
@@ -66,7 +66,8 @@ def labels(config: Object) -> Object:
 def read_by_label(package: Path) -> str:
     """As `resource validate` does: the raw archive of the labelled layer is taken for YAML."""
     config, layers = parts(package)
-    (layer,) = [layer for layer in layers if labels(config).get(f"{LABEL}:{sha256(layer)}")]
+    marked = labels(config)
+    (layer,) = [layer for layer in layers if marked.get(f"{LABEL}:{sha256(layer)}") == "base"]
     text = gzip.decompress(layer).decode()
     first, *others = text.split("\n---\n")
     # The first line is what the archive's header runs into; the last part is its padding.
@@ -115,6 +116,20 @@ def written() -> list[Object]:
 def test_every_reader_finds_every_object(package: Path, reader: type) -> None:
     """M16: packaged per the xpkg specification, for each way to read a package."""
     assert read(reader(package)) == written()
+
+
+@pytest.mark.parametrize("reader", [read_by_label, read_by_annotation, read_flattened])
+def test_a_configuration_reads_the_same(reader: type, tmp_path: Path) -> None:
+    """Beside a layer of examples, which none of the readers takes for the package."""
+    project = tmp_path / "project"
+    starters.write("starlark", project)
+    contents = xpkg.Contents(package_root=project, examples=project / "xr.yaml")
+    (made,) = xpkg.build(contents, output=tmp_path / "apps.xpkg")
+    names = ("crossplane.yaml", "composition.yaml", "xrd.yaml")
+    assert read(reader(made.path)) == [
+        value for name in names for value in read((project / name).read_text())
+    ]
+    assert list(labels(parts(made.path)[0]).values()) == ["base", "upbound"]
 
 
 def test_the_stream_begins_and_ends_with_a_separator(package: Path) -> None:
