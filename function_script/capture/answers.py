@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _FATAL: Final = "SEVERITY_FATAL"
 _SEVERITIES: Final = {"SEVERITY_NORMAL": "Normal"}
 _STATUSES: Final = {"STATUS_CONDITION_TRUE": "True", "STATUS_CONDITION_FALSE": "False"}
-# A server's limits are not those of the machine where a case is replayed.
-_LIMIT: Final = re.compile(r"(?<=its limit) of \S+ \S+$")
+# Where a case is replayed, limits are others, and who notices first may be another.
+_LIMIT: Final = re.compile(r".*\b((?:longer|more memory) than its limit)\b.*", re.DOTALL)
 _SECRET_PARTS: Final = ("data", "stringData")
 
 
@@ -52,7 +52,7 @@ def to_expected(response: Object, problems: Sequence[str]) -> Object:
     """
     failures = [one for one in _list(response, "results") if one.get("severity") == _FATAL]
     if failures:
-        told: list[Value] = [_LIMIT.sub("", problem) for problem in problems]
+        told: list[Value] = [_LIMIT.sub(r"\1", problem) for problem in problems]
         return {"error": told or [one.get("message") for one in failures]}
     parts = to_parts(response)
     parts["resources"] = {

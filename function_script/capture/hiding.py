@@ -11,6 +11,7 @@ import binascii
 import json
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from function_script.errors import InputError
@@ -144,7 +145,11 @@ def _replacer(spellings: dict[str, str]) -> Callable[[str], str]:
     """Longer spellings first, as they may hold shorter ones."""
     ordered = sorted(spellings.items(), key=lambda item: (-len(item[0]), item[0]))
 
+    # Keys and many values are in a request again and again.
+    @cache
     def replace(text: str) -> str:
+        if len(text) < _MIN_LENGTH:
+            return text
         for spelling, mark in ordered:
             if spelling not in text:
                 continue

@@ -12,6 +12,7 @@ import os
 import queue
 import re
 import threading
+import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script import capture, facts
@@ -30,6 +31,8 @@ MAX_REQUEST_BYTES: Final = 4 * MIB
 """Of a request and its response together."""
 MAX_FILE_BYTES: Final = 8 * MIB
 _MAX_WAITING: Final = 8
+# Between two requests it rests for so many times what the last one took: requests come first.
+_REST: Final = 9
 _MARK: Final = capture.ANNOTATION.encode()
 _UNSAFE: Final = re.compile(r"[^a-z0-9-]+")
 _MAX_NAME: Final = 60
@@ -49,6 +52,7 @@ class Recorder:
         self._directory = directory
         self._most = most
         self._is_full = False
+        self._is_closing = threading.Event()
         self._waiting: queue.Queue[_Captured | None] = queue.Queue(_MAX_WAITING)
         self._thread = threading.Thread(target=self._work, name="capture", daemon=True)
         self._thread.start()
@@ -63,10 +67,11 @@ class Recorder:
         try:
             self._waiting.put_nowait(_Captured(request, response, problems))
         except queue.Full:
-            _complain("others are still being written")
+            _complain("others are still being written; it is captured again when it comes again")
 
     def close(self) -> None:
         """Write what waits, for a short while at most."""
+        self._is_closing.set()
         try:
             self._waiting.put(None, timeout=1.0)
         except queue.Full:
@@ -75,6 +80,7 @@ class Recorder:
 
     def _work(self) -> None:
         while (captured := self._waiting.get()) is not None:
+            began = time.monotonic()
             try:
                 self._write(captured)
             except FatalError as error:
@@ -83,6 +89,7 @@ class Recorder:
                 _complain(f"cannot write it: {error.strerror}")
             except Exception:  # noqa: BLE001 - a bug in here must not end the recording
                 _LOG.exception("a request was not captured")
+            self._is_closing.wait(_REST * (time.monotonic() - began))
 
     def _write(self, captured: _Captured) -> None:
         if self._is_full or not capture.is_wanted(captured.request):
