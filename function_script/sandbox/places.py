@@ -2,7 +2,8 @@
 
 A run starts in a quick place. When it turns out to be long it moves to a slow one, so that the
 next in the queue can start. Those who wait take turns by key, and one key has at most half of
-the slow places. Knows nothing of workers and processes.
+the slow places. While one runs, another may be asked to wait a moment rather than wake a second
+worker. Knows nothing of workers and processes.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 # Of the queue, for one key: a flood of one XR must leave room for the others.
 _SHARE_OF_QUEUE = 4
 _SHARE_OF_SLOW = 2
+# When no run has begun for so long, those that are there are not as short as was thought.
+_STALL_SECONDS = 0.004
 
 
 class Place:
@@ -100,12 +103,23 @@ class Places:
     """``quick`` and ``slow`` runs at the same time, ``waiting`` requests before them.
 
     Thread-safe. ``on_turn`` is called in the thread that makes room, with no lock held.
+    ``gathering_seconds`` says how long a run waits for the place of another although one is free;
+    then ``relieve`` must be called from time to time.
     """
 
-    def __init__(self, *, quick: int, slow: int, waiting: int) -> None:
+    def __init__(
+        self,
+        *,
+        quick: int,
+        slow: int,
+        waiting: int,
+        gathering_seconds: Callable[[], float] = float,
+    ) -> None:
         self._lock = threading.Lock()
+        self._gathering_seconds = gathering_seconds
         self._quick = quick
         self._free_quick = quick
+        self._last_start = 0.0
         self._max_slow = slow
         self._max_slow_of_one = max(slow // _SHARE_OF_SLOW, 1)
         per_key = max(waiting // _SHARE_OF_QUEUE, 1)
@@ -129,8 +143,8 @@ class Places:
         place = Place(self, key_of, on_turn)
         with self._lock:
             is_held = bool(self._slow_of) and self._is_held(place.key)
-            if self._free_quick > 0 and not is_held:
-                self._free_quick -= 1
+            if self._free_quick > 0 and not is_held and self._is_due(place):
+                self._begin()
                 place.forget()
                 return place
             if self._queue.is_full_for(place.key):
@@ -180,6 +194,26 @@ class Places:
             called = self._call()
         _tell(called)
 
+    def relieve(self) -> bool:
+        """Call those who have waited enough; whether others wait although a place is free."""
+        with self._lock:
+            called = self._call()
+            is_gathering = self._free_quick > 0 and self._queue.has_any(self._is_held)
+        _tell(called)
+        return is_gathering
+
+    def _is_due(self, place: Place) -> bool:
+        """Whether ``place`` may have a free one now, rather than wait for one that is taken."""
+        if self._free_quick == self._quick:
+            return True
+        seconds = self._gathering_seconds()
+        is_stalled = time.monotonic() - self._last_start >= _STALL_SECONDS
+        return not seconds or is_stalled or place.age_seconds() >= seconds
+
+    def _begin(self) -> None:
+        self._free_quick -= 1
+        self._last_start = time.monotonic()
+
     def _is_held(self, key: Hashable) -> bool:
         """One that has so many long runs already must wait for them, whoever else may run."""
         return key is not None and self._slow_of[key] >= self._max_slow_of_one
@@ -187,8 +221,11 @@ class Places:
     def _call(self) -> list[Place]:
         """Hand free places straight to those whose turn it is, so that no newcomer overtakes."""
         called = []
-        while self._free_quick > 0 and (place := self._queue.next(self._is_held)) is not None:
-            self._free_quick -= 1
+        while (
+            self._free_quick > 0
+            and (place := self._queue.next(self._is_held, self._is_due)) is not None
+        ):
+            self._begin()
             place.turn()
             called.append(place)
         return called

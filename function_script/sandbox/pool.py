@@ -44,7 +44,8 @@ class PoolOptions:
 
     ``workers`` run programs at the same time, ``slow_workers`` more may be busy with long ones
     (None: as many as the machine bears); ``spare`` idle ones are kept ready when others are lost.
-    ``key_of`` says whose a request is: those who wait take turns by it.
+    ``key_of`` says whose a request is: those who wait take turns by it. ``gathers``: short runs
+    wait a moment for a worker that is awake; for a Switchboard, which looks after them.
     ``module``, ``preload`` and ``rehearsals`` make workers warm at birth (see Settings).
     """
 
@@ -56,6 +57,7 @@ class PoolOptions:
     max_request_bytes: int = 64 * MIB
     max_runs: int = 10_000
     key_of: Callable[[bytes], Hashable] = _of_nobody
+    gathers: bool = False
     module: str = "function_script.function"
     preload: tuple[str, ...] = ()
     rehearsals: tuple[bytes, ...] = ()
@@ -87,12 +89,19 @@ class Pool:
             limits=options.limits,
             max_runs=options.max_runs,
         )
+        pace = Pace(options.limits.timeout_seconds)
+        places = Places(
+            quick=options.workers,
+            slow=slow,
+            waiting=options.max_waiting,
+            gathering_seconds=pace.gathering_seconds if options.gathers else float,
+        )
         nursery = Nursery(settings, options.max_request_bytes + _ROOM_FOR_OUTPUT_BYTES)
         self.means = Means(
             limits=options.limits,
-            places=Places(quick=options.workers, slow=slow, waiting=options.max_waiting),
+            places=places,
             crew=Crew(nursery, max_idle=options.workers + options.spare, spare=options.spare),
-            pace=Pace(options.limits.timeout_seconds),
+            pace=pace,
             suspects=Suspects(),
         )
 

@@ -34,6 +34,8 @@ T = TypeVar("T")
 # waits for a new worker must not queue behind these; the zygote forks one at a time anyway.
 _ERRAND_THREADS = 8
 _FORKING_THREADS = 2
+# How often to look at those who wait for a worker that is awake (see Pace.gathering_seconds).
+_RELIEF_SECONDS = 0.002
 _ONCE = select.EPOLLIN | select.EPOLLONESHOT
 
 
@@ -61,6 +63,7 @@ class Switchboard:
         self._running: dict[int, Job] = {}
         self._waiting: dict[Job, None] = {}
         self._ticking: asyncio.TimerHandle | None = None
+        self._relieving: asyncio.TimerHandle | None = None
         # A set of its own: joining and leaving the loop's would cost more than the rest of a run.
         self._epoll = select.epoll()
         loop.add_reader(self._epoll.fileno(), self._receive)
@@ -78,6 +81,8 @@ class Switchboard:
         else:
             self._waiting[job] = None
             self._keep_ticking()
+            if self._relieving is None and self._pool.means.places.relieve():
+                self._relieving = self._loop.call_later(_RELIEF_SECONDS, self._relieve)
         return job
 
     def cancel(self, job: Job) -> None:
@@ -89,8 +94,9 @@ class Switchboard:
     def close(self) -> None:
         """End what is running; no reply comes from now on."""
         self._loop.remove_reader(self._epoll.fileno())
-        if self._ticking is not None:
-            self._ticking.cancel()
+        for timer in (self._ticking, self._relieving):
+            if timer is not None:
+                timer.cancel()
         self._errands.shutdown()
         self._forking.shutdown()
         self._epoll.close()
@@ -172,6 +178,12 @@ class Switchboard:
         self._ticking = None
         if self._running or self._waiting:
             self._keep_ticking()
+
+    def _relieve(self) -> None:
+        """Wake one more worker for whoever has waited long enough for those that are awake."""
+        self._relieving = None
+        if self._pool.means.places.relieve():
+            self._relieving = self._loop.call_later(_RELIEF_SECONDS, self._relieve)
 
     def _take(self) -> Child | SandboxError:
         try:

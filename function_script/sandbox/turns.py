@@ -40,9 +40,13 @@ class Turns(Generic[T]):
         self._rows.setdefault(key, deque()).append(item)
         self._length += 1
 
-    def next(self, is_held: Callable[[Hashable], bool]) -> T | None:
-        """Take out the item whose turn it is, if any; keys that are held are passed over."""
-        key = next((key for key in self._rows if not is_held(key)), _NOBODY)
+    def next(self, is_held: Callable[[Hashable], bool], is_due: Callable[[T], bool]) -> T | None:
+        """Take out the item whose turn it is, if any.
+
+        Keys that are held are passed over, and those whose first item is not due.
+        """
+        rows = self._rows.items()
+        key = next((key for key, row in rows if is_due(row[0]) and not is_held(key)), _NOBODY)
         if key is _NOBODY:
             return None
         row = self._rows[key]
@@ -52,6 +56,10 @@ class Turns(Generic[T]):
         if not row:
             del self._rows[key]
         return item
+
+    def has_any(self, is_held: Callable[[Hashable], bool]) -> bool:
+        """Whether an item waits whose key is not held."""
+        return any(not is_held(key) for key in self._rows)
 
     def remove(self, key: Hashable, item: T) -> bool:
         """Take out an item that waits no longer; False: it was not there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,6 +31,36 @@ def test_no_more_than_the_quick_places_run() -> None:
     assert (first.is_waiting, second.is_waiting) == (False, True)
     first.leave()
     assert not second.is_waiting
+
+
+def test_a_run_gathers_behind_another() -> None:
+    """While one runs, the next waits for its place although another is free; it has it first."""
+    places = Places(quick=2, slow=0, waiting=5, gathering_seconds=lambda: 60.0)
+    first, second = enter(places), enter(places)
+    assert (first.is_waiting, second.is_waiting) == (False, True)
+    assert second.is_waiting
+    first.leave()
+    assert not second.is_waiting
+    assert not places.relieve()
+
+
+def test_nobody_gathers_behind_a_long_run() -> None:
+    """When the run that is there takes long, the next has the other place."""
+    places = Places(quick=2, slow=0, waiting=5, gathering_seconds=lambda: 60.0)
+    _, second = enter(places), enter(places)
+    time.sleep(0.005)
+    assert not places.relieve()
+    assert not second.is_waiting
+
+
+def test_whoever_waited_enough_has_the_other_place() -> None:
+    """After the time to gather, a second worker is woken, and a third is not there."""
+    seconds = [60.0]
+    places = Places(quick=2, slow=0, waiting=5, gathering_seconds=lambda: seconds[0])
+    _, second, third = enter(places), enter(places), enter(places)
+    seconds[0] = 1e-9
+    assert not places.relieve()
+    assert (second.is_waiting, third.is_waiting) == (False, True)
 
 
 def test_leaving_makes_room() -> None:
@@ -139,7 +170,7 @@ def test_turns_are_fair(keys: list[int], held: set[int]) -> None:
     for number, key in enumerate(keys):
         turns.add(key, (key, number))
     served = []
-    while (item := turns.next(lambda key: key in held)) is not None:
+    while (item := turns.next(lambda key: key in held, lambda _: True)) is not None:
         served.append(item)
     assert sorted(served) == sorted(
         (key, number) for number, key in enumerate(keys) if key not in held
@@ -168,7 +199,7 @@ def test_turns_count_right(steps: list[tuple[str, int]]) -> None:
                 turns.add(key, number)
                 model.append((key, number))
         elif step == "next":
-            item = turns.next(lambda _: False)
+            item = turns.next(lambda _: False, lambda _: True)
             assert (item is None) is (not model)
             model = [entry for entry in model if entry[1] != item]
         else:
