@@ -26,7 +26,6 @@ demo: .venv/runtime ## Set up .venv and render an example to the terminal
 test: .venv/dev ## Run the whole test suite
 	@$(BIN)/python -m pytest -q -n 2 -m "not serial"
 	@$(BIN)/python -m pytest -q -m serial
-	@$(MAKE) --no-print-directory test-compiled
 
 # What evaluates programs; the rest of the suite knows nothing of how the codec runs.
 COMPILED_TESTS = tests/unit tests/property tests/conformance tests/scripts tests/test_examples.py
