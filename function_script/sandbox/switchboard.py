@@ -81,8 +81,8 @@ class Switchboard:
         else:
             self._waiting[job] = None
             self._keep_ticking()
-            if self._relieving is None and self._pool.means.places.relieve():
-                self._relieving = self._loop.call_later(_RELIEF_SECONDS, self._relieve)
+            if self._relieving is None:
+                self._relieve()
         return job
 
     def cancel(self, job: Job) -> None:
@@ -181,9 +181,10 @@ class Switchboard:
 
     def _relieve(self) -> None:
         """Wake one more worker for whoever has waited long enough for those that are awake."""
-        self._relieving = None
-        if self._pool.means.places.relieve():
-            self._relieving = self._loop.call_later(_RELIEF_SECONDS, self._relieve)
+        is_gathering = self._pool.means.places.relieve()
+        self._relieving = (
+            self._loop.call_later(_RELIEF_SECONDS, self._relieve) if is_gathering else None
+        )
 
     def _take(self) -> Child | SandboxError:
         try:

@@ -49,7 +49,6 @@ _WIRE_TYPES: Final = {
 _ENTRY_TAG: Final = 0x0A  # Struct.fields, and ListValue.values
 _KEY_TAG: Final = 0x0A
 _VALUE_TAG: Final = 0x12
-_NULL_TAG: Final = _NULL << 3 | VARINT
 _NUMBER_TAG: Final = _NUMBER << 3 | FIXED64
 _STRING_TAG: Final = _STRING << 3 | LENGTH
 _BOOL_TAG: Final = _BOOL << 3 | VARINT

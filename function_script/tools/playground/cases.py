@@ -1,7 +1,7 @@
 """What stands on the page, as one case file that `test` can run.
 
-Called when somebody asks for it. The texts of the page's files go in as they are, so comments
-stay; only their place in the file changes.
+Called when somebody asks for it. The objects of the page's texts go in as values: comments stay
+behind.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
 from function_script.errors import InputError
-from function_script.source import Source
-from function_script.tools import sources
+from function_script.tools.playground import texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,13 +40,13 @@ def to_case(files: Mapping[str, str], expected: Object) -> str:
         )
     case: Object = {"description": "From the playground."}
     for key, name in _ONE.items():
-        found = _values(files, name)
+        found = texts.values(files, name)
         if found:
             case[key] = found[0]
     for key, name in _MANY.items():
-        found = _values(files, name)
+        found = texts.values(files, name)
         if found:
-            case[key] = found
+            case[key] = [*found]
     case["expect"] = expected
     return documents.to_yaml(case)
 
@@ -76,8 +75,3 @@ def _without_owner(manifest: Value) -> Value:
     if isinstance(metadata, dict):
         metadata.pop("ownerReferences", None)
     return kept
-
-
-def _values(files: Mapping[str, str], name: str) -> list[Value]:
-    source = Source(name=name, text=files.get(name, ""))
-    return [document.value for document in sources.read(source)]

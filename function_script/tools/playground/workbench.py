@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Final
 from function_script import documents
 from function_script.diagnostics import to_frame
 from function_script.errors import FatalError, InputError
-from function_script.source import Source
-from function_script.tools import render, sources
+from function_script.tools import render
 from function_script.tools.cases.outcome import Recorder, to_object
-from function_script.tools.playground import cases, folders, graph
+from function_script.tools.playground import cases, folders, graph, texts
 from function_script.tools.render import author, functions, output, runners, steps
 from function_script.tools.render.pipeline import PipelineError
 
@@ -70,7 +69,7 @@ class Workbench:
                 problems = [self._problem(problem) for problem in error.diagnostics]
                 found = {"problems": [*problems], "documents": [], "events": [], "graph": {}}
             else:
-                found = {"problems": [], **_shown(rendered, _load(files, "observed.yaml"))}
+                found = {"problems": [], **_shown(rendered, texts.load(files, "observed.yaml"))}
             seconds = time.perf_counter() - started
         milliseconds = round(seconds * _MILLISECONDS, 1)
         return {**found, "printed": "".join(printed), "milliseconds": milliseconds}
@@ -85,17 +84,17 @@ class Workbench:
         return cases.to_case(files, cases.expected(rendered.outcome))
 
     def _render(self, files: Mapping[str, str], bench: Bench) -> Rendered:
-        composition = _one(files, folders.COMPOSITION, "a Composition")
+        composition = texts.load_one(files, folders.COMPOSITION, "a Composition")
         self._write_programs(files)
-        observed = _load(files, "observed.yaml")
+        observed = texts.load(files, "observed.yaml")
         spans = {index: document.span() for index, document in enumerate(observed)}
         given = render.Given(
-            xr=_one(files, folders.XR, "an XR").value,
+            xr=texts.load_one(files, folders.XR, "an XR").value,
             composition=composition.value,
             observed=[document.value for document in observed],
-            required=_values(files, "required.yaml"),
-            credentials=_values(files, "credentials.yaml"),
-            xrd=_one(files, "xrd.yaml", "an XRD").value if files.get("xrd.yaml") else None,
+            required=texts.values(files, "required.yaml"),
+            credentials=texts.values(files, "credentials.yaml"),
+            xrd=_xrd(files),
             spans={index: span for index, span in spans.items() if span is not None},
         )
         with author.positions(composition, self._root):
@@ -139,29 +138,15 @@ def _unheard(text: str) -> None:
 
 
 def _runner(files: Mapping[str, str], given: render.Given, bench: Bench) -> Runner:
-    manifests = _values(files, "functions.yaml") if files.get("functions.yaml") else None
+    manifests = texts.values(files, "functions.yaml") if files.get("functions.yaml") else None
     functions.check_kinds(manifests or [])
     known = functions.Known(manifests=manifests, places={}, annotations={})
     places = functions.find_places(steps.parse(given.composition), known)
     return runners.build(places, bench, _TIMEOUT_SECONDS)
 
 
-def _load(files: Mapping[str, str], name: str) -> list[Document]:
-    """The objects of one text; none when there is no such text."""
-    return sources.read(Source(name=name, text=files.get(name, "")))
-
-
-def _values(files: Mapping[str, str], name: str) -> list[Object]:
-    return [document.value for document in _load(files, name)]
-
-
-def _one(files: Mapping[str, str], name: str, what: str) -> Document:
-    found = _load(files, name)
-    if len(found) != 1:
-        raise InputError.of(
-            f'cannot load {what} from "{name}": it holds {len(found)} objects instead of one'
-        )
-    return found[0]
+def _xrd(files: Mapping[str, str]) -> Object | None:
+    return texts.load_one(files, "xrd.yaml", "an XRD").value if files.get("xrd.yaml") else None
 
 
 def _shown(rendered: Rendered, observed: list[Document]) -> Object:
