@@ -88,11 +88,13 @@ class Scope:
     required_resources, extra_resources, credentials, required_schemas; absent fields are empty.
     Resources stand below as ``{"resource": {...}, "connection_details": {...}, "ready": ...}``.
     ``seed`` is the XR's uid (empty when there is none): the root of every stable choice.
+    ``sent`` names those of observed, desired, input and context that the request has, even empty.
     """
 
     request: Lazy
     params: Object = field(default_factory=dict)
     seed: str = ""
+    sent: frozenset[str] = frozenset()
 
     @property
     def xr(self) -> Object:

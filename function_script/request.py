@@ -65,7 +65,17 @@ def scope(
         "credentials": lambda: _credentials(seen),
         "required_schemas": lambda: _schemas(request, struct),
     }
-    return Scope(request=Lazy(parts), params=params, seed=_uid(request))
+    return Scope(request=Lazy(parts), params=params, seed=_uid(request), sent=_sent(request))
+
+
+def _sent(request: wire.Request) -> frozenset[str]:
+    parts = {
+        "observed": request.observed,
+        "desired": request.desired,
+        "input": request.input,
+        "context": request.context,
+    }
+    return frozenset(name for name, part in parts.items() if part is not None)
 
 
 def find_context(request: wire.Request, key: str) -> Value:

@@ -25,13 +25,13 @@ EMPTY: dict[str, Readable] = {
 }
 
 
-def scope(**parts: Readable) -> Scope:
+def scope(*, sent: frozenset[str] = frozenset(), **parts: Readable) -> Scope:
     """A scope with these parts of a request."""
     request = EMPTY | parts
     builders: dict[str, Callable[[], Readable]] = {
         name: lambda value=value: value for name, value in request.items()
     }
-    return Scope(request=Lazy(builders), params={"size": 3})
+    return Scope(request=Lazy(builders), params={"size": 3}, sent=sent)
 
 
 def data(given: Scope, *, mutates: bool = False, params: bool = False) -> dict[str, object]:
@@ -45,6 +45,17 @@ def data(given: Scope, *, mutates: bool = False, params: bool = False) -> dict[s
 def test_empty_fields_are_absent() -> None:
     """A request of nothing is an object with the input alone, as protobuf JSON has it."""
     assert data(scope()) == {"input": {"kind": "GoTemplate"}}
+
+
+def test_what_was_sent_empty_is_there() -> None:
+    """Crossplane calls the first step with an empty context and an empty desired state."""
+    given = scope(sent=frozenset({"observed", "desired", "input", "context"}))
+    assert data(given) == {
+        "observed": {},
+        "desired": {},
+        "input": {"kind": "GoTemplate"},
+        "context": {},
+    }
 
 
 def test_the_shape_is_that_of_protobuf_json() -> None:

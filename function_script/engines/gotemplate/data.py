@@ -1,7 +1,8 @@
 """The data of a template, its dot: the request as protobuf JSON, built where it is touched.
 
-Field names are lowerCamelCase, empty fields are absent, bytes are base64. A template that changes
-its data gets copies, for others may still want what the scope holds.
+Field names are lowerCamelCase, empty fields are absent, bytes are base64. Messages that were sent
+empty are there: Crossplane calls the first step with an empty context and an empty desired state.
+A template that changes its data gets copies, for others may still want what the scope holds.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ def template_data(scope: Scope, *, mutates: bool, params: bool) -> Shelf:
     """The dot of a run; ``mutates``: the template may change it; ``params``: it has ``.params``."""
     request = scope.request
     take: Take = copy_tree if mutates else _same
+    empty = partial(_empty, scope.sent)
     required = _Once(lambda: _groups(request["required_resources"], take))
     builders: dict[str, Builder] = {
         "meta": lambda: _present(take(request["meta"])),
-        "observed": lambda: _state(request["observed"], take),
-        "desired": lambda: _state(request["desired"], take),
-        "input": lambda: take(request["input"]),
-        "context": lambda: _present(take(request["context"])),
+        "observed": lambda: _state(request["observed"], take) or empty("observed"),
+        "desired": lambda: _state(request["desired"], take) or empty("desired"),
+        "input": lambda: take(request["input"]) or empty("input"),
+        "context": lambda: take(request["context"]) or empty("context"),
         "requiredResources": required,
         # Fetched resources by their old name, too: templates of both ages find them.
         "extraResources": lambda: _groups(request["extra_resources"], take, instead=required),
@@ -75,15 +77,18 @@ def _present(value: object) -> object:
     return value or ABSENT
 
 
+def _empty(sent: frozenset[str], field: str) -> object:
+    return {} if field in sent else ABSENT
+
+
 def _state(state: object, take: Take) -> object:
     if not isinstance(state, Mapping):
-        return ABSENT
+        return None
     resources = state["resources"]
     builders: dict[str, Builder] = {"composite": lambda: _composite(state["composite"], take)}
     if isinstance(resources, Mapping) and resources:
         builders["resources"] = lambda: _each(resources, lambda entry: _resource(entry, take))
-    shelf = Shelf(builders)
-    return shelf or ABSENT
+    return Shelf(builders)
 
 
 def _composite(entry: object, take: Take) -> object:
