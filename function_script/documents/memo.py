@@ -7,16 +7,18 @@ changes nothing but time.
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
 T = TypeVar("T")
 
-# What was seen once is noted by its hash: two of these sets, of which the older one goes.
-_MAX_SEEN = 8192
+# What was seen once is noted by its hash, each in the one slot it may have: a table of fixed size
+# for as long as the process lives. A power of two, and more than a memo usually has entries.
+_SLOTS: Final = 8192
 
 
 class Tally:
@@ -47,8 +49,7 @@ class Memo(Generic[T]):
         # In the order of use. The first key of a plain dict is ever further away, the more
         # others were taken out before it.
         self._entries: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
-        self._seen: set[int] = set()
-        self._seen_before: set[int] = set()
+        self._seen = array("q", bytes(8 * _SLOTS))
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -74,11 +75,10 @@ class Memo(Generic[T]):
         self._bytes += size_bytes
 
     def _was_seen(self, mark: int) -> bool:
-        if mark in self._seen or mark in self._seen_before:
+        slot = mark & (_SLOTS - 1)
+        if self._seen[slot] == mark:
             return True
-        if len(self._seen) >= _MAX_SEEN:
-            self._seen, self._seen_before = set(), self._seen
-        self._seen.add(mark)
+        self._seen[slot] = mark
         return False
 
     def forget(self, key: Hashable) -> None:
