@@ -22,6 +22,8 @@ class Limits:
     """Ceilings for one run of one step; the defaults are an operator's defaults."""
 
     timeout_seconds: float = 2.0
+    # As errors say it: a call may leave less time than the flag allows.
+    timeout_set_by: str = "--timeout"
     memory_bytes: int = 256 * MIB
     # Crossplane refuses a response over 4 MiB; below it the error can still be told.
     output_bytes: int = 4 * MIB - 64 * 1024
@@ -118,7 +120,9 @@ class Ruling:
         ceiling, in_force = (
             getattr(each, limit.field) for each in (self._ceilings, self._in_force)
         )
-        return f"set by {limit.path if in_force < ceiling else limit.flag}"
+        if in_force < ceiling:
+            return f"set by {limit.path}"
+        return f"set by {self._ceilings.timeout_set_by if name == 'time' else limit.flag}"
 
 
 def name_of(error: LimitError) -> str:

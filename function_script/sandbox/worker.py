@@ -119,7 +119,8 @@ def _within(limits: Limits, budget_seconds: float) -> Limits:
     if budget_seconds >= limits.timeout_seconds:
         return limits
     # Rounded, since it is shown to people.
-    return replace(limits, timeout_seconds=round(budget_seconds, 2))
+    left = round(budget_seconds, 2)
+    return replace(limits, timeout_seconds=left, timeout_set_by="the call's deadline")
 
 
 def _take_log() -> str:

@@ -118,7 +118,7 @@ def test_a_limit_that_nobody_sets_says_nothing_of_it() -> None:
 
 def test_every_limit_has_a_flag_and_a_name() -> None:
     """What Limits bounds is in the table, and its flag is one of the server's, but for files."""
-    settings = {"program_root", "default_source", "default_options"}
+    settings = {"timeout_set_by", "program_root", "default_source", "default_options"}
     assert {limit.field for limit in LIMITS.values()} == {f.name for f in fields(Limits)} - settings
     flags = {
         name for option in serve.params if isinstance(option, click.Option) for name in option.opts
