@@ -9,6 +9,7 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from hpack import Decoder, Encoder
+from patience import PATIENCE_SECONDS
 
 from function_script.limits import MIB
 from function_script.server import transport
@@ -89,7 +90,7 @@ class InLoop:
         """Have ``task`` done in the loop, and wait for that."""
         done = threading.Event()
         self.loop.call_soon_threadsafe(lambda: (task(), done.set()))
-        assert done.wait(5)
+        assert done.wait(PATIENCE_SECONDS)
 
     def stop(self) -> None:
         """End it; nothing may have been raised into the loop."""
@@ -135,7 +136,7 @@ class RawClient:
     """A connection that has shaken hands, unless ``greets`` is False."""
 
     def __init__(self, port: int, *, greets: bool = True, settings: bytes = b"") -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=5)
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS)
         self._rest = b""
         self.encoder = Encoder()
         self.decoder = Decoder()

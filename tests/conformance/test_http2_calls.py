@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
-import time
 import zlib
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import SLACK_SECONDS, wait_until
 from raw_http2 import (
     DATA,
     END_HEADERS,
@@ -71,9 +72,7 @@ def head(**changed: str) -> list[tuple[str, str]]:
 
 def wait_for(recorder: Recorder, calls: int) -> None:
     """Until so many requests are there."""
-    deadline = time.monotonic() + 5
-    while len(recorder.calls) < calls and time.monotonic() < deadline:
-        time.sleep(0.001)
+    wait_until(lambda: len(recorder.calls) >= calls)
     assert len(recorder.calls) == calls
 
 
@@ -187,9 +186,7 @@ def test_a_lost_client_cancels_its_calls(recorder: Recorder, served: InLoop) -> 
     with RawClient(served.port) as client:
         client.send(b"".join(client.call(stream) for stream in (1, 3, 5)))
         wait_for(recorder, 3)
-    deadline = time.monotonic() + 5
-    while recorder.cancelled < 3 and time.monotonic() < deadline:
-        time.sleep(0.001)
+    wait_until(lambda: recorder.cancelled >= 3)
     assert recorder.cancelled == 3
 
 
@@ -312,13 +309,21 @@ def test_only_grpc_is_answered_with_200(
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("2H", 7200), ("3M", 180), ("4S", 4), ("5000m", 5), ("6000000u", 6), ("70000000n", 0.07)],
+    [("2H", 7200), ("3M", 180), ("40S", 40), ("50000m", 50), ("60000000u", 60), ("99999999n", 0.1)],
 )
 def test_timeouts_are_in_every_unit(
     client: RawClient, recorder: Recorder, text: str, seconds: float
 ) -> None:
     """Less what is kept to answer in time."""
-    client.send(client.call(1, head=head(grpc_timeout=text)))
-    client.response(1)
-    margin = min(0.1, seconds * 0.2)
-    assert seconds - margin - 0.05 < recorder.calls[0].seconds <= seconds - margin
+    streams = count(1, 2)
+
+    def is_served() -> bool:
+        stream = next(streams)
+        client.send(client.call(stream, head=head(grpc_timeout=text)))
+        client.response(stream)
+        return bool(recorder.calls)
+
+    # A tenth of a second may be over before a busy machine has looked.
+    wait_until(is_served)
+    most = seconds - min(0.1, seconds * 0.2)
+    assert max(0, most - SLACK_SECONDS) < recorder.calls[0].seconds <= most

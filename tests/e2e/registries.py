@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
-import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,11 +49,12 @@ def serve(directory: Path, auth: str = "") -> Iterator[str]:
 def wait_for(address: str) -> None:
     """Until something listens there."""
     host, _, port = address.partition(":")
-    for _ in range(200):
+
+    def listens() -> bool:
         try:
             socket.create_connection((host, int(port)), timeout=1).close()
         except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    pytest.fail(f"nothing listens at {address}")
+            return False
+        return True
+
+    wait_until(listens)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 import grpc
+from patience import PATIENCE_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER_NAME = "function-script.crossplane-system"
-_START_SECONDS = 20.0
-_STOP_SECONDS = 30.0
+_STOP_SECONDS = 2 * PATIENCE_SECONDS
+# A worker that has used so much has more to do than to find a program.
+_BEGUN_SECONDS = 0.1
 _ANY_SIZE = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 
 
@@ -52,6 +54,7 @@ class Server:
         self.log: deque[dict[str, object]] = deque(maxlen=keeps)
         self.text: deque[str] = deque(maxlen=keeps)
         self._announced: dict[str, object] = {}
+        self._is_told_to_end = False
         self._is_serving = threading.Event()
         began = time.monotonic()
         self._process = subprocess.Popen(
@@ -66,7 +69,7 @@ class Server:
         )
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
-        self._is_serving.wait(_START_SECONDS)
+        self._is_serving.wait(PATIENCE_SECONDS)
         self.start_seconds = time.monotonic() - began
 
     def __enter__(self) -> Self:
@@ -112,11 +115,12 @@ class Server:
 
     def signal(self, number: signal.Signals) -> None:
         """Send it a signal."""
+        self._is_told_to_end |= number == signal.SIGTERM
         self._process.send_signal(number)
 
     def stop(self) -> int:
-        """End it as Kubernetes does, and return its exit code."""
-        if self._process.poll() is None:
+        """End it as Kubernetes does, with one SIGTERM, and return its exit code."""
+        if not self._is_told_to_end and self._process.poll() is None:
             self.signal(signal.SIGTERM)
         try:
             code = self._process.wait(_STOP_SECONDS)
@@ -138,12 +142,20 @@ class Server:
         pages = Path(f"/proc/{self.pid}/statm").read_text().split()
         return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
 
-    def says(self, text: str, seconds: float = 5.0) -> bool:
-        """Whether the log has ``text``, soon."""
-        end = time.monotonic() + seconds
-        while text not in "".join([*self.text]) and time.monotonic() < end:
-            time.sleep(0.01)
-        return text in "".join([*self.text])
+    def wait_until_it_says(self, text: str) -> None:
+        """Return when the log has ``text``."""
+        wait_until(lambda: text in "".join([*self.text]))
+
+    def wait_until_it_runs(self, count: int) -> None:
+        """Return when so many workers are in the midst of programs that take long."""
+        before = {pid: _cpu_seconds(pid) for pid in self.family()}
+
+        def run() -> bool:
+            _, _, *workers = self.family()
+            used = [_cpu_seconds(pid) - before.get(pid, 0.0) for pid in workers]
+            return sum(seconds > _BEGUN_SECONDS for seconds in used) >= count
+
+        wait_until(run)
 
     def lines(self, message: str) -> list[dict[str, object]]:
         """The lines of the log with that message."""
@@ -167,7 +179,7 @@ def call(
     request: pb.RunFunctionRequest,
     *,
     version: str = "v1",
-    timeout: float = 30.0,
+    timeout: float = PATIENCE_SECONDS,
 ) -> pb.RunFunctionResponse:
     """The response to one request."""
     response: pb.RunFunctionResponse = method(channel, version)(request, timeout=timeout)
@@ -214,3 +226,12 @@ def _children(pid: int) -> list[int]:
         ]
     except OSError:
         return []
+
+
+def _cpu_seconds(pid: int) -> float:
+    """What a process has used so far; 0 when it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import time
 from typing import TYPE_CHECKING
 
 import builders
 from e2e.serving import Server, call
+from patience import wait_until
 
 from function_script import capture, cli
 
@@ -25,7 +25,6 @@ def main(req):
 """
 ENDLESS = "def main(req):\n    [0 for i in range(1000000000) for j in range(1000000000) if 0]\n"
 DATA = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
-WAIT_SECONDS = 10.0
 
 
 def request(script: str, wish: str = "true") -> pb.RunFunctionRequest:
@@ -37,15 +36,13 @@ def request(script: str, wish: str = "true") -> pb.RunFunctionRequest:
 
 def files(directory: Path, count: int) -> list[Path]:
     """The cases, as soon as there are ``count``."""
-    end = time.monotonic() + WAIT_SECONDS
-    while len(found := sorted(directory.glob("*.case.yaml"))) < count and time.monotonic() < end:
-        time.sleep(0.05)
-    return found
+    wait_until(lambda: len([*directory.glob("*.case.yaml")]) >= count)
+    return sorted(directory.glob("*.case.yaml"))
 
 
 def test_requests_are_captured_and_replayed(tmp_path: Path) -> None:
     """Good ones, failing ones, and those whose worker was ended; with no secret in a file."""
-    flags = ("--insecure", "--capture-dir", str(tmp_path), "--timeout", "500ms")
+    flags = ("--insecure", "--capture-dir", str(tmp_path), "--timeout", "2s")
     with Server(*flags) as server, server.channel() as channel:
         for script in (PROGRAM, "def main(req):\n    fail('no')\n", ENDLESS):
             call(channel, request(script))

@@ -16,11 +16,12 @@ import builders
 import grpc
 import pytest
 from e2e.serving import Server, call, method
+from patience import PATIENCE_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 BODY = "def main(req):\n"
 NOTHING = builders.starlark(BODY + "    return {}\n")
@@ -46,7 +47,7 @@ TRANSPORTS = ["http2", "grpcio"]
 @pytest.fixture(scope="module", params=TRANSPORTS)
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server for all faults one after another."""
-    with Server("--insecure", "--timeout", "8s", "--transport", request.param) as server:
+    with Server("--insecure", "--timeout", "50s", "--transport", request.param) as server:
         yield server
 
 
@@ -59,8 +60,8 @@ def channel(server: Server) -> Iterator[grpc.Channel]:
         yield channel
         assert is_well(channel)
     # Four descriptors for each worker; some more workers may be idle than before.
-    assert soon(lambda: open_files(server) <= files + 24), (files, open_files(server))
-    assert soon(lambda: len(server.family()) <= processes + 5)
+    wait_until(lambda: open_files(server) <= files + 24)
+    wait_until(lambda: len(server.family()) <= processes + 5)
 
 
 def is_well(channel: grpc.Channel) -> bool:
@@ -74,14 +75,6 @@ def open_files(server: Server) -> int:
     return len(list(Path(f"/proc/{server.pid}/fd").iterdir()))
 
 
-def soon(holds: Callable[[], bool]) -> bool:
-    """Whether that comes true within some seconds."""
-    end = time.monotonic() + 8
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.05)
-    return holds()
-
-
 def zygote_and_workers(server: Server) -> tuple[int, list[int]]:
     """Their process ids: the zygote is the server's child, workers are the zygote's."""
     _, zygote, *workers = server.family()
@@ -93,8 +86,8 @@ def test_a_kill_in_mid_request_is_one_fatal(
     server: Server, channel: grpc.Channel, victims: str
 ) -> None:
     """What was running has a FATAL with desired state as it was; it is not tried again."""
-    running = [method(channel).future(LONG, timeout=20) for _ in range(2)]
-    time.sleep(0.3)
+    running = [method(channel).future(LONG) for _ in range(2)]
+    server.wait_until_it_runs(2)
     zygote, workers = zygote_and_workers(server)
     for pid in workers if victims == "workers" else [zygote]:
         os.kill(pid, signal.SIGKILL)
@@ -110,7 +103,7 @@ def test_clients_that_leave_in_mid_call_leave_nothing(
     """Neither their calls nor their connections."""
     for _ in range(5):
         with server.channel() as other:
-            calls = [method(other).future(LOOP, timeout=10) for _ in range(4)]
+            calls = [method(other).future(LOOP) for _ in range(4)]
             time.sleep(0.05)
             for one in calls[:2]:
                 one.cancel()
@@ -130,7 +123,7 @@ def test_random_and_truncated_bytes_are_answered(channel: grpc.Channel) -> None:
     whole = GOOD.SerializeToString()
     noise = [os.urandom(size) for size in range(1, 400, 20)]
     for data in [*noise, *[whole[:size] for size in range(1, len(whole) - 1, 20)]]:
-        response = pb.RunFunctionResponse.FromString(send(data, timeout=5))
+        response = pb.RunFunctionResponse.FromString(send(data, timeout=PATIENCE_SECONDS))
         # A request may be whole again by chance where it was cut, and then lacks something.
         assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL], data
 
@@ -165,7 +158,7 @@ def test_no_descriptors_left_is_told_and_survived(server: Server, channel: grpc.
     try:
         for pid in workers:
             os.kill(pid, signal.SIGKILL)
-        running = [method(channel).future(LOOP, timeout=10) for _ in range(12)]
+        running = [method(channel).future(LOOP) for _ in range(12)]
         said = [one.result().results[0].message for one in running]
     finally:
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)

@@ -16,6 +16,7 @@ import pytest
 from e2e.authority import Authority
 from e2e.serving import SERVER_NAME, Server, call, method
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from patience import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,9 @@ TRACE = "0af7651916cd43dd8448eb211c80319c"
 def fetch(server: Server, path: str) -> tuple[int, str]:
     """Status and text of a page."""
     try:
-        with urllib.request.urlopen(f"http://{server.metrics_address}{path}", timeout=5) as page:
+        with urllib.request.urlopen(
+            f"http://{server.metrics_address}{path}", timeout=PATIENCE_SECONDS
+        ) as page:
             return page.status, page.read().decode()
     except urllib.error.HTTPError as error:
         with error:
@@ -43,7 +46,7 @@ def fetch(server: Server, path: str) -> tuple[int, str]:
 
 def test_metrics_tell_what_happened() -> None:
     """Requests by outcome, a lost worker by its cause; the log names the XR of both."""
-    with Server("--insecure", "--timeout", "1s") as server, server.channel() as channel:
+    with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
         call(channel, GOOD)
         call(channel, BOMB)
         status, text = fetch(server, "/metrics")
@@ -81,14 +84,13 @@ def test_a_refused_call_is_counted_and_logged() -> None:
 
 def test_a_stopping_server_lives_and_is_not_ready() -> None:
     """Kubernetes sends no more calls, and does not restart what is about to end."""
-    with Server("--insecure", "--timeout", "20s") as server, server.channel() as channel:
+    with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
         assert fetch(server, "/livez") == (200, "ok\n")
         assert fetch(server, "/readyz") == (200, "ok\n")
-        begun = method(channel).future(SLOW, timeout=30)
-        time.sleep(0.15)
-        assert 'function_script_workers{state="' in fetch(server, "/metrics")[1]
+        begun = method(channel).future(SLOW)
+        server.wait_until_it_runs(1)
         server.signal(signal.SIGTERM)
-        assert server.says('"msg":"stopping"')
+        server.wait_until_it_says('"msg":"stopping"')
         assert fetch(server, "/readyz") == (503, "not serving\n")
         assert fetch(server, "/livez") == (200, "ok\n")
         assert not begun.result().results
@@ -152,7 +154,7 @@ def test_a_trace_goes_on_in_the_server(collector: Collector, transport: str) -> 
     flags = ["--insecure", "--transport", transport]
     with Server(*flags, env=env) as server, server.channel() as channel:
         parent = (("traceparent", f"00-{TRACE}-b7ad6b7169203331-01"),)
-        method(channel)(GOOD, timeout=5, metadata=parent)
+        method(channel)(GOOD, timeout=PATIENCE_SECONDS, metadata=parent)
         assert server.stop() == 0
     (sent,) = collector.requests
     (spans,) = sent.resource_spans

@@ -11,6 +11,7 @@ import grpc
 import pytest
 from e2e.authority import Authority, Identity
 from e2e.serving import SERVER_NAME, Server, call
+from patience import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def answers(channel: grpc.Channel) -> bool:
     """Whether a call over this connection is answered."""
     with channel:
         try:
-            return "a" in call(channel, REQUEST, timeout=3).desired.resources
+            return "a" in call(channel, REQUEST, timeout=PATIENCE_SECONDS).desired.resources
         except grpc.RpcError as error:
             if error.code() is not grpc.StatusCode.UNAVAILABLE:
                 raise
@@ -105,7 +106,7 @@ def test_another_servers_name_is_not_ours(server: Server, authority: Authority) 
 def test_health_needs_no_certificate(server: Server) -> None:
     """The probes' port is plain text beside a TLS server."""
     with grpc.insecure_channel(server.health_address) as channel:
-        grpc.channel_ready_future(channel).result(timeout=5)
+        grpc.channel_ready_future(channel).result(timeout=PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize("exists", [True, False], ids=["certificates", "missing directory"])

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import pytest
 import yaml
+from patience import stretched
 
 from function_script import documents
 from function_script.documents import Memo, composer
@@ -40,7 +41,7 @@ def test_bombs_are_refused_at_once(text: str, message: str) -> None:
     begin = time.process_time()
     with pytest.raises(LimitError, match=message):
         documents.read_stream(text)
-    assert time.process_time() - begin < 1
+    assert time.process_time() - begin < stretched(1)
 
 
 def test_deep_aliases_count_as_written_out() -> None:
@@ -85,7 +86,7 @@ def test_odd_texts_take_no_time(text: str) -> None:
     begin = time.process_time()
     with suppress(FatalError):
         documents.read_stream(text)
-    assert time.process_time() - begin < 2
+    assert time.process_time() - begin < stretched(2)
 
 
 def test_without_libyaml_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:

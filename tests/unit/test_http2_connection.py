@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import socket
-import time
 import weakref
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
 from hpack import Encoder
+from patience import PATIENCE_SECONDS, wait_until
 from raw_http2 import HEAD, PREFACE, InLoop, RawClient, Recorder, frame, message
 
 from function_script.server.http2 import listener
@@ -220,20 +220,22 @@ def test_connections_are_bounded(served: InLoop, monkeypatch: pytest.MonkeyPatch
     with RawClient(served.port):
         with RawClient(served.port), RawClient(served.port, greets=False) as third:
             assert third.next() is None
-        deadline = time.monotonic() + 5
-        while time.monotonic() < deadline:
-            with RawClient(served.port, greets=False) as fourth:
-                if fourth.next() is not None:
-                    return
-        raise AssertionError("nobody was let in")
+        wait_until(lambda: is_let_in(served.port))
+
+
+def is_let_in(port: int) -> bool:
+    """Whether one more client hears anything."""
+    with RawClient(port, greets=False) as client:
+        return client.next() is not None
 
 
 def test_health_is_watched(served: InLoop) -> None:
     """What it is now, what it becomes, and that it ends; unknown services are unknown."""
     with grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel:
         stub = health_pb2_grpc.HealthStub(channel)
-        watched = stub.Watch(health_pb2.HealthCheckRequest(service=SERVICE), timeout=5)
-        other = stub.Watch(health_pb2.HealthCheckRequest(service="other"), timeout=5)
+        ask = health_pb2.HealthCheckRequest
+        watched = stub.Watch(ask(service=SERVICE), timeout=PATIENCE_SECONDS)
+        other = stub.Watch(ask(service="other"), timeout=PATIENCE_SECONDS)
         assert next(watched).status == Serving.SERVING
         assert next(other).status == Serving.SERVICE_UNKNOWN
         served.call(lambda: served.health.set(Serving.NOT_SERVING))
@@ -243,7 +245,7 @@ def test_health_is_watched(served: InLoop) -> None:
             next(watched)
         assert error.value.code() is grpc.StatusCode.UNAVAILABLE
         with pytest.raises(grpc.RpcError) as error:
-            stub.Check(health_pb2.HealthCheckRequest(service="other"), timeout=5)
+            stub.Check(ask(service="other"), timeout=PATIENCE_SECONDS)
         assert error.value.code() is grpc.StatusCode.NOT_FOUND
 
 
@@ -264,7 +266,7 @@ def test_reflection_answers_every_question(served: InLoop, version: str) -> None
             request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
             response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
         )
-        answers = list(info(iter(questions), timeout=10))
+        answers = list(info(iter(questions), timeout=PATIENCE_SECONDS))
     names = {service.name for service in answers[0].list_services_response.service}
     assert {SERVICE, SERVICE.replace(".v1.", ".v1beta1."), "grpc.health.v1.Health"} <= names
     assert len(answers[1].file_descriptor_response.file_descriptor_proto) == 3

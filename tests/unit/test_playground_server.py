@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from patience import PATIENCE_SECONDS
 
 from function_script.errors import InputError
 from function_script.tools.playground import Playground, folders
@@ -41,7 +42,7 @@ class Visitor:
         self, method: str, path: str, body: str | None = None, **headers: str
     ) -> tuple[int, str, http.client.HTTPMessage]:
         """Status, text and headers of the answer."""
-        connection = http.client.HTTPConnection(self.authority, timeout=20)
+        connection = http.client.HTTPConnection(self.authority, timeout=PATIENCE_SECONDS)
         try:
             connection.request(method, path, body, {**self.headers, **headers})
             answer = connection.getresponse()

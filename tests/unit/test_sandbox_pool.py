@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import sandbox_handlers
+from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 from sandbox_handlers import PROBLEM
 
 from function_script.errors import LimitError, SandboxError
@@ -32,11 +33,20 @@ OPTIONS = PoolOptions(
     spare=0,
     max_request_bytes=4 * MIB,
 )
+# For what ends otherwise than by its time, on the slowest machine.
+PATIENT = replace(OPTIONS, limits=replace(OPTIONS.limits, timeout_seconds=PATIENCE_SECONDS))
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
     """One pool for all tests that leave it as they found it."""
+    with Pool(PATIENT) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def hasty() -> Iterator[Pool]:
+    """The same with little time for each run."""
     with Pool(OPTIONS) as pool:
         yield pool
 
@@ -100,17 +110,45 @@ def test_workers_know_no_grpc(pool: Pool) -> None:
     assert "grpc" not in answer(pool.run(b"modules")).split()
 
 
+LATE = [
+    # command, what the error says
+    (b"spin", "took longer than its limit of 0.4 s (set by --timeout)"),
+    (b"big-integer", "took longer than its limit of 0.4 s"),
+    (b"deafen", "took longer than its limit of 0.4 s"),
+    (b"stop", "took longer than its limit of 0.4 s"),
+    (b"narrow 0.1 64 spin", "its limit of 0.1 s (set by limits.timeout)"),
+    (b"narrow 9 64 spin", "its limit of 0.4 s (set by --timeout)"),
+]
+
+
+@pytest.mark.parametrize(("command", "text"), LATE, ids=str)
+def test_what_takes_too_long_is_ended(hasty: Pool, command: bytes, text: str) -> None:
+    """Whatever a worker does or does not do, its error comes in time and names the limit."""
+    began = time.monotonic()
+    failed = failure(hasty.run(command))
+    assert time.monotonic() - began < TIMEOUT_SECONDS + SLACK_SECONDS
+    assert failed.cause is Cause.TIMEOUT
+    assert text in str(failed.error)
+    assert isinstance(failed.error, LimitError)
+    assert answer(hasty.run(b"echo next")) == "next"
+
+
+@pytest.mark.serial
+def test_a_limit_of_time_is_kept_closely(hasty: Pool) -> None:
+    """On a machine with nothing else to do, an error is late by a quarter of a second at most."""
+    seconds = []
+    for _ in range(4):
+        began = time.monotonic()
+        assert failure(hasty.run(b"spin")).cause is Cause.TIMEOUT
+        seconds.append(time.monotonic() - began)
+    assert min(seconds) < TIMEOUT_SECONDS + 0.25
+
+
 FAILURES = [
     # command, cause, what the error says
-    (b"spin", Cause.TIMEOUT, "took longer than its limit of 0.4 s (set by --timeout)"),
-    (b"big-integer", Cause.TIMEOUT, "took longer than its limit of 0.4 s"),
-    (b"deafen", Cause.TIMEOUT, "took longer than its limit of 0.4 s"),
-    (b"stop", Cause.TIMEOUT, "took longer than its limit of 0.4 s"),
-    (b"narrow 0.1 64 spin", Cause.TIMEOUT, "its limit of 0.1 s (set by limits.timeout)"),
-    (b"narrow 9 64 spin", Cause.TIMEOUT, "its limit of 0.4 s (set by --timeout)"),
     (b"allocate 500", Cause.MEMORY, "its limit of 128 MiB (set by --memory-limit)"),
-    (b"narrow 1 32 allocate 60", Cause.MEMORY, "its limit of 32 MiB (set by limits.memory)"),
-    (b"narrow 9 16 hoard", Cause.MEMORY, "needed more memory"),
+    (b"narrow 30 32 allocate 60", Cause.MEMORY, "its limit of 32 MiB (set by limits.memory)"),
+    (b"narrow 30 16 hoard", Cause.MEMORY, "needed more memory"),
     (b"signal 6", Cause.MEMORY, "needed more memory"),
     (b"panic out of memory", Cause.MEMORY, "needed more memory"),
     (b"panic failed printing to stderr: x", Cause.OUTPUT, "printed more than 64 KiB"),
@@ -129,13 +167,11 @@ FAILURES = [
 
 @pytest.mark.parametrize(("command", "cause", "text"), FAILURES, ids=str)
 def test_failures_are_explained(pool: Pool, command: bytes, cause: Cause, text: str) -> None:
-    """Whatever ends a run, the error names it in time, and the next request is answered."""
-    began = time.monotonic()
+    """Whatever ends a run, the error names it, and the next request is answered."""
     failed = failure(pool.run(command))
-    assert time.monotonic() - began < TIMEOUT_SECONDS + 0.25
     assert failed.cause is cause
     assert text in str(failed.error)
-    limits = {Cause.TIMEOUT, Cause.MEMORY, Cause.OUTPUT}
+    limits = {Cause.MEMORY, Cause.OUTPUT}
     assert isinstance(failed.error, LimitError if cause in limits else SandboxError)
     assert answer(pool.run(b"echo next")) == "next"
 
@@ -161,7 +197,7 @@ def test_prints_survive_a_kill(pool: Pool) -> None:
 def test_narrowed_limits_end_with_their_request(pool: Pool) -> None:
     """The next request has the operator's memory and time again."""
     before = answer(pool.run(b"limit RLIMIT_AS"))
-    assert answer(pool.run(b"narrow 0.1 16 echo x")) == "x"
+    assert answer(pool.run(b"narrow 30 16 echo x")) == "x"
     assert answer(pool.run(b"limit RLIMIT_AS")) == before
 
 
@@ -206,8 +242,8 @@ def test_requests_over_the_limit_are_refused(pool: Pool) -> None:
 
 def test_responses_that_do_not_fit_are_refused() -> None:
     """A response larger than the shared memory fails its own request only."""
-    with Pool(OPTIONS) as pool:
-        assert failure(pool.run(b"narrow 1 128 swell 21")).cause is Cause.OUTPUT
+    with Pool(PATIENT) as pool:
+        assert failure(pool.run(b"narrow 30 128 swell 21")).cause is Cause.OUTPUT
         assert answer(pool.run(b"echo next")) == "next"
 
 
@@ -263,26 +299,26 @@ def test_a_handler_that_cannot_be_imported_is_reported(capfd: pytest.CaptureFixt
 
 def test_waiting_ends_at_the_callers_deadline() -> None:
     """When every place is taken, a request waits no longer than its caller does."""
-    options = PoolOptions(
-        module="sandbox_handlers", limits=OPTIONS.limits, workers=1, slow_workers=0
-    )
-    with Pool(options) as pool, ThreadPoolExecutor(1) as threads:
+    options = replace(PATIENT, slow_workers=0)
+    with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
         pool.fill()
         hostile = threads.submit(pool.run, b"spin")
-        time.sleep(0.05)
+        wait_until(lambda: pool.load().busy)
         failed = failure(pool.run(b"echo x", timeout_seconds=0.1))
         assert failed.cause is Cause.WAITED
-        assert "waited 0.1 s for a free worker" in str(failed.error)
-        assert failure(hostile.result()).cause is Cause.TIMEOUT
+        assert "s for a free worker, until the call's deadline" in str(failed.error)
+        assert 0.1 <= failed.waited_seconds < SLACK_SECONDS
+        assert not hostile.done()
 
 
 def test_long_runs_do_not_hold_up_short_ones() -> None:
-    """With the only quick worker looping, a short request gets another one at once."""
-    with Pool(OPTIONS) as pool, ThreadPoolExecutor(2) as threads:
-        pool.fill()
+    """With the only quick worker looping, a short request gets another one soon."""
+    with ThreadPoolExecutor(2) as threads, Pool(PATIENT) as pool:
+        for _ in range(200):  # After which it is known how short runs are here.
+            answer(pool.run(b"echo x"))
         hostile = [threads.submit(pool.run, b"spin") for _ in range(2)]
-        time.sleep(0.02)
-        assert answer(pool.run(b"echo x", timeout_seconds=0.35)) == "x"
+        wait_until(lambda: pool.load().busy)
+        assert answer(pool.run(b"echo x")) == "x"
         assert not any(run.done() for run in hostile)
 
 

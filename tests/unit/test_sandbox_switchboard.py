@@ -8,10 +8,12 @@ import os
 import signal
 import time
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import PATIENCE_SECONDS, SLACK_SECONDS
 
 from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
@@ -38,6 +40,9 @@ OPTIONS = PoolOptions(
     spare=0,
     key_of=owner,
 )
+# For what ends otherwise than by its time, on the slowest machine.
+PATIENT = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=PATIENCE_SECONDS))
+ONE_PLACE = replace(PATIENT, slow_workers=0)
 
 
 class Caller:
@@ -46,17 +51,19 @@ class Caller:
     def __init__(self, switchboard: Switchboard) -> None:
         self.switchboard = switchboard
 
-    def start(self, data: bytes, seconds: float = 5.0) -> asyncio.Future[Reply]:
+    def start(self, data: bytes, seconds: float = PATIENCE_SECONDS) -> asyncio.Future[Reply]:
         """The reply to come."""
         return self.begin(data, seconds)[1]
 
-    def begin(self, data: bytes, seconds: float = 5.0) -> tuple[Job, asyncio.Future[Reply]]:
+    def begin(
+        self, data: bytes, seconds: float = PATIENCE_SECONDS
+    ) -> tuple[Job, asyncio.Future[Reply]]:
         """The same, with what is needed to cancel."""
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         return self.switchboard.start(data, seconds, future.set_result), future
 
 
-def run(test: Callable[[Caller], Awaitable[None]], options: PoolOptions = OPTIONS) -> None:
+def run(test: Callable[[Caller], Awaitable[None]], options: PoolOptions = PATIENT) -> None:
     """Run a test in a loop with a pool."""
 
     async def main() -> None:
@@ -99,10 +106,29 @@ def test_requests_are_answered_in_turn() -> None:
     run(test)
 
 
+LATE = [
+    (b"spin", "took longer than its limit of 0.4 s (set by --timeout)"),
+    (b"deafen", "took longer than its limit of 0.4 s"),
+    (b"narrow 0.1 64 spin", "its limit of 0.1 s (set by limits.timeout)"),
+]
+
+
+@pytest.mark.parametrize(("command", "message"), LATE, ids=str)
+def test_what_takes_too_long_is_ended(command: bytes, message: str) -> None:
+    """The error comes in time and names the limit, and the next request is answered."""
+
+    async def test(caller: Caller) -> None:
+        began = time.monotonic()
+        reply = await caller.start(command)
+        assert time.monotonic() - began < LIMITS.timeout_seconds + SLACK_SECONDS
+        assert cause(reply) is Cause.TIMEOUT
+        assert message in str(reply.error)  # type: ignore[union-attr] # it has failed
+        assert text(await caller.start(b"echo next")) == b"next"
+
+    run(test, OPTIONS)
+
+
 FAILURES = [
-    (b"spin", Cause.TIMEOUT, "took longer than its limit of 0.4 s (set by --timeout)"),
-    (b"deafen", Cause.TIMEOUT, "took longer than its limit of 0.4 s"),
-    (b"narrow 0.1 64 spin", Cause.TIMEOUT, "its limit of 0.1 s (set by limits.timeout)"),
     (b"allocate 500", Cause.MEMORY, "its limit of 128 MiB (set by --memory-limit)"),
     (b"segfault", Cause.CRASH, "crashed (is something nested too deeply?)"),
     (b"signal 9", Cause.KILLED, "killed from outside"),
@@ -113,12 +139,10 @@ FAILURES = [
 
 @pytest.mark.parametrize(("command", "expected", "message"), FAILURES, ids=str)
 def test_failures_are_explained(command: bytes, expected: Cause, message: str) -> None:
-    """Whatever ends a run, the error names it in time, and the next request is answered."""
+    """Whatever ends a run, the error names it, and the next request is answered."""
 
     async def test(caller: Caller) -> None:
-        began = time.monotonic()
         reply = await caller.start(command)
-        assert time.monotonic() - began < LIMITS.timeout_seconds + 0.25
         assert cause(reply) is expected
         assert message in str(reply.error)  # type: ignore[union-attr] # it has failed
         assert text(await caller.start(b"echo next")) == b"next"
@@ -141,20 +165,20 @@ def test_waiting_ends_at_the_callers_deadline() -> None:
 
     async def test(caller: Caller) -> None:
         hostile = caller.start(b"spin")
-        began = time.monotonic()
         assert cause(await caller.start(b"echo x", 0.1)) is Cause.WAITED
-        assert time.monotonic() - began < 0.2
-        assert cause(await hostile) is Cause.TIMEOUT
+        assert not hostile.done()
 
-    run(test, PoolOptions(module="sandbox_handlers", limits=LIMITS, workers=1, slow_workers=0))
+    run(test, ONE_PLACE)
 
 
 def test_long_runs_do_not_hold_up_short_ones() -> None:
     """With the only quick worker looping, a short request gets another one soon."""
 
     async def test(caller: Caller) -> None:
+        for _ in range(200):  # After which it is known how short runs are here.
+            await caller.start(b"echo x")
         hostile = [caller.start(b"spin") for _ in range(2)]
-        assert text(await caller.start(b"echo x", 0.35)) == b"x"
+        assert text(await caller.start(b"echo x")) == b"x"
         assert not any(reply.done() for reply in hostile)
 
     run(test)
@@ -172,7 +196,7 @@ def test_what_waits_can_be_cancelled() -> None:
         assert not never.done()
         assert not unheard.done()
 
-    run(test, PoolOptions(module="sandbox_handlers", limits=LIMITS, workers=1, slow_workers=0))
+    run(test, ONE_PLACE)
 
 
 def test_nothing_of_a_request_outlives_it() -> None:
@@ -185,7 +209,8 @@ def test_nothing_of_a_request_outlives_it() -> None:
             jobs = weakref.WeakSet(job for job, _ in pairs)
             await asyncio.gather(*[reply for _, reply in pairs])
             del pairs
-            await asyncio.sleep(0.05)
+            for _ in range(1_000):
+                await asyncio.sleep(0.01 if jobs else 0)
             assert len(jobs) == 0
         finally:
             gc.enable()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 import grpc
 import pytest
+from patience import PATIENCE_SECONDS
 from raw_http2 import MAX_REQUEST_BYTES, InLoop, Recorder
 
 from function_script.errors import InputError
@@ -49,7 +51,7 @@ class InThreads:
             daemon=True,
         )
         self._thread.start()
-        self._stop.wait(10)
+        assert self._stop.wait(PATIENCE_SECONDS)
 
     def stop(self) -> None:
         """End it."""
@@ -62,6 +64,17 @@ class InThreads:
 def recorder() -> Recorder:
     """What stands behind the server."""
     return Recorder()
+
+
+@contextmanager
+def in_loop(recorder: Recorder) -> Iterator[grpc.Channel]:
+    """A channel to a server of our own transport."""
+    served = InLoop(recorder)
+    try:
+        with grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel:
+            yield channel
+    finally:
+        served.stop()
 
 
 @pytest.fixture(params=[InLoop, InThreads], ids=["http2", "grpcio"])
@@ -86,12 +99,10 @@ def test_the_time_left_is_passed_on_less_a_margin(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
 ) -> None:
     """Something is kept to send the answer in time; without a deadline there is no limit."""
-    send(b"1", timeout=5)
-    send(b"1", timeout=0.3)
+    send(b"1", timeout=100)
     send(b"1")
-    assert 4.5 < recorder.calls[0].seconds < 4.95
-    assert 0.1 < recorder.calls[1].seconds < 0.25
-    assert recorder.calls[2].seconds > 1e9
+    assert 100 - PATIENCE_SECONDS < recorder.calls[0].seconds < 99.95
+    assert recorder.calls[1].seconds > 1e9
 
 
 def test_metadata_is_passed_on(send: grpc.UnaryUnaryMultiCallable, recorder: Recorder) -> None:
@@ -139,21 +150,17 @@ def test_compressed_requests_are_served(
 
 def test_other_compressions_are_not_implemented(recorder: Recorder) -> None:
     """deflate, which gRPC's library would decode, is refused cleanly."""
-    served = InLoop(recorder)
-    with grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel:
+    with in_loop(recorder) as channel:
         error = refused(
             channel.unary_unary(METHOD), b"0" * 1_000, compression=grpc.Compression.Deflate
         )
-    served.stop()
     assert error.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
 def test_unknown_methods_are_not_implemented(recorder: Recorder) -> None:
     """Crossplane falls back to another version on UNIMPLEMENTED, and on nothing else."""
-    served = InLoop(recorder)
-    with grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel:
+    with in_loop(recorder) as channel:
         error = refused(channel.unary_unary(METHOD.replace("v1", "v9")), b"1")
-    served.stop()
     assert error.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
@@ -170,14 +177,13 @@ def test_both_versions_are_offered() -> None:
 
 def test_a_port_is_taken_once() -> None:
     """A second server on the same port is refused."""
-    loop = asyncio.new_event_loop()
-    ports = [Port(loop, Router(Health(())), None) for _ in range(2)]
-    number = ports[0].bind("127.0.0.1:0")
-    with pytest.raises(InputError, match="cannot listen on"):
-        ports[1].bind(f"127.0.0.1:{number}")
-    threaded = Threaded(Recorder(), MIB, None)
-    with pytest.raises(InputError, match="cannot listen on"):
-        threaded.listen(f"127.0.0.1:{number}")
-    threaded.close()
-    ports[0].close()
-    loop.close()
+    with ExitStack() as stack:
+        loop = stack.enter_context(closing(asyncio.new_event_loop()))
+        ports = [Port(loop, Router(Health(())), None) for _ in range(2)]
+        number = ports[0].bind("127.0.0.1:0")
+        stack.callback(ports[0].close)
+        with pytest.raises(InputError, match="cannot listen on"):
+            ports[1].bind(f"127.0.0.1:{number}")
+        threaded = stack.enter_context(closing(Threaded(Recorder(), MIB, None)))
+        with pytest.raises(InputError, match="cannot listen on"):
+            threaded.listen(f"127.0.0.1:{number}")

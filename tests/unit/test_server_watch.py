@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import PATIENCE_SECONDS
 
 from function_script.sandbox import Pool, PoolOptions
 from function_script.server import ServeOptions
@@ -29,7 +30,9 @@ def pool() -> Iterator[Pool]:
 def fetch(port: int, path: str) -> tuple[int, str]:
     """Status and text of a page."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as page:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_SECONDS
+        ) as page:
             return page.status, page.read().decode()
     except urllib.error.HTTPError as error:
         with error:

@@ -6,6 +6,7 @@ import contextlib
 import time
 
 import pytest
+from patience import stretched
 
 from function_script.engines.gotemplate import GoFailure, render_text
 
@@ -71,7 +72,7 @@ def test_a_bomb_is_refused_before_it_goes_off(expression: str) -> None:
     started = time.process_time()
     with pytest.raises(GoFailure, match="limit"):
         render_text(f"{{{{ $x := {expression} }}}}", _data())  # type: ignore[arg-type] # shared on purpose
-    assert time.process_time() - started < 2.5
+    assert time.process_time() - started < stretched(2.5)
 
 
 SLOW = [
@@ -105,4 +106,4 @@ def test_hostile_texts_take_linear_time(expression: str) -> None:
     started = time.process_time()
     with contextlib.suppress(GoFailure):
         render_text(f"{{{{ $x := {expression} }}}}", _data())  # type: ignore[arg-type] # shared on purpose
-    assert time.process_time() - started < 1.5
+    assert time.process_time() - started < stretched(1.5)
