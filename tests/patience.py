@@ -7,8 +7,10 @@ machine, and are stretched for others.
 
 from __future__ import annotations
 
+import os
 import time
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 60.0
 SLACK_SECONDS = 10.0
+# A worker that has used so much has more to do than to begin.
+_BUSY_SECONDS = 0.1
 # CPU seconds of the yardstick on the machine where the bounds were measured.
 _YARDSTICK_SECONDS = 0.025
 # What neighbours on the same cores and caches cost, beyond what the yardstick meets.
@@ -28,6 +32,26 @@ def wait_until(holds: Callable[[], object]) -> None:
     while not holds():
         assert time.monotonic() < end, f"not true within {PATIENCE_SECONDS:g} s"
         time.sleep(0.005)
+
+
+def wait_until_busy(processes: Callable[[], list[int]], count: int = 1) -> None:
+    """Return when so many of the processes are in the midst of work that takes long."""
+    before = {pid: _cpu_seconds(pid) for pid in processes()}
+
+    def are_busy() -> bool:
+        used = [_cpu_seconds(pid) - before.get(pid, 0.0) for pid in processes()]
+        return sum(seconds > _BUSY_SECONDS for seconds in used) >= count
+
+    wait_until(are_busy)
+
+
+def _cpu_seconds(pid: int) -> float:
+    """What a process has used so far; 0 when it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def stretched(seconds: float) -> float:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 import grpc
-from patience import PATIENCE_SECONDS, wait_until
+from patience import PATIENCE_SECONDS, wait_until, wait_until_busy
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 SERVER_NAME = "function-script.crossplane-system"
 _STOP_SECONDS = 2 * PATIENCE_SECONDS
-# A worker that has used so much has more to do than to find a program.
-_BEGUN_SECONDS = 0.1
 _ANY_SIZE = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 
 
@@ -148,14 +146,7 @@ class Server:
 
     def wait_until_it_runs(self, count: int) -> None:
         """Return when so many workers are in the midst of programs that take long."""
-        before = {pid: _cpu_seconds(pid) for pid in self.family()}
-
-        def run() -> bool:
-            _, _, *workers = self.family()
-            used = [_cpu_seconds(pid) - before.get(pid, 0.0) for pid in workers]
-            return sum(seconds > _BEGUN_SECONDS for seconds in used) >= count
-
-        wait_until(run)
+        wait_until_busy(lambda: self.family()[2:], count)
 
     def lines(self, message: str) -> list[dict[str, object]]:
         """The lines of the log with that message."""
@@ -226,12 +217,3 @@ def _children(pid: int) -> list[int]:
         ]
     except OSError:
         return []
-
-
-def _cpu_seconds(pid: int) -> float:
-    """What a process has used so far; 0 when it has ended."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import builders
 import pytest
 from hostile.starlark_programs import PROGRAMS
+from patience import SLACK_SECONDS
 
 from function_script import function
 from function_script.engines import ENGINES
@@ -62,7 +64,7 @@ def check_fatal(pool: Pool, request: pb.RunFunctionRequest) -> None:
     """One FATAL in time, desired state untouched, and the next request is answered."""
     began = time.monotonic()
     response = respond(request, pool.run(request.SerializeToString()))
-    assert time.monotonic() - began < LIMITS.timeout_seconds + 0.25
+    assert time.monotonic() - began < LIMITS.timeout_seconds + SLACK_SECONDS
     assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL]
     assert response.desired == request.desired
     following = good("next")
@@ -102,16 +104,18 @@ def test_colliding_keys_in_a_request_are_bounded(pool: Pool) -> None:
     request = builders.request(builders.starlark(GOOD), context={"question": "x", "keys": keys})
     began = time.monotonic()
     pool.run(request.SerializeToString())
-    assert time.monotonic() - began < LIMITS.timeout_seconds + 0.25
+    assert time.monotonic() - began < LIMITS.timeout_seconds + SLACK_SECONDS
 
 
-def test_good_requests_beside_hostile_ones(pool: Pool) -> None:
+def test_good_requests_beside_hostile_ones() -> None:
     """Of forty at once, the twenty good ones all get their own answer."""
     bombs = [case for case in BOMBS if len(case.script) < 1_000]
     hostile = [builders.request(builders.starlark(bombs[n % len(bombs)].script)) for n in range(20)]
     fine = [good(f"question {number}") for number in range(20)]
     requests = [request for pair in zip(hostile, fine, strict=True) for request in pair]
-    with ThreadPoolExecutor(len(requests)) as threads:
+    # With forty at once, a good one may be kept from running for a while on few cores.
+    options = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=2.0))
+    with Pool(options) as pool, ThreadPoolExecutor(len(requests)) as threads:
         replies = list(threads.map(lambda r: pool.run(r.SerializeToString()), requests))
     answers = [respond(*pair) for pair in zip(requests, replies, strict=True)]
     assert [answer.context["answer"] for answer in answers[1::2]] == [
