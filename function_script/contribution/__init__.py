@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script import documents
-from function_script.contribution import deferral, peer, warnings
+from function_script.contribution import deferral, peer, remembered, warnings
 from function_script.contribution.dialects import OURS
 from function_script.contribution.places import path_of
 from function_script.contribution.rendered import combined, from_documents
@@ -32,10 +32,12 @@ from function_script.program import Rendered, Returned
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from function_script.contribution.dialects import Dialect
     from function_script.limits import Limits
     from function_script.objects import Path
     from function_script.program import Scope
     from function_script.source import Span
+    from function_script.values import Object
 
 __all__ = [
     "Composed",
@@ -63,8 +65,7 @@ def read(
     deferred: tuple[Deferred, ...] = ()
     if result.gaps:
         text, deferred = deferral.take_out(result, scope.xr, DIALECTS[dialect], limits)
-    stream = documents.read_stream(text, locate=result.locate, limits=limits)
-    wanted = from_documents(stream, scope.xr, DIALECTS[dialect], result.locate)
+    wanted = _from_text(text, result.locate, scope.xr, DIALECTS[dialect], limits)
     if deferred:
         deferral.check_names(deferred, wanted)
         wanted = replace(wanted, deferred=deferred)
@@ -73,6 +74,18 @@ def read(
         _refuse(problems, "cannot read ", lambda _: None)
     if warned := warnings.of_text(result):
         wanted = replace(wanted, results=wanted.results + warned)
+    return wanted
+
+
+def _from_text(
+    text: str, locate: Callable[[int], Span | None], xr: Object, dialect: Dialect, limits: Limits
+) -> Contribution:
+    key = remembered.key_of(text, xr, dialect, limits)
+    wanted = remembered.find(key)
+    if wanted is None:
+        stream = documents.read_stream(text, locate=locate, limits=limits)
+        wanted = from_documents(stream, xr, dialect, locate)
+        remembered.keep(key, wanted, stream, xr)
     return wanted
 
 

@@ -41,6 +41,13 @@ def of_text(result: Rendered) -> tuple[wire.Result, ...]:
     return tuple(wire.Result(enums.SEVERITY_WARNING, text, "MissingValue") for text in told)
 
 
+def of_doubts(doubts: Sequence[Diagnostic]) -> tuple[wire.Result, ...]:
+    """What a lenient dialect lets pass: nobody can want it, and its peer says nothing of it."""
+    return tuple(
+        wire.Result(enums.SEVERITY_WARNING, to_line((doubt,)), "Doubtful") for doubt in doubts
+    )
+
+
 def of_names(resource_name: str, found: Problems) -> tuple[wire.Result, ...]:
     """Names and labels with which the API server refuses a composed resource."""
     lead = f'resource "{resource_name}"'
@@ -59,15 +66,14 @@ def of_composite(document: Document, xr: Object) -> tuple[wire.Result, ...]:
     value = document.value
     if objects.api_version_and_kind(value) != objects.api_version_and_kind(xr):
         return ()
-    lost = [key for key in value if key not in _IDENTITY and value[key] != xr.get(key)]
-    written, known = value.get("metadata"), xr.get("metadata")
-    if isinstance(written, dict):
-        known = known if isinstance(known, dict) else {}
-        lost += [
-            f"metadata.{key}"
-            for key in written
-            if key not in _IDENTITY_METADATA and written[key] != known.get(key)
-        ]
+    known = xr.get("metadata")
+    known = known if isinstance(known, dict) else {}
+    of_metadata = _metadata(value)
+    lost = [key for key in _beside(value, _IDENTITY) if value[key] != xr.get(key)] + [
+        f"metadata.{key}"
+        for key in _beside(of_metadata, _IDENTITY_METADATA)
+        if of_metadata[key] != known.get(key)
+    ]
     if not lost:
         return ()
     problem = Diagnostic(
@@ -75,3 +81,21 @@ def of_composite(document: Document, xr: Object) -> tuple[wire.Result, ...]:
         span=document.span(objects.parse_path(min(lost))),
     )
     return (wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), "IgnoredFields"),)
+
+
+def reads_xr(document: Document, xr: Object) -> bool:
+    """Whether `of_composite` holds anything in the document against the XR."""
+    value = document.value
+    is_composite = objects.api_version_and_kind(value) == objects.api_version_and_kind(xr)
+    return is_composite and bool(
+        _beside(value, _IDENTITY) or _beside(_metadata(value), _IDENTITY_METADATA)
+    )
+
+
+def _metadata(value: Object) -> Object:
+    found = value.get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
+def _beside(value: Object, known: frozenset[str]) -> list[str]:
+    return [key for key in value if key not in known]

@@ -67,8 +67,12 @@ ANNOTATIONS = st.fixed_dictionaries(
         PEER_NAME: NAMES,
     },
 )
+XR = {"apiVersion": "example.org/v1", "kind": "XThing"}
+SPECS = st.sampled_from([{}, {"p": 1}, {"p": 2}])
 XR_STATUS = st.builds(
-    lambda status: {"apiVersion": "example.org/v1", "kind": "XThing", "status": status}, OBJECTS
+    lambda status, more: {**XR, "status": status, **more},
+    OBJECTS,
+    st.sampled_from([{}, {"spec": {"p": 1}}, {"metadata": {"labels": {"p": "1"}}}]),
 )
 DOCUMENTS = st.one_of([st.builds(document, BODIES, ANNOTATIONS)] * 4 + [XR_STATUS])
 TEXTS = st.lists(DOCUMENTS, max_size=2).map(to_yaml_stream)
@@ -100,13 +104,19 @@ def answer(data: bytes) -> bytes:
     return function.handle(data, Limits(), lambda _: None).response
 
 
-@given(st.lists(st.tuples(INPUTS, EARLIER), min_size=1, max_size=3))
+@given(st.lists(st.tuples(INPUTS, EARLIER, SPECS), min_size=1, max_size=3))
 @settings(max_examples=150)
-def test_what_was_seen_before_changes_no_response(steps: list[tuple[Object, Object]]) -> None:
+def test_what_was_seen_before_changes_no_response(
+    steps: list[tuple[Object, Object, Object]],
+) -> None:
     """Every response, also the third, is the one of a process that remembers nothing."""
     requests = [
-        request(step_input, desired={"resources": earlier}).SerializeToString()
-        for step_input, earlier in steps
+        request(
+            step_input,
+            observed={"composite": {"resource": {**XR, "spec": spec}}},
+            desired={"resources": earlier},
+        ).SerializeToString()
+        for step_input, earlier, spec in steps
     ]
     remembered = [answer(data) for data in requests * 3]
     with patch.object(Memo, "find", lambda _self, _key: None):
@@ -119,6 +129,27 @@ def test_nulls_are_left_out_as_if_they_had_been_removed_before(value: Object) ->
     pruned = objects.pruned(value)
     assert isinstance(pruned, dict)
     assert wire.encode_struct(value, drop_nulls=True) == wire.encode_struct(pruned)
+
+
+XR_SPEC = {**XR, "spec": {"p": 1}}
+
+
+def test_a_text_seen_before_is_held_against_the_xr_of_now() -> None:
+    """The warning about a field that the XR has otherwise comes and goes with the XR."""
+    step_input = jinja("{{ params.text }}", params={"text": to_yaml_stream([XR_SPEC])})
+    for spec in ({"p": 1}, {"p": 1}, {"p": 2}, {"p": 1}):
+        observed = {"composite": {"resource": {**XR, "spec": spec}}}
+        response = answer(request(step_input, observed=observed).SerializeToString())
+        assert (b"IgnoredFields" in response) == (spec != XR_SPEC["spec"])
+
+
+def test_a_text_seen_before_counts_with_the_limits_of_now() -> None:
+    """The same text under a lower limit is refused."""
+    text = to_yaml_stream([document({"apiVersion": "v1", "kind": "A"}, {NAME: n}) for n in "ab"])
+    data = request(jinja("{{ params.text }}", params={"text": text})).SerializeToString()
+    for most in (2, 2, 2, 1):
+        response = function.handle(data, Limits(documents=most), lambda _: None).response
+        assert (b"more than 1 documents" in response) == (most == 1)
 
 
 def test_params_of_a_remembered_input_are_a_copy_each_time() -> None:
