@@ -5,6 +5,7 @@ Starts in a moment because a command imports what it needs when it runs.
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import sys
@@ -107,7 +108,10 @@ options.name_variables(commands)
 
 def main() -> None:
     """The console script."""
-    sys.exit(execute(sys.argv[1:]))
+    code = execute(sys.argv[1:])
+    # Otherwise Python looks for cycles in all that was imported before it ends: 15 to 30 ms.
+    gc.freeze()
+    sys.exit(code)
 
 
 def execute(args: Sequence[str]) -> int:

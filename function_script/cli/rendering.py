@@ -149,7 +149,7 @@ def sandbox(file: Path, flags: Flags) -> Pool:
     """A sandbox for the programs of ``file``; it gets ready while the tools are imported."""
     from function_script.tools import sandboxes  # noqa: PLC0415 - slow to import
 
-    return sandboxes.open_pool(flags["program_root"] or sandboxes.programs_beside(file))
+    return sandboxes.open_pool(flags["program_root"] or sandboxes.programs_beside(file), file)
 
 
 def watch(find_paths: Callable[[], Paths], chosen: Options, pool: Pool, *, is_quiet: bool) -> None:

@@ -4,7 +4,23 @@ The server and the local tools use ``Pool``. Nothing in here knows gRPC, Crosspl
 a pool moves bytes to ``function.handle`` in a worker and bytes back, and explains deaths.
 """
 
-from function_script.sandbox.outcome import Answered, Failed, Reply
-from function_script.sandbox.pool import Load, Pool, PoolOptions
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from function_script.sandbox.outcome import Answered, Failed, Reply
+    from function_script.sandbox.pool import Load, Pool, PoolOptions
 
 __all__ = ["Answered", "Failed", "Load", "Pool", "PoolOptions", "Reply"]
+
+_OUTCOMES: Final = {"Answered", "Failed", "Reply"}
+
+
+def __getattr__(name: str) -> object:
+    """Imported when asked for: the zygote lives in here too, and starts sooner without a pool."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = "outcome" if name in _OUTCOMES else "pool"
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)

@@ -6,19 +6,42 @@ first; nothing slow may be imported here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from function_script.engines import ENGINES
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+_LANGUAGES: Final = {
+    "StarlarkScript": "starlark",
+    "JinjaTemplate": "jinja",
+    "GoTemplate": "gotemplate",
+}
 
-def open_pool(programs: Path | None) -> Pool:
-    """A pool of one worker; ``programs`` is the directory of programs in files, if there is one."""
+
+def open_pool(programs: Path | None, file: Path | None = None) -> Pool:
+    """A pool of one worker; ``programs`` is the directory of programs in files, if there is one.
+
+    ``file`` holds the steps to run, if that is known: their languages are warm when they come.
+    """
     root = None if programs is None else str(programs.resolve())
-    return Pool(PoolOptions(limits=Limits(program_root=root), workers=1, spare=0))
+    preload = () if file is None else engines_of(file)
+    return Pool(PoolOptions(limits=Limits(program_root=root), workers=1, spare=0, preload=preload))
+
+
+def engines_of(file: Path) -> tuple[str, ...]:
+    """The modules of the languages that ``file`` mentions; none when it cannot be read.
+
+    A guess: nothing is parsed yet, and a wrong one costs a moment. A pipe is left to its reader.
+    """
+    try:
+        text = file.read_text(errors="replace") if file.is_file() else ""
+    except OSError:
+        text = ""
+    return tuple(ENGINES[language] for kind, language in _LANGUAGES.items() if kind in text)
 
 
 def programs_beside(path: Path) -> Path | None:

@@ -6,7 +6,7 @@ is a Starlark module of its own, so no name that a script defines can disturb it
 
 from __future__ import annotations
 
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import starlark
@@ -31,7 +31,7 @@ def run(request, nodes, depth):
 
 
 def _bridge() -> starlark.FrozenModule:
-    text = (resources.files(__package__) / "bridge.star").read_text()
+    text = (Path(__file__).parent / "bridge.star").read_text()
     module = starlark.Module()
     starlark.eval(module, starlark.parse(BRIDGE, text), _GLOBALS)
     return module.freeze()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import starlark
@@ -51,7 +51,7 @@ def seeded(seed: str) -> Iterator[None]:
 
 def text(file: str) -> str:
     """The source of one of FILES."""
-    return (resources.files(__package__) / "prelude" / f"{file}.star").read_text()
+    return (Path(__file__).parent / "prelude" / f"{file}.star").read_text()
 
 
 def _with_seed(function: Function) -> Call:

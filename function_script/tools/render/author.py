@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 from function_script.errors import InputError
-from function_script.tools import positions as places
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.step_inputs import StepInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,18 +44,33 @@ def positions(
     try:
         yield
     except PipelineError as error:
-        step = error.step
-        found = StepInput(
-            step=step.name, value=step.input or {}, document=document, path=find_input(step)
-        )
-        moved = [places.to_author(problem, found, programs) for problem in error.diagnostics]
-        raise PipelineError(step, *sorted(moved, key=_position)) from error
+        raise _in_program(error, document, programs, find_input(error.step)) from error
     except InputError as error:
-        moved = [places.to_field(problem, document) for problem in error.diagnostics]
-        raise InputError(*sorted(moved, key=_position)) from error
+        raise _in_field(error, document) from error
 
 
-def _position(problem: Diagnostic) -> tuple[str, int, int]:
+def _in_program(
+    error: PipelineError, document: Document, programs: Path | None, path: objects.Path
+) -> PipelineError:
+    """The error of a step whose input is at ``path``."""
+    from function_script.tools import positions, step_inputs  # noqa: PLC0415 - slow to import
+
+    step = error.step
+    found = step_inputs.StepInput(
+        step=step.name, value=step.input or {}, document=document, path=path
+    )
+    moved = [positions.to_author(problem, found, programs) for problem in error.diagnostics]
+    return PipelineError(step, *sorted(moved, key=_place))
+
+
+def _in_field(error: InputError, document: Document) -> InputError:
+    from function_script.tools import positions  # noqa: PLC0415 - slow to import
+
+    moved = [positions.to_field(problem, document) for problem in error.diagnostics]
+    return InputError(*sorted(moved, key=_place))
+
+
+def _place(problem: Diagnostic) -> tuple[str, int, int]:
     """Problems are told as their places come in the file; those without a place first."""
     span = problem.span
     return ("", 0, 0) if span is None else (span.name, span.line, span.column or 0)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from function_script import requirements, wire
+from function_script import wire
 from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
@@ -173,6 +173,8 @@ def to_message(selector: wire.Selector) -> fnv1.ResourceSelector:
 def _missing(asked: fnv1.Requirements | None, supplies: Supplies) -> tuple[str, ...]:
     if asked is None:
         return ()
+    from function_script import requirements  # noqa: PLC0415 - slow to import
+
     selectors = {**asked.extra_resources, **asked.resources}
     return tuple(
         f'required resource "{name}" was not found: {requirements.describe(_read(selectors[name]))}'

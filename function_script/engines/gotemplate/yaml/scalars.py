@@ -21,8 +21,9 @@ _WORDS: Final = frozenset(
     for base in ("y", "yes", "on", "n", "no", "off", "true", "false", "null")
     for word in (base, base.capitalize(), base.upper())
 )
-# What cannot stand unescaped: control characters, beyond the BMP; and two breaks of lines.
-_SPECIAL: Final = re.compile("[^\t\n -~\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
+# What cannot stand unescaped: control characters, beyond the BMP; and two breaks of lines. (A class
+# of all others, negated, takes Python ten times longer to compile.)
+_SPECIAL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe-\U0010ffff]")
 _SEPARATORS: Final = "\u2028\u2029"
 _INDENTED: Final = re.compile(f"(?<=[{_SEPARATORS}])(?=[^\n{_SEPARATORS}])")
 _BLANK_BEFORE_BREAK: Final = re.compile(f" [\n{_SEPARATORS}]")
