@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """A template and how it must end: ``outcome`` is "text" or an error's type, or several of these."""
+    """A template and how it must end: ``outcome`` is "text", an error's type, or "this|that"."""
 
     id: str
     reason: str
