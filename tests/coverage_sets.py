@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,55 +36,48 @@ def _composed(more: str = "", body: str = "") -> str:
     return f"{{apiVersion: v1, kind: Thing, metadata: {{annotations: {{{annotations}}}}}{body}}}"
 
 
-def _requirement(fields: str) -> str:
-    return _meta("Requirements", f"resources: {{w: {{{fields}}}}}")
+def _starlark(value: object) -> str:
+    """A value as a script writes it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f'"{key}": {_starlark(item)}' for key, item in value.items()) + "}"
+    return f'"{value}"'
 
 
-def _required(field: str, starlark: str, document: str, value: Value) -> Set:
-    """A field of a required resource's selector; ``api_version`` and ``kind`` come along."""
+def _yaml(value: object) -> str:
+    """A value as a document writes it; text is plain unless it would be read as something else."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_yaml(item)}" for key, item in value.items()) + "}"
+    return f'"{value}"' if value in {"True", "False"} else str(value)
+
+
+def _required(group: str, field: str, value: Value, **more: object) -> Set:
+    """A field of what a requirement named ``w`` asks for."""
+    given = {"api_version": "v1", "kind": "K", **more}
     return Set(
-        field=f"requirements.resources.*.{field}",
-        starlark='{"requirements": {"resources": {"w": {"api_version": "v1", "kind": "K", '
-        f"{starlark}}}}}}}}}",
-        document=_requirement(f"api_version: v1, kind: K, {document}"),
-        path=f"requirements.resources.w.{field}",
+        field=f"requirements.{group}.*.{field}",
+        starlark=f'{{"requirements": {{"{group}": {{"w": {_starlark(given)}}}}}}}',
+        document=_meta("Requirements", f"{group}: {{w: {_yaml(given)}}}"),
+        path=f"requirements.{group}.w.{field}",
         value=value,
     )
 
 
-def _result(field: str, value: str, expected: Value) -> Set:
-    given = {"severity": "Warning", "message": "m", field: value}
-    starlark = ", ".join(f'"{key}": "{item}"' for key, item in given.items())
-    document = ", ".join(f"{key}: {item}" for key, item in given.items())
+def _listed(group: str, given: dict[str, str], field: str, value: str, expected: Value) -> Set:
+    """A field of a result or condition, beside those that each must have."""
+    given = {**given, field: value}
     return Set(
-        field=f"results.{field}",
-        starlark=f'{{"results": [{{{starlark}}}]}}',
-        document=_meta("Results", f"results: [{{{document}}}]"),
-        path=f"results[0].{field}",
+        field=f"{group}.{field}",
+        starlark=f'{{"{group}": [{_starlark(given)}]}}',
+        document=_meta(group.capitalize(), f"{group}: [{_yaml(given)}]"),
+        path=f"{group}[0].{field}",
         value=expected,
     )
 
 
-def _condition(field: str, value: str, expected: Value) -> Set:
-    given = {"type": "Ok", "status": "True", "reason": "R", field: value}
-    starlark = ", ".join(f'"{key}": "{item}"' for key, item in given.items())
-    document = ", ".join(f'{key}: "{item}"' for key, item in given.items())
-    return Set(
-        field=f"conditions.{field}",
-        starlark=f'{{"conditions": [{{{starlark}}}]}}',
-        document=_meta("Conditions", f"conditions: [{{{document}}}]"),
-        path=f"conditions[0].{field}",
-        value=expected,
-    )
-
-
-_SCHEMA = Set(
-    field="requirements.schemas.*.api_version",
-    starlark='{"requirements": {"schemas": {"w": {"api_version": "v1", "kind": "K"}}}}',
-    document=_meta("Requirements", "schemas: {w: {api_version: v1, kind: K}}"),
-    path="requirements.schemas.w.api_version",
-    value="v1",
-)
+_resources = partial(_required, "resources")
+_schemas = partial(_required, "schemas")
+_result = partial(_listed, "results", {"severity": "Warning", "message": "m"})
+_condition = partial(_listed, "conditions", {"type": "Ok", "status": "True", "reason": "R"})
 SETS: list[Set] = [
     Set(
         field="meta.ttl",
@@ -140,26 +134,13 @@ SETS: list[Set] = [
         path="context.word",
         value="hi",
     ),
-    _required("api_version", '"match_name": "m"', "match_name: m", "v1"),
-    _required("kind", '"match_name": "m"', "match_name: m", "K"),
-    _required("match_name", '"match_name": "m"', "match_name: m", "m"),
-    _required(
-        "match_labels.labels", '"match_labels": {"a": "b"}', "match_labels: {a: b}", {"a": "b"}
-    ),
-    _required(
-        "namespace",
-        '"match_name": "m", "namespace": "here"',
-        "match_name: m, namespace: here",
-        "here",
-    ),
-    _SCHEMA,
-    Set(
-        field="requirements.schemas.*.kind",
-        starlark=_SCHEMA.starlark,
-        document=_SCHEMA.document,
-        path="requirements.schemas.w.kind",
-        value="K",
-    ),
+    _resources("api_version", "v1", match_name="m"),
+    _resources("kind", "K", match_name="m"),
+    _resources("match_name", "m", match_name="m"),
+    _resources("match_labels.labels", {"a": "b"}, match_labels={"a": "b"}),
+    _resources("namespace", "here", match_name="m", namespace="here"),
+    _schemas("api_version", "v1"),
+    _schemas("kind", "K"),
     _condition("type", "DatabaseReady", "DatabaseReady"),
     _condition("status", "False", "STATUS_CONDITION_FALSE"),
     _condition("reason", "Because", "Because"),
