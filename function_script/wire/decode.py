@@ -79,13 +79,12 @@ def decode_struct(
     ``drop_managed_fields`` leaves out ``metadata.managedFields``, unread.
     """
     if not drop_managed_fields:
-        decoded = _object(payload, 0, len(payload), 1)
-    else:
-        decoded = {}
-        for key, part in index_struct(payload).items():
-            without = "managedFields" if key == "metadata" else ""
-            decoded[key] = decode_part(part, without=without)
-    return sorted_object(decoded) if sort_keys else decoded
+        return _object(payload, 0, len(payload), 1, sort=sort_keys)
+    decoded: Object = {}
+    for key, part in index_struct(payload, sort_keys=sort_keys).items():
+        without = "managedFields" if key == "metadata" else ""
+        decoded[key] = decode_part(part, without=without, sort_keys=sort_keys)
+    return decoded
 
 
 def decode_struct_fields(payload: bytes) -> dict[str, bytes]:
@@ -98,7 +97,7 @@ def decode_struct_fields(payload: bytes) -> dict[str, bytes]:
 
 def decode_value(payload: bytes) -> Value:
     """One encoded Value; without any kind set it is None. Raises WireError."""
-    return _value(payload, 0, len(payload), 1)
+    return _value(payload, 0, len(payload), 1, sort=False)
 
 
 def index_struct(payload: bytes, *, sort_keys: bool = False) -> dict[str, Part]:
@@ -126,40 +125,22 @@ def decode_part(value: Part, *, without: str = "", sort_keys: bool = False) -> V
     ``without``: when the value is an object, its key of that name is left out, unread.
     """
     if without:
-        decoded = _value_without(value, without)
-    else:
-        decoded = _value(value.data, value.start, value.end, 2)
-    return _sorted_value(decoded) if sort_keys else decoded
+        return _value_without(value, without, sort=sort_keys)
+    return _value(value.data, value.start, value.end, 2, sort=sort_keys)
 
 
-def sorted_object(value: Object) -> Object:
-    """The same object with all keys sorted, its own and those of every object in it."""
-    ordered: Object = {}
-    for key in sorted(value):
-        item = value[key]
-        ordered[key] = _sorted_value(item) if isinstance(item, (dict, list)) else item
-    return ordered
-
-
-def _sorted_value(value: Value) -> Value:
-    if isinstance(value, dict):
-        return sorted_object(value)
-    if isinstance(value, list):
-        return [_sorted_value(item) for item in value]
-    return value
-
-
-def _value_without(value: Part, key: str) -> Value:
+def _value_without(value: Part, key: str, *, sort: bool) -> Value:
     entries = index_part(value)
     if entries is None:
-        decoded = _value(value.data, value.start, value.end, 2)
+        decoded = _value(value.data, value.start, value.end, 2, sort=sort)
         if isinstance(decoded, dict):
             decoded.pop(key, None)
         return decoded
     kept: Object = {}
-    for name, item in entries.items():
+    for name in sorted(entries) if sort else list(entries):
         if name != key:
-            kept[name] = _value(item.data, item.start, item.end, 3)
+            item = entries[name]
+            kept[name] = _value(item.data, item.start, item.end, 3, sort=sort)
     return kept
 
 
@@ -181,24 +162,36 @@ def _entries(struct: Part) -> dict[str, Part]:
     return found
 
 
-def _object(data: bytes, start: int, end: int, depth: int) -> Object:
+def _object(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> Object:
     _check_depth(depth)
     decoded: Object = {}
     position = start
+    last, is_sorted = "", True
     while position < end:
         key_start, key_end, value, stop = _usual_entry(data, position, end)
         if stop:
             key = _key(data, key_start, key_end)
-            decoded[key] = _value(data, value, stop, depth + 1)
+            decoded[key] = _value(data, value, stop, depth + 1, sort=sort)
             position = stop
         else:
             fields = Fields(data, position, end)
             fields.next()
-            if fields.is_field(1, LENGTH):
-                key, part = read_entry(data, fields.start, fields.end)
-                decoded[key] = _value(part.data, part.start, part.end, depth + 1)
             position = fields.end
-    return decoded
+            if not fields.is_field(1, LENGTH):
+                continue
+            key, part = read_entry(data, fields.start, fields.end)
+            decoded[key] = _value(part.data, part.start, part.end, depth + 1, sort=sort)
+        is_sorted = is_sorted and last <= key
+        last = key
+    return decoded if is_sorted or not sort else _sorted(decoded)
+
+
+def _sorted(decoded: Object) -> Object:
+    """The same object with its keys sorted; what is below it is sorted already."""
+    ordered: Object = {}
+    for key in sorted(decoded):
+        ordered[key] = decoded[key]
+    return ordered
 
 
 def _usual_entry(data: bytes, position: int, end: int) -> tuple[int, int, int, int]:
@@ -238,19 +231,19 @@ def _key(data: bytes, start: int, end: int) -> str:
     return key
 
 
-def _list(data: bytes, start: int, end: int, depth: int) -> list[Value]:
+def _list(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> list[Value]:
     _check_depth(depth)
     decoded: list[Value] = []
     fields = Fields(data, start, end)
     while fields.next():
         if fields.is_field(1, LENGTH):
-            decoded.append(_value(data, fields.start, fields.end, depth + 1))
+            decoded.append(_value(data, fields.start, fields.end, depth + 1, sort=sort))
     return decoded
 
 
-def _value(data: bytes, start: int, end: int, depth: int) -> Value:
+def _value(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> Value:
     if start + 2 > end:
-        return _any_value(data, start, end, depth)
+        return _any_value(data, start, end, depth, sort=sort)
     tag = data[start]
     size = data[start + 1]
     if tag in (_STRING_TAG, _STRUCT_TAG, _LIST_TAG):
@@ -261,16 +254,16 @@ def _value(data: bytes, start: int, end: int, depth: int) -> Value:
             if tag == _STRING_TAG:
                 return read_text(data, content, end)
             if tag == _STRUCT_TAG:
-                return _object(data, content, end, depth)
-            return _list(data, content, end, depth)
+                return _object(data, content, end, depth, sort=sort)
+            return _list(data, content, end, depth, sort=sort)
     elif tag == _BOOL_TAG and start + _BOOL_SIZE == end and size < MORE:
         return size != 0
     elif tag == _NUMBER_TAG and start + _NUMBER_SIZE == end:
         return _number(data, start + 1)
-    return _any_value(data, start, end, depth)
+    return _any_value(data, start, end, depth, sort=sort)
 
 
-def _any_value(data: bytes, start: int, end: int, depth: int) -> Value:
+def _any_value(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> Value:
     """A Value in any layout: its last kind stands, but a message merges with itself."""
     kind = 0
     scalar: Value = None
@@ -291,8 +284,8 @@ def _any_value(data: bytes, start: int, end: int, depth: int) -> Value:
         return scalar
     whole = joined(parts)
     if kind == _STRUCT:
-        return _object(whole.data, whole.start, whole.end, depth)
-    return _list(whole.data, whole.start, whole.end, depth)
+        return _object(whole.data, whole.start, whole.end, depth, sort=sort)
+    return _list(whole.data, whole.start, whole.end, depth, sort=sort)
 
 
 def _scalar(fields: Fields) -> Value:
@@ -310,9 +303,9 @@ def _check_replaced(kind: int, parts: list[Part], depth: int) -> None:
     if parts:
         whole = joined(parts)
         if kind == _STRUCT:
-            _object(whole.data, whole.start, whole.end, depth)
+            _object(whole.data, whole.start, whole.end, depth, sort=False)
         else:
-            _list(whole.data, whole.start, whole.end, depth)
+            _list(whole.data, whole.start, whole.end, depth, sort=False)
 
 
 def _number(data: bytes, start: int) -> int | float:
