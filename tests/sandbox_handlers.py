@@ -178,6 +178,11 @@ def _limit(argument: bytes) -> bytes:
     return str(resource.getrlimit(getattr(resource, argument.decode()))[0]).encode()
 
 
+def _policy(_: bytes) -> bytes:
+    """How the scheduler treats this process, see sched(7)."""
+    return Path("/proc/self/stat").read_text().rpartition(")")[2].split()[38].encode()
+
+
 def _attempt(argument: bytes) -> bytes:
     try:
         ATTEMPTS[argument.decode()]()
@@ -217,6 +222,7 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "modules": _modules,
     "panic": _panic,
     "pid": _pid,
+    "policy": _policy,
     "problem": _echo,
     "raise": _raise,
     "recurse": _recurse,

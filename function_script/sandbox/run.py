@@ -30,8 +30,6 @@ LOOK_SECONDS = 0.0125
 _GIVE_WAY_SHARE = 0.5
 # Sooner when its XR has more in line and others are held up by that.
 _CROWDED_SHARE = 1 / 40
-# Niceness: a tenth of a normal process' share when both want the CPU, and next to nothing.
-_LATER, _LAST = 10, 19
 # The worker's own alarm comes first; this one is for when it does not.
 _GRACE_SECONDS = 0.1
 _MAX_PICKS = 3
@@ -66,7 +64,10 @@ class Run:
         self._terms = _terms(means.limits, deadline)
         self._picks = 0
         self.is_suspect = means.suspects.has(self._key)
-        """Whether it may cost its worker, as the last run for the same key did."""
+        """Whether it may cost its worker, as a run for the same key did of late."""
+        if self.is_suspect:
+            # Nobody is to wait for it, not even while a worker is found for it.
+            place.give_way()
         self._child: Child
         self._began = self._end = 0.0
         self.due = 0.0
@@ -79,6 +80,8 @@ class Run:
         self._began = time.monotonic()
         self._end = self._began + timeout_seconds + _GRACE_SECONDS
         self.due = min(self._began + LOOK_SECONDS, self._end)
+        if self.is_suspect:
+            child.set_aside()
         child.begin(self._data, timeout_seconds)
 
     def look(self, now: float) -> bool:
@@ -92,7 +95,7 @@ class Run:
         is_late = age > timeout_seconds * _GIVE_WAY_SHARE
         is_heavy = is_long or is_crowding or self.is_suspect
         if (is_heavy or is_late) and self._place.give_way() and is_heavy:
-            self._child.slow_down(_LAST if self.is_suspect else _LATER)
+            self._child.slow_down()
         self.due = self._end if self._place.is_slow else min(now + LOOK_SECONDS, self._end)
         return True
 
@@ -114,7 +117,7 @@ class Run:
 
     def explain(self, loss: Loss) -> Failed:
         """What a worker died of, which takes a while; one that is late is not waited for."""
-        self._means.suspects.note(self._key, has_lost=True)
+        self._means.suspects.add(self._key)
         child, terms = loss.child, _narrowed(self._terms, loss.child)
         log = to_text(child.last_words())
         if loss.seconds >= terms.timeout_seconds:
@@ -135,10 +138,11 @@ class Run:
             detail = f"its worker answered with {error}"
             return self._failed(Cause.CRASH, self._terms, detail=detail)
         is_sound = isinstance(reply, Answered) and not reply.diagnostics
-        has_lost = not is_sound and (isinstance(reply, Failed) or not child.is_reusable)
-        self._means.suspects.note(self._key, has_lost=has_lost)
         if is_sound:
+            self._means.suspects.forgive(self._key)
             self._means.pace.learn(child.used_seconds())
+        elif isinstance(reply, Failed) or not child.is_reusable:
+            self._means.suspects.add(self._key)
         child.finish(max(len(self._data), receipt.payload_length + receipt.report_length))
         if isinstance(reply, Failed):
             crew.replace_later(child)

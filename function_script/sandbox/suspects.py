@@ -17,7 +17,7 @@ _MOST = 1_000
 
 
 class Suspects:
-    """The keys that lost a worker last time, the latest of them. Thread-safe.
+    """The keys that have lost a worker and not ended well since, the latest of them. Thread-safe.
 
     Keys are functions, since finding one out costs more than the answer while there are none.
     """
@@ -26,19 +26,25 @@ class Suspects:
         self._lock = threading.Lock()
         self._keys: OrderedDict[Hashable, None] = OrderedDict()
 
-    def note(self, key_of: Callable[[], Hashable], *, has_lost: bool) -> None:
-        """A run has ended, and has lost its worker or not."""
-        if not has_lost and not self._keys:
-            return
+    def add(self, key_of: Callable[[], Hashable]) -> None:
+        """A run has lost its worker."""
         key = key_of()
+        if key is None:
+            # Nobody in particular.
+            return
         with self._lock:
-            self._keys.pop(key, None)
-            # None is nobody in particular.
-            if has_lost and key is not None:
-                self._keys[key] = None
+            self._keys[key] = None
+            self._keys.move_to_end(key)
             if len(self._keys) > _MOST:
                 self._keys.popitem(last=False)
 
+    def forgive(self, key_of: Callable[[], Hashable]) -> None:
+        """A run has ended well."""
+        if self._keys:
+            key = key_of()
+            with self._lock:
+                self._keys.pop(key, None)
+
     def has(self, key_of: Callable[[], Hashable]) -> bool:
-        """Whether its last run has lost a worker."""
+        """Whether a run has lost a worker, and none has ended well since."""
         return bool(self._keys) and key_of() in self._keys

@@ -141,10 +141,10 @@ def test_the_machine_is_never_too_small() -> None:
 def test_suspects_are_forgiven_and_forgotten() -> None:
     """A key that lost a worker is one until a run of it ends well; only the latest are kept."""
     suspects = Suspects()
-    suspects.note(lambda: None, has_lost=True)
+    suspects.add(lambda: None)
     for number in range(1_200):
-        suspects.note(lambda number=number: number, has_lost=True)
-    suspects.note(lambda: 1_000, has_lost=False)
+        suspects.add(lambda number=number: number)
+    suspects.forgive(lambda: 1_000)
     found = [number for number in range(1_200) if suspects.has(lambda number=number: number)]
     assert found == [*range(200, 1_000), *range(1_001, 1_200)]
     assert not suspects.has(lambda: None)
@@ -153,5 +153,5 @@ def test_suspects_are_forgiven_and_forgotten() -> None:
 def test_nobody_is_asked_for_a_key_while_nobody_is_suspect() -> None:
     """Finding a key out costs more than most requests can spare."""
     suspects = Suspects()
-    suspects.note(pytest.fail, has_lost=False)
+    suspects.forgive(pytest.fail)
     assert not suspects.has(pytest.fail)

@@ -339,6 +339,21 @@ def test_who_cost_a_worker_gets_a_cold_one_next_time() -> None:
             assert answer(pool.run(b"pid")) == warm
 
 
+def test_a_suspect_holds_up_nobody() -> None:
+    """It has neither a place that others want nor the CPU, until it ends well."""
+    options = replace(PATIENT, key_of=lambda data: data.split()[-1])
+    with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
+        failure(pool.run(b"leave xr-1"))
+        answer(pool.run(b"problem xr-1"))
+        assert answer(pool.run(b"policy xr-1")) == str(os.SCHED_IDLE)
+        assert answer(pool.run(b"policy xr-1")) == str(os.SCHED_OTHER)
+        failure(pool.run(b"leave xr-1"))
+        hostile = threads.submit(pool.run, b"spin xr-1")
+        wait_until(lambda: pool.load().slow)
+        assert answer(pool.run(b"policy xr-2")) == str(os.SCHED_OTHER)
+        assert not hostile.done()
+
+
 def test_a_pool_says_how_busy_it_is() -> None:
     """Idle workers, and how many have ended in good order; lost ones are told by their replies."""
     options = replace(OPTIONS, max_runs=2)
