@@ -292,5 +292,5 @@ def test_help_is_quick() -> None:
     ids=lambda args: args[0],
 )
 def test_a_command_is_quick(args: tuple[str, ...]) -> None:
-    """A small example takes 0.6 s of CPU time at most: 0.4 s on the clock of two quiet CPUs."""
-    assert quickest("-m", "function_script.cli", *args) < 0.6 * slower()
+    """A small example takes less than 0.45 s of CPU time, its sandbox included."""
+    assert quickest("-m", "function_script.cli", *args) < 0.45 * slower()

@@ -110,6 +110,11 @@ def test_workers_know_no_grpc(pool: Pool) -> None:
     assert "grpc" not in answer(pool.run(b"modules")).split()
 
 
+def test_workers_hold_no_pool(pool: Pool) -> None:
+    """They start sooner without what only its owner needs."""
+    assert "function_script.sandbox.pool" not in answer(pool.run(b"modules")).split()
+
+
 LATE = [
     # command, what the error says
     (b"spin", "took longer than its limit of 0.4 s (set by --timeout)"),
