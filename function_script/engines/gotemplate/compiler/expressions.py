@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from function_script.engines.gotemplate.compiler import constants
 from function_script.engines.gotemplate.compiler.code import Code, Scope, Site, Value
 from function_script.engines.gotemplate.compiler.shortcuts import any_code, shorten
 from function_script.engines.gotemplate.functions import Function, Needs
@@ -27,7 +28,6 @@ from function_script.engines.gotemplate.syntax.nodes import (
     Variable,
     to_source,
 )
-from function_script.engines.gotemplate.values import Int
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,9 +36,7 @@ _MAX_READER: Final = 5
 # Below this length a string is not worth charging for.
 _SMALL: Final = 64
 
-_GO_NAMES: Final = {"map": "map[string]interface {}", "list": "[]interface {}"}
 _EXACT: Final = {"string": "str", "int": "Int", "int64": "int", "float64": "float", "bool": "bool"}
-_NILS: Final = {"any": "None", "value": "MISSING", "map": "NilMap()", "list": "NilList()"}
 _NOTHING: Final = Value("MISSING", null=False)
 
 
@@ -146,25 +144,14 @@ class Expressions:
         if isinstance(word, Variable):
             known = self.scope.find(word.names[0])
             return known or self.fail(f"undefined variable: {word.names[0]}")
-        if isinstance(word, String):
-            return Value(repr(word.value), "string", nil=False, null=False)
-        if isinstance(word, Bool):
-            return Value(repr(word.value), "bool", nil=False, null=False)
-        return self.number(word) if isinstance(word, Number) else _NOTHING
+        return self.constant(word) if isinstance(word, (Bool, Number, String)) else _NOTHING
 
-    def number(self, word: Number) -> Value:
-        """A number where any type will do: its spelling decides."""
-        self.at = word
-        text = word.text
-        if word.pair is not None:
-            return Value(self.code.constant(word.pair), nil=False, null=False)
-        hexadecimal = text[:2].lower() == "0x" and len(text) > len("0x") and "p" not in text.lower()
-        looks_real = not hexadecimal and not text.startswith("'") and set(text) & set(".eEpP")
-        if word.real is not None and looks_real:
-            return Value(repr(word.real), "float64", nil=False, null=False)
-        if word.integer is None:
-            return self.fail(f"{text} overflows int")
-        return Value(self.code.constant(Int(word.integer)), "int", nil=False, null=False)
+    def constant(self, word: constants.Constant, type_name: str = "any") -> Value:
+        """A constant, for a parameter of this type."""
+        try:
+            return constants.of_type(word, type_name, self.code)
+        except constants.UnsuitableError as error:
+            return self.fail(str(error))
 
     # Fields
 
@@ -295,31 +282,9 @@ class Expressions:
     def argument(self, word: Operand, type_name: str) -> Value:
         """A word as an argument for a parameter of this type, checked."""
         self.at = word
-        if isinstance(word, Nil):
-            if type_name in _NILS:
-                return Value(_NILS[type_name], nil=False, null=False)
-            return self.fail(f"cannot assign nil to {_GO_NAMES.get(type_name, type_name)}")
-        if isinstance(word, (Bool, Number, String)):
+        if isinstance(word, (Nil, Bool, Number, String)):
             return self.constant(word, type_name)
         return self.check(self.operand(word), type_name)
-
-    def constant(self, word: Bool | Number | String, type_name: str) -> Value:
-        """A constant as an argument: its spelling must suit the parameter."""
-        if type_name in {"any", "value"}:
-            return self.simple(word)
-        if (type_name == "string" and isinstance(word, String)) or (
-            type_name == "bool" and isinstance(word, Bool)
-        ):
-            return self.simple(word)
-        if isinstance(word, Number):
-            found = _number_as(word, type_name)
-            if found is not None:
-                return Value(self.code.constant(found), type_name, nil=False, null=False)
-        expected = _EXPECTED.get(type_name)
-        if expected is None:
-            name = _GO_NAMES.get(type_name, type_name)
-            return self.fail(f"can't handle {to_source(word)} for arg of type {name}")
-        return self.fail(f"expected {expected}; found {to_source(word)}")
 
     def check(self, value: Value, type_name: str) -> Value:
         """A value as an argument, once it is of the parameter's type."""
@@ -349,23 +314,3 @@ class Expressions:
 def _passed(value: Value, type_name: str) -> str:
     """The code of an argument: for ``any``, nil is None."""
     return any_code(value) if type_name == "any" else value.code
-
-
-_EXPECTED: Final = {
-    "string": "string",
-    "bool": "bool",
-    "int": "integer",
-    "int64": "integer",
-    "float64": "float",
-    "uint32": "unsigned integer",
-}
-
-
-def _number_as(word: Number, type_name: str) -> object | None:
-    if type_name == "int" and word.integer is not None:
-        return Int(word.integer)
-    if type_name == "int64":
-        return word.integer
-    if type_name == "float64":
-        return word.real
-    return word.unsigned if type_name == "uint32" else None
