@@ -50,7 +50,9 @@ def _composed(name: str, entry: Composed, resource: Object, earlier: wire.Resour
         judged = wire.encode_resource(earlier.struct, earlier.connection_details, ready)
         return wire.splice_resource(earlier.payload, judged)
     before = wire.decode_struct(earlier.struct)
-    resource = cast("Object", objects.pruned(resource))
+    keeps_nulls = entry.keeps_nulls and entry.replace
+    if not keeps_nulls:
+        resource = cast("Object", objects.pruned(resource))
     ready, details = entry.ready or 0, {}
     if not entry.replace:
         resource = _merged(before, resource)
@@ -59,14 +61,15 @@ def _composed(name: str, entry: Composed, resource: Object, earlier: wire.Resour
     if resource == before and ready == earlier.ready:
         # Echoed as it was: keep the very bytes, with whatever they hold that we do not know.
         return earlier.payload
-    return _entry(name, resource, ready, details)
+    return _entry(name, resource, ready, details, drop_nulls=not keeps_nulls)
 
 
 def _alone(name: str, entry: Composed, resource: Object) -> bytes:
     """A resource that no earlier step has: the same bytes for the same document."""
     payload = _memo.find(entry.key) if entry.key is not None else None
     if payload is None:
-        payload = _entry(name, resource, entry.ready or 0, {})
+        drop_nulls = not entry.keeps_nulls
+        payload = _entry(name, resource, entry.ready or 0, {}, drop_nulls=drop_nulls)
         if entry.key is not None:
             _memo.keep(entry.key, payload, size_bytes=len(payload) + _ENTRY_BYTES)
     return payload
@@ -79,13 +82,16 @@ def _merged(before: Object, resource: Object) -> Object:
     return merged
 
 
-def _entry(name: str, resource: Object, ready: int, details: dict[str, bytes]) -> bytes:
+def _entry(
+    name: str, resource: Object, ready: int, details: dict[str, bytes], *, drop_nulls: bool
+) -> bytes:
     for field in ("apiVersion", "kind"):
         if not isinstance(resource.get(field), str) or not resource[field]:
             raise DocumentError.of(
                 f'cannot compose resource "{name}": {field} must be a non-empty string'
             )
-    return wire.encode_resource(_encoded(resource, f'resource "{name}"'), details, ready)
+    struct = _encoded(resource, f'resource "{name}"', drop_nulls=drop_nulls)
+    return wire.encode_resource(struct, details, ready)
 
 
 def _composite(request: wire.Request, wanted: Composite) -> bytes | None:
@@ -97,9 +103,12 @@ def _composite(request: wire.Request, wanted: Composite) -> bytes | None:
     resource = wire.decode_struct(earlier.struct) if earlier.struct is not None else {}
     if wanted.status is not None:
         _identify(resource, request)
-        objects.merge(resource, {"status": objects.pruned(wanted.status)})
+        status = wanted.status if wanted.keeps_nulls else objects.pruned(wanted.status)
+        objects.merge(resource, {"status": status})
     return wire.encode_resource(
-        _encoded(resource, "the XR") if resource else earlier.struct,
+        _encoded(resource, "the XR", drop_nulls=not wanted.keeps_nulls)
+        if resource
+        else earlier.struct,
         {**earlier.connection_details, **wanted.connection_details},
         earlier.ready if wanted.ready is None else wanted.ready,
     )
@@ -116,8 +125,8 @@ def _identify(resource: Object, request: wire.Request) -> None:
             resource.setdefault(key, wire.decode_value(fields[key]))
 
 
-def _encoded(resource: Object, subject: str) -> bytes:
+def _encoded(resource: Object, subject: str, *, drop_nulls: bool) -> bytes:
     try:
-        return wire.encode_struct(resource, drop_nulls=True)
+        return wire.encode_struct(resource, drop_nulls=drop_nulls)
     except ValueError as error:
         raise DocumentError.of(f"cannot compose {subject}: {error}") from error

@@ -53,6 +53,10 @@ class Fields:
         """The path of the field ``key``."""
         return child(self.path, key)
 
+    def noting(self, problems: Problems) -> Fields:
+        """The same object, of which ``problems`` takes what is wrong."""
+        return Fields(self.value, self._path, problems)
+
     def refuse_unknown(self, *known: str, hint: str | None = None) -> None:
         """Note every field that is not ``known``, with the nearest name that is."""
         for key in sorted(self.value.keys() - known):

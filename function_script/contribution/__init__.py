@@ -83,7 +83,7 @@ def _from_text(
     key = remembered.key_of(text, xr, dialect, limits)
     wanted = remembered.find(key)
     if wanted is None:
-        stream = documents.read_stream(text, locate=locate, limits=limits)
+        stream = documents.read_stream(text, locate=locate, limits=limits, lenient=dialect.lenient)
         wanted = from_documents(stream, xr, dialect, locate)
         remembered.keep(key, wanted, stream, xr)
     return wanted

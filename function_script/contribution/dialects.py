@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from function_script.contribution.returned import from_response
 
@@ -15,15 +15,20 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 
+# What is read from annotations of composed resources where others with the prefix mean nothing.
+_READ: Final = ("composition-resource-name", "ready", "merge")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """A set of annotations and meta kinds.
 
     ``kinds`` reads a meta document of each kind. ``replaces``: a document takes the place of an
     earlier step's resource unless it says otherwise; else it merges into it. ``keeps_empty``: the
-    annotations stay as an empty map when ours were all there was. ``names_warn``: a name that no
-    object may have is a warning, for Crossplane goes on without that resource. ``orders``: it has
-    annotations for dependencies and rules of readiness, and refuses those it does not know.
+    annotations stay as an empty map when ours were all there was. ``lenient``: documents are taken
+    as they are written, with nulls, status and all metadata, and what only Crossplane or the API
+    server may refuse is a warning. ``orders``: it has annotations for dependencies and rules of
+    readiness, and refuses those it does not know.
     """
 
     prefix: str
@@ -31,8 +36,14 @@ class Dialect:
     kinds: Mapping[str, Callable[[Fields], Contribution]]
     replaces: bool
     keeps_empty: bool
-    names_warn: bool
+    lenient: bool
     orders: bool
+
+    def reads(self, annotation: str) -> bool:
+        """Whether an annotation of a composed resource is meant for us, and goes no further."""
+        if self.lenient:
+            return annotation in {self.annotation(name) for name in _READ}
+        return annotation.startswith(f"{self.prefix}/")
 
     def annotation(self, name: str) -> str:
         """The annotation key of that name, such as ``ready``."""
@@ -66,7 +77,7 @@ OURS = Dialect(
     meta_api_version="meta.script.fn.crossplane.io/v1beta1",
     replaces=False,
     keeps_empty=False,
-    names_warn=False,
+    lenient=False,
     orders=True,
     kinds={
         "Conditions": _reader(("conditions",), lambda doc: {"conditions": doc.get("conditions")}),

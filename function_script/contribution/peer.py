@@ -1,19 +1,22 @@
 """The dialect of function-go-templating: its annotations, meta kinds and context copy.
 
-Its results are kept; where it guessed around a mistake, the mistake is told. See
-docs/reference/gotemplate-compatibility.md for every difference on purpose.
+What it accepts is accepted, with its results; where it guesses around a mistake, a warning tells
+the mistake. See docs/reference/gotemplate-compatibility.md for every difference on purpose.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
+import re
 from typing import TYPE_CHECKING
 
 from function_script import conditions, wire
+from function_script.contribution import warnings
 from function_script.contribution.dialects import Dialect
 from function_script.contribution.returned import STATUS, TARGET
 from function_script.contribution.shapes import Composite, Contribution
+from function_script.diagnostics import Diagnostic
+from function_script.fields import Fields, Problems
 from function_script.objects import find_path
 from function_script.program import plain
 from function_script.quantities import parse_duration
@@ -21,12 +24,12 @@ from function_script.quantities import parse_duration
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.fields import Fields, Problems
     from function_script.program import Scope
     from function_script.values import Object, Readable
 
 PREFIX = "gotemplating.fn.crossplane.io"
 EXTRA_RESOURCES = "apiextensions.crossplane.io/extra-resources"
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
 def around(scope: Scope, problems: Problems) -> Contribution:
@@ -55,44 +58,66 @@ def _copies(*groups: Readable) -> Object:
 
 def _items(entry: object) -> Object:
     items = entry.get("items") if isinstance(entry, dict) else None
-    resources = [item["resource"] for item in items or []]
-    return {"items": [{"resource": resource} for resource in resources]}
+    if not items:
+        return {}
+    return {"items": [{"resource": item["resource"]} for item in items]}
 
 
 def _connection_details(document: Fields) -> Contribution:
-    details: dict[str, bytes] = {}
-    for key, text in (document.texts("data") or {}).items():
-        try:
-            details[key] = base64.b64decode(text, validate=True)
-        except binascii.Error:
-            document.problems.add(
-                f"data.{key}", "must be base64", hint="write the value through b64enc"
-            )
+    """One value that is no text makes all of them nothing; of one, what base64 it begins with."""
+    noted = document.noting(Problems())
+    texts = noted.texts("data") or {}
     if "data" not in document.value:
-        document.problems.add("data", "is required")
-    return Contribution(composite=Composite(connection_details=details))
+        noted.problems.add("data", "is missing")
+    if noted.problems.texts:
+        noted.problems.add("data", "is left out as a whole")
+        return Contribution(results=_warned("CompositeConnectionDetails", noted.problems))
+    details = {key: _decoded(noted, key, text) for key, text in texts.items()}
+    return Contribution(
+        composite=Composite(connection_details=details),
+        results=_warned("CompositeConnectionDetails", noted.problems),
+    )
+
+
+def _decoded(noted: Fields, key: str, text: str) -> bytes:
+    text = text.replace("\r", "").replace("\n", "")
+    begun = _BASE64.match(text)
+    found = begun[0] if begun is not None else ""
+    if found != text:
+        problem = "is no base64: only what comes before the mistake is taken"
+        noted.problems.add(f"data.{key}", problem, hint="write the value through b64enc")
+    return base64.b64decode(found)
 
 
 def _claim_conditions(document: Fields) -> Contribution:
     if "conditions" not in document.value:
         document.problems.add("conditions", "is required")
-    return Contribution(
-        conditions=tuple(_condition(item) for item in document.objects("conditions"))
-    )
+    advice = Problems()
+    found = tuple(_condition(item, advice) for item in document.objects("conditions"))
+    return Contribution(conditions=found, results=_warned("ClaimConditions", advice))
 
 
-def _condition(item: Fields) -> wire.Condition:
-    item.refuse_unknown(
+def _condition(item: Fields, advice: Problems) -> wire.Condition:
+    noted = item.noting(advice)
+    noted.refuse_unknown(
         "type", "status", "reason", "message", "target", "lastTransitionTime", "observedGeneration"
     )
-    kind = item.text("type", required=True) or ""
-    conditions.check_type(item, "type", kind)
+    kind = item.text("type") or ""
+    if not kind:
+        advice.add(noted.at("type"), "is required")
+    conditions.check_type(item if kind in conditions.RESERVED_CONDITIONS else noted, "type", kind)
     return wire.Condition(
         kind,
-        item.choice("status", STATUS) or STATUS["Unknown"],
+        noted.choice("status", STATUS) or STATUS["Unknown"],
         item.text("reason") or "",
         item.text("message") or None,
-        item.choice("target", TARGET) or TARGET["Composite"],
+        noted.choice("target", TARGET) or TARGET["Composite"],
+    )
+
+
+def _warned(kind: str, advice: Problems) -> tuple[wire.Result, ...]:
+    return warnings.of_doubts(
+        [Diagnostic(message=f"{kind}: {text}", hint=hint) for text, hint in advice.texts]
     )
 
 
@@ -102,30 +127,44 @@ def _context(document: Fields) -> Contribution:
 
 
 def _extra_resources(document: Fields) -> Contribution:
-    requirements = document.object("requirements", required=True)
+    if "requirements" not in document.value:
+        document.problems.add("requirements", "is required")
+    requirements = document.object("requirements")
     found: Mapping[str, wire.Selector] = {}
+    advice = Problems()
     if requirements is not None:
-        found = {name: _selector(item) for name, item in requirements.members() if item is not None}
-    return Contribution(resources=found)
+        members = requirements.members()
+        found = {name: _selector(item, advice) for name, item in members if item is not None}
+    return Contribution(resources=found, results=_warned("ExtraResources", advice))
 
 
-def _selector(item: Fields) -> wire.Selector:
-    item.refuse_unknown("apiVersion", "kind", "matchName", "matchLabels", "namespace")
+def _selector(item: Fields, advice: Problems) -> wire.Selector:
+    """By name if there is one, else by labels; without either it is everything of the kind."""
+    noted = item.noting(advice)
+    noted.refuse_unknown("apiVersion", "kind", "matchName", "matchLabels", "namespace")
     name = item.text("matchName") or None
-    labels = item.texts("matchLabels")
-    if (name is None) == (labels is None):
-        item.problems.add(
-            item.path,
-            "needs exactly one of matchName and matchLabels",
-            hint="`matchLabels: {}` asks for every object of the kind",
-        )
+    labels = _labels(item)
+    if name is None and labels is None:
+        problem = "has neither matchName nor matchLabels, and so asks for every object of the kind"
+        advice.add(noted.path, problem, hint="`matchLabels: {}` asks for them without this warning")
+    elif name is not None and labels is not None:
+        advice.add(noted.path, "has both matchName and matchLabels: the name counts")
     return wire.Selector(
         item.text("apiVersion", required=True) or "",
         item.text("kind", required=True) or "",
         name,
-        labels,
+        (labels or {}) if name is None else None,
         item.text("namespace") or None,
     )
+
+
+def _labels(item: Fields) -> dict[str, str] | None:
+    """Labels; one that is null is an empty text."""
+    found = item.value.get("matchLabels")
+    if isinstance(found, dict):
+        stated: Object = {key: "" if text is None else text for key, text in found.items()}
+        item = Fields({**item.value, "matchLabels": stated}, item.path, item.problems)
+    return item.texts("matchLabels")
 
 
 PEER = Dialect(
@@ -133,7 +172,7 @@ PEER = Dialect(
     meta_api_version=f"meta.{PREFIX}/v1alpha1",
     replaces=True,
     keeps_empty=True,
-    names_warn=True,
+    lenient=True,
     orders=False,
     kinds={
         "ClaimConditions": _claim_conditions,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from function_script.contribution import order, shapes, warnings
 from function_script.contribution.places import path_of
 from function_script.contribution.returned import READY
-from function_script.contribution.sanitize import composed_object
+from function_script.contribution.sanitize import as_written, composed_object
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Memo
 from function_script.errors import DocumentError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from function_script.source import Span
     from function_script.values import Object
 
+_RESOURCE_NAME = "resource name"
 _TWICE = "make the name of something that differs, such as the loop's item"
 _MERGE = {"Merge": False, "Replace": True}
 
@@ -50,12 +51,18 @@ def from_documents(
     for document in documents:
         problems = Problems()
         part = _remembered(document, dialect) or _read(document, xr, dialect, problems)
+        doubts = list(document.doubts)
         for key in _names(part):
             if key in lines:
                 first = locate(lines[key]) or f"line {lines[key]} of the rendered text"
                 said = f'{key[0]} "{key[1]}" is used twice; first at {first}'
-                problems.add("", said, hint=_TWICE)
+                if dialect.lenient and key[0] == _RESOURCE_NAME:
+                    doubts.append(_doubt(f"{said}, and the last one counts", document))
+                else:
+                    problems.add("", said, hint=_TWICE)
             lines.setdefault(key, document.line)
+        if doubts:
+            part = replace(part, results=part.results + warnings.of_doubts(doubts))
         found.extend(_diagnostics(problems, document))
         for name, entry in part.composed.items():
             if entry.order is not None:
@@ -66,6 +73,10 @@ def from_documents(
     return replace(combined(parts), places=places) if places else combined(parts)
 
 
+def _doubt(message: str, document: Document) -> Diagnostic:
+    return Diagnostic(message=message, span=document.span(), hint=_TWICE)
+
+
 def _place(document: Document, dialect: Dialect) -> Callable[[], Span | None]:
     path = ("metadata", "annotations", dialect.annotation(order.DEPENDS_ON))
     return lambda: document.span(path)
@@ -73,7 +84,7 @@ def _place(document: Document, dialect: Dialect) -> Callable[[], Span | None]:
 
 def _names(part: shapes.Contribution) -> list[tuple[str, str]]:
     """What one step may say only once: every name with what it names."""
-    return [("resource name", name) for name in part.composed] + [
+    return [(_RESOURCE_NAME, name) for name in part.composed] + [
         ("requirement", name) for name in part.resources
     ]
 
@@ -148,9 +159,11 @@ def _composed(
     if dialect.orders:
         order.refuse_unknown(stated, dialect.prefix)
     replaces = stated.choice(dialect.annotation("merge"), _MERGE)
-    advice = Problems() if dialect.names_warn else None
+    advice = Problems() if dialect.lenient else None
+    resource = composed_object(document) if advice is None else as_written(document, advice)
     entry = shapes.Composed(
-        resource=_without_ours(composed_object(document, advice), dialect),
+        resource=_without_ours(resource, dialect),
+        keeps_nulls=dialect.lenient,
         ready=stated.choice(dialect.annotation("ready"), READY),
         replace=dialect.replaces if replaces is None else replaces,
         order=order.from_annotations(stated, dialect.prefix) if dialect.orders else None,
@@ -164,8 +177,7 @@ def _without_ours(resource: Object, dialect: Dialect) -> Object:
     """Without the annotations that are meant for us."""
     metadata = resource["metadata"]
     if isinstance(metadata, dict) and isinstance(annotations := metadata["annotations"], dict):
-        ours = f"{dialect.prefix}/"
-        kept = {key: text for key, text in annotations.items() if not key.startswith(ours)}
+        kept = {key: text for key, text in annotations.items() if not dialect.reads(key)}
         metadata["annotations"] = kept
         if not kept and not dialect.keeps_empty:
             del metadata["annotations"]
@@ -182,6 +194,7 @@ def _composite(
     return shapes.Contribution(
         composite=shapes.Composite(
             status=None if status is None else status.value,
+            keeps_nulls=dialect.lenient,
             ready=stated.choice(dialect.annotation("ready"), READY),
         ),
     )
@@ -231,6 +244,7 @@ def _both(first: shapes.Composite, second: shapes.Composite) -> shapes.Composite
         merge(status, second.status)
     return shapes.Composite(
         status=status,
+        keeps_nulls=first.keeps_nulls or second.keeps_nulls,
         ready=first.ready if second.ready is None else second.ready,
         connection_details={**first.connection_details, **second.connection_details},
     )

@@ -29,10 +29,9 @@ _SERVER_FIELDS = frozenset({"status"})
 _FOREIGN_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
 
-def composed_object(body: Fields, advice: Problems | None = None) -> Object:
+def composed_object(body: Fields) -> Object:
     """``body`` without status and server-owned metadata; checks names, labels and annotations.
 
-    ``advice`` takes what is said of names and of labels' values, where these are no errors.
     Shares what it can with ``body``; null fields stay, for they are left out where it is encoded.
     """
     resource = _kept(body.value, _SERVER_FIELDS)
@@ -40,13 +39,28 @@ def composed_object(body: Fields, advice: Problems | None = None) -> Object:
     if metadata is None:
         return resource
     labels = _stated(metadata, "labels")
-    noted = metadata if advice is None else Fields(metadata.value, metadata.path, advice)
-    names.check(body, noted, labels or {})
+    names.check(body, metadata, labels or {})
     annotations = metadata.texts("annotations")
     kept = resource["metadata"] = _kept(metadata.value, SERVER_METADATA)
     if annotations is not None:
         kept["annotations"] = _kept(dict(annotations), _FOREIGN_ANNOTATIONS)
     return resource
+
+
+def as_written(body: Fields, advice: Problems) -> Object:
+    """All of ``body``, nulls and labels of any type included.
+
+    ``advice`` takes what is said of names and of labels' values. Shares what it can with ``body``.
+    """
+    metadata = body.object("metadata")
+    if metadata is None:
+        return {**body.value}
+    labels = metadata.value.get("labels")
+    texts = labels.items() if isinstance(labels, dict) else ()
+    noted = metadata.noting(advice)
+    names.check(body, noted, {key: text for key, text in texts if isinstance(text, str)})
+    kept: Object = {**metadata.value, "annotations": {**(metadata.texts("annotations") or {})}}
+    return {**body.value, "metadata": kept}
 
 
 def _stated(metadata: Fields, key: str) -> dict[str, str] | None:

@@ -59,23 +59,29 @@ class Composed:
     nothing, so it is not to be changed. ``replace``: it takes the place of an earlier step's
     entry instead of merging into it. ``ready`` None: not said. ``key``: all that the entry was
     read from, for whoever remembers what is derived from it; None: not worth remembering.
-    ``order`` None: nothing is said about what it waits for or when it is ready.
+    ``order`` None: nothing is said about what it waits for or when it is ready. ``keeps_nulls``:
+    null fields do mean something, and are sent.
     """
 
     resource: Object | None
     ready: int | None = None
     replace: bool = True
     order: Order | None = None
+    keeps_nulls: bool = False
     key: Hashable = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composite:
-    """What the step says of the XR; ``status`` is merged, connection details by key."""
+    """What the step says of the XR; ``status`` is merged, connection details by key.
+
+    ``keeps_nulls``: null fields of the status are sent.
+    """
 
     status: Object | None = None
     ready: int | None = None
     connection_details: Mapping[str, bytes] = field(default_factory=dict)
+    keeps_nulls: bool = False
 
 
 NOTHING = Composite()

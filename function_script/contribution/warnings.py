@@ -13,6 +13,8 @@ from function_script.diagnostics import Diagnostic, to_line
 from function_script.wire import enums
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from function_script.documents import Document
     from function_script.fields import Problems
     from function_script.program import Rendered

@@ -56,14 +56,17 @@ class Composed(NamedTuple):
     depth: int
 
 
-def compose(text: str, *, nodes: int, depth: int) -> Composed | None:
+def compose(
+    text: str, *, nodes: int, depth: int, doubts: list[YamlError] | None = None
+) -> Composed | None:
     """Read a text of at most one document; None when it holds none.
 
     Raises YamlError, with the place, for text that is not YAML or not what Kubernetes accepts;
-    TooLargeError for more than ``nodes`` keys and values or ``depth`` levels.
+    TooLargeError for more than ``nodes`` keys and values or ``depth`` levels. With ``doubts``, a
+    key that comes again is noted there, and counts.
     """
     try:
-        return _Composer(text, nodes, depth).document()
+        return _Composer(text, nodes, depth, doubts).document()
     except yaml.MarkedYAMLError as error:
         raise hints.explained(error, text) from error
     except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
@@ -85,8 +88,11 @@ _INCOMPLETE = _Incomplete()
 class _Composer:
     """One text's way from events to a value; ``depth`` counts the levels that are left."""
 
-    def __init__(self, text: str, nodes: int, depth: int) -> None:
+    def __init__(
+        self, text: str, nodes: int, depth: int, doubts: list[YamlError] | None = None
+    ) -> None:
         self._next = events(text)
+        self._doubts = doubts
         self._anchors: dict[str, Value | _Incomplete] = {}
         self._nodes = self._nodes_left = nodes
         self._depth = self._depth_left = depth
@@ -175,13 +181,19 @@ class _Composer:
                 merged = self._merged(self._next(), depth)
                 continue
             if key in result:
-                raise _duplicate(key, event, keys[list(result).index(key)])
-            keys.append(event)
+                self._repeated(_duplicate(key, event, keys[list(result).index(key)]))
+            else:
+                keys.append(event)
             result[key] = value_of(next_event(), depth)
         for source in merged or ():
             for key, value in source.items():
                 result.setdefault(key, value)
         return result
+
+    def _repeated(self, error: YamlError) -> None:
+        if self._doubts is None:
+            raise error
+        self._doubts.append(error.let_pass("the last one counts"))
 
     def _merged(self, event: Event, depth: int) -> list[Object]:
         value = self._value(event, depth)

@@ -17,6 +17,11 @@ class YamlError(Exception):
         self.column = column
         self.hint = hint
 
+    def let_pass(self, consequence: str) -> YamlError:
+        """The same problem, with what it leads to where it is no error."""
+        message = f"{self.message}: {consequence}"
+        return YamlError(message, line=self.line, column=self.column, hint=self.hint)
+
 
 class TooLargeError(YamlError):
     """The value would be larger than the limits allow."""

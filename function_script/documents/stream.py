@@ -22,8 +22,9 @@ from function_script.limits import Limits
 from function_script.values import Object, Value, type_phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from function_script.diagnostics import Diagnostic
     from function_script.errors import FatalError
     from function_script.source import Source, Span
 
@@ -47,6 +48,7 @@ class Document:
     ``key`` is the document's exact text, the key for whatever is derived from ``value`` alone.
     ``number`` counts the stream's documents from 1; ``line`` is the stream's line where the
     object begins, ``first_line`` that where ``key`` begins, both 1-based.
+    ``doubts`` are the problems that a lenient reader let pass.
     """
 
     value: Object
@@ -55,6 +57,7 @@ class Document:
     line: int
     first_line: int
     origin: Origin = field(repr=False, compare=False)
+    doubts: tuple[Diagnostic, ...] = ()
 
     def span(self, path: Path = ()) -> Span | None:
         """Where the author wrote the object, or the field at ``path`` or its nearest ancestor."""
@@ -65,15 +68,20 @@ class Document:
 
 
 def read_stream(
-    text: str, *, locate: Callable[[int], Span | None] | None = None, limits: Limits = _LIMITS
+    text: str,
+    *,
+    locate: Callable[[int], Span | None] | None = None,
+    limits: Limits = _LIMITS,
+    lenient: bool = False,
 ) -> list[Document]:
     """The objects of a rendered stream; empty, null and comment-only documents are left out.
 
     ``locate`` maps a 1-based line of ``text`` to the place that rendered it; it is called for
     errors only. Raises DocumentError, or LimitError for more than ``limits`` allows in the whole
-    stream: documents, nodes (maps, lists and scalars, aliases expanded), depth.
+    stream: documents, nodes (maps, lists and scalars, aliases expanded), depth. ``lenient``: keys
+    that come again and labels that are no strings are not refused, but noted as doubts.
     """
-    return _Reader(Origin(text=text, locate=locate), limits).documents()
+    return _Reader(Origin(text=text, locate=locate), limits, lenient=lenient).documents()
 
 
 def read_source(source: Source, *, limits: Limits = _LIMITS) -> list[Document]:
@@ -96,8 +104,9 @@ def read_value(text: str, *, limits: Limits = _LIMITS) -> Value:
 class _Reader:
     """Collects the documents of one stream, within its limits."""
 
-    def __init__(self, origin: Origin, limits: Limits) -> None:
+    def __init__(self, origin: Origin, limits: Limits, *, lenient: bool = False) -> None:
         self._origin = origin
+        self._lenient = lenient
         self._limits = limits
         self._nodes_left = limits.nodes
         self._documents: list[Document] = []
@@ -129,6 +138,8 @@ class _Reader:
             if found is not None:
                 _check_object(found[0], self._origin.text[start : found[1]])
         except YamlError as error:
+            if self._lenient:
+                return None
             raise self._error(error, line) from error
         return found
 
@@ -151,19 +162,31 @@ class _Reader:
         if not text or text.isspace():
             return
         composed = _memo.find(text)
+        doubts: list[YamlError] = []
         if composed is None or not self._has_room(composed):
-            try:
-                composed = _compose(text, nodes=self._nodes_left, depth=self._limits.depth)
-            except YamlError as error:
-                raise self._error(error, line) from error
-            _memo.keep(text, composed, size_bytes=len(text) * _BYTES_PER_CHARACTER)
+            composed = self._composed(text, line, doubts)
+            if not doubts:
+                _memo.keep(text, composed, size_bytes=len(text) * _BYTES_PER_CHARACTER)
         if composed.value is not None:
-            self._add(composed, text, line)
+            self._add(composed, text, line, doubts)
+
+    def _composed(self, text: str, line: int, doubts: list[YamlError]) -> Composed:
+        try:
+            return _compose(
+                text,
+                nodes=self._nodes_left,
+                depth=self._limits.depth,
+                doubts=doubts if self._lenient else None,
+            )
+        except YamlError as error:
+            raise self._error(error, line) from error
 
     def _has_room(self, composed: Composed) -> bool:
         return composed.nodes <= self._nodes_left and composed.depth <= self._limits.depth
 
-    def _add(self, composed: Composed, text: str, line: int) -> None:
+    def _add(
+        self, composed: Composed, text: str, line: int, doubts: Sequence[YamlError] = ()
+    ) -> None:
         if len(self._documents) == self._limits.documents:
             message = f"more than {self._limits.documents:,} documents"
             raise self._error(TooLargeError(message, line=composed.line, column=0), line)
@@ -175,6 +198,7 @@ class _Reader:
             line=line + composed.line,
             first_line=line,
             origin=self._origin,
+            doubts=tuple(self._origin.doubt(error, first_line=line) for error in doubts),
         )
         self._documents.append(document)
 
@@ -183,16 +207,19 @@ class _Reader:
         return self._origin.error(error, first_line=line, what=what)
 
 
-def _compose(text: str, *, nodes: int, depth: int) -> Composed:
+def _compose(text: str, *, nodes: int, depth: int, doubts: list[YamlError] | None) -> Composed:
     composed = find_simple(text, nodes=nodes, depth=depth)
-    composed = composed or compose(text, nodes=nodes, depth=depth) or _EMPTY
+    composed = composed or compose(text, nodes=nodes, depth=depth, doubts=doubts) or _EMPTY
     if composed.value is not None:
-        _check_object(composed, text)
+        _check_object(composed, text, doubts)
     return composed
 
 
-def _check_object(composed: Composed, text: str) -> None:
-    """Refuse what no Kubernetes object is: other types, labels that are not strings."""
+def _check_object(composed: Composed, text: str, doubts: list[YamlError] | None = None) -> None:
+    """Refuse what no Kubernetes object is: other types, labels that are not strings.
+
+    Labels are noted as ``doubts`` if there is such a list.
+    """
     value = composed.value
     if not isinstance(value, dict):
         hint = "put a blank after the colon of a key" if ":" in str(value) else None
@@ -200,8 +227,13 @@ def _check_object(composed: Composed, text: str) -> None:
         raise YamlError(message, line=composed.line, column=0, hint=hint)
     metadata = value.get("metadata")
     if isinstance(metadata, dict):
-        for name in ("annotations", "labels"):
-            _check_texts(metadata.get(name), name, text)
+        _check_texts(metadata.get("annotations"), "annotations", text)
+        try:
+            _check_texts(metadata.get("labels"), "labels", text)
+        except YamlError as error:
+            if doubts is None:
+                raise
+            doubts.append(error.let_pass("Crossplane drops all labels of this object"))
 
 
 def _check_texts(value: Value, name: str, text: str) -> None:

@@ -27,9 +27,10 @@ def text_at(manifest: Object, *path: str) -> str:
 
 
 def texts_at(manifest: Object, *path: str) -> dict[str, str]:
-    """A map of texts such as labels; {} when it is not one, as a whole."""
+    """A map of texts such as labels, where null is ""; {} when it is not one, as a whole."""
     found = object_at(manifest, *path)
-    texts = {key: item for key, item in found.items() if isinstance(item, str)}
+    stated = {key: "" if item is None else item for key, item in found.items()}
+    texts = {key: item for key, item in stated.items() if isinstance(item, str)}
     return texts if len(texts) == len(found) else {}
 
 

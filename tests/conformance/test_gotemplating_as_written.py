@@ -1,0 +1,135 @@
+"""Documents in the apiVersion of function-go-templating are taken as that function takes them."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf import json_format
+from gotemplating import XR
+from test_gotemplating_mistakes import (
+    EXTRA,
+    PREFIX,
+    XR_HEAD,
+    composed,
+    extra,
+    meta,
+    request,
+    respond,
+    run,
+    warnings,
+)
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+
+def composed_object(text: str) -> Object:
+    """The desired resource ``a`` that a template gives."""
+    resource = respond(request(text)).desired.resources["a"].resource
+    found: Object = json_format.MessageToDict(resource)
+    return found
+
+
+WRITTEN = [
+    pytest.param("spec:\n  a: null\n  b: {c: null}\n", {"spec": {"a": None, "b": {"c": None}}},
+                 id="nulls"),
+    pytest.param("data:\n", {"data": None}, id="nothing-behind-a-key"),
+    pytest.param("status: {a: b}\n", {"status": {"a": "b"}}, id="status"),
+    pytest.param("spec: {a: b}\nspec: {c: d}\n", {"spec": {"c": "d"}}, id="key-twice"),
+    pytest.param("spec: {a: &x {b: c}, a: *x}\n", {"spec": {"a": {"b": "c"}}}, id="anchor-twice"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rest", "fields"), WRITTEN)
+def test_fields_are_as_written(rest: str, fields: Object) -> None:
+    """Nulls and status are sent; of keys that are there twice the last one counts."""
+    found = composed_object(composed("a", rest))
+    assert {key: found[key] for key in fields} == fields
+
+
+METADATA = [
+    pytest.param("creationTimestamp: null", {"creationTimestamp": None}, id="of-the-server"),
+    pytest.param("labels: {a: 1, b: x}", {"labels": {"a": 1, "b": "x"}}, id="labels-of-any-type"),
+    pytest.param("labels: [a]", {"labels": ["a"]}, id="labels-that-are-no-map"),
+    pytest.param("labels: {a: null}", {"labels": {"a": None}}, id="null-label"),
+]
+
+
+@pytest.mark.parametrize(("line", "fields"), METADATA)
+def test_metadata_is_as_written(line: str, fields: Object) -> None:
+    """Crossplane judges it, as it does for that function."""
+    found = composed_object(composed("a", f"  {line}\n"))["metadata"]
+    assert found == {"annotations": {}, **fields}
+
+
+def test_annotations_that_nobody_reads_stay() -> None:
+    """Only the name and the readiness are for the function."""
+    ours = f"    {PREFIX}/ready: 'True'\n    {PREFIX}/other: x\n    {PREFIX}/b: z\n"
+    annotations = composed_object(composed("a", ours))["metadata"]
+    assert annotations == {"annotations": {f"{PREFIX}/other": "x", f"{PREFIX}/b": "z"}}
+
+
+def test_of_a_name_used_twice_the_last_one_counts() -> None:
+    """Whatever stands between them."""
+    text = composed("a", "spec: {size: 1}\n") + composed("b") + composed("a", "spec: {size: 2}\n")
+    assert composed_object(text)["spec"] == {"size": 2}
+
+
+def test_what_is_doubtful_is_told_every_time() -> None:
+    """Also of a text that is remembered."""
+    text = composed("a", "spec: {x: 1, x: 2}\n") + composed("a", "  labels: {a: on}\n")
+    told = [warnings(text) for _ in range(3)]
+    assert len(told[0]) == 3
+    assert told[1:] == told[:1] * 2
+
+
+def test_nulls_of_the_status_are_sent() -> None:
+    """Of the XR's."""
+    text = f"---\n{XR_HEAD}status: {{a: null, b: {{c: null}}}}\n"
+    found = json_format.MessageToDict(run(text).desired.composite.resource)
+    assert found["status"] == {"a": None, "b": {"c": None}}
+
+
+DETAILS = [
+    pytest.param("aGVsbG8=", b"hello", id="base64"),
+    pytest.param("aGVs bG8=", b"hel", id="up-to-a-blank"),
+    pytest.param("aGVsbG8=aGVs", b"hello", id="up-to-the-padding"),
+    pytest.param("aGVsb", b"hel", id="without-padding"),
+    pytest.param("<no value>", b"", id="missing-value"),
+    pytest.param("", b"", id="empty"),
+    pytest.param("aGVs\\nbG8=", b"hello", id="line-break"),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), DETAILS)
+def test_details_are_what_base64_they_begin_with(text: str, value: bytes) -> None:
+    """A value that does not exist yet must not stop the resources that make it."""
+    response = respond(request(meta("CompositeConnectionDetails", f'data: {{a: "{text}"}}')))
+    assert dict(response.desired.composite.connection_details) == {"a": value}
+    is_whole = base64.b64encode(value).decode() == text.replace("\\n", "")
+    assert bool(response.results) is not is_whole
+
+
+def test_one_detail_that_is_no_text_drops_all() -> None:
+    """With a warning that says so."""
+    text = meta("CompositeConnectionDetails", "data: {a: null, b: aGVsbG8=}")
+    assert not respond(request(text)).desired.composite.connection_details
+    assert [message.rpartition(": ")[2] for message in warnings(text)] == [
+        "must be a string, not null",
+        "is left out as a whole",
+    ]
+
+
+def test_a_null_label_of_a_selector_is_an_empty_text() -> None:
+    """As Go reads null into a text."""
+    asked = run(extra("apiVersion: v1, kind: K, matchLabels: {a: null}")).requirements
+    assert dict(asked.resources["things"].match_labels.labels) == {"a": ""}
+
+
+def test_what_was_not_found_is_an_empty_object_in_the_context() -> None:
+    """Of what was found, the items are copied."""
+    required = {"none": {}, "some": {"items": [{"resource": XR}]}}
+    found = json_format.MessageToDict(run("# nothing", requiredResources=required).context)
+    assert found == {EXTRA: {"none": {}, "some": {"items": [{"resource": XR}]}}}
