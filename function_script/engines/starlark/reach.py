@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from function_script import objects
-from function_script.engines.starlark import syntax
+from function_script.engines.starlark import getters, syntax
 from function_script.engines.starlark.bindings import Bindings, Function
 from function_script.engines.starlark.parts import (
     ANY,
@@ -24,27 +24,8 @@ from function_script.engines.starlark.parts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-_WATCHED = "ops.crossplane.io/watched-resource"
-# Where the getters of the prelude look: for a name that the script spells out, or in any case.
-_NAMED: Mapping[str, Sequence[Path]] = {
-    "get_observed": [("observed", "resources")],
-    "is_observed": [("observed", "resources")],
-    "get_desired": [("desired", "resources")],
-    "get_connection_details": [("observed", "resources")],
-    "get_required": [("required_resources",), ("extra_resources",)],
-    "get_credentials": [("credentials",)],
-}
-_WHOLE: Mapping[str, Sequence[Path]] = {
-    **_NAMED,
-    # Without a name, the composite resource's own.
-    "get_connection_details": [("observed", "resources"), ("observed", "composite")],
-    "get_environment": [("context", "apiextensions.crossplane.io/environment")],
-    "get_watched": [("required_resources", _WATCHED), ("extra_resources", _WATCHED)],
-    "has_capability": [("meta",)],
-    "get_xr": [("observed", "composite")],
-}
 # An annotation of any other type may look into what it annotates.
 _SHALLOW_TYPES = frozenset({"dict", "list", "str"})
 _NOTHING: Paths = frozenset()
@@ -346,12 +327,8 @@ class _Analysis:
             return self._get(paths, key)
         if name in _SEE_NAMES and not others:
             self._members(paths)
-        elif paths != {()}:
-            self._want(paths)
-        elif name in _NAMED and isinstance(key, str):
-            self._want((*path, key) for path in _NAMED[name])
         else:
-            self._want(_WHOLE.get(name, [()]))
+            self._want(getters.looked_at(name, key) if paths == {()} else paths)
         return _NOTHING
 
     def _get(self, paths: Paths, text: str) -> Paths:
