@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from function_script.values import Object
 
-pytestmark = pytest.mark.serial
+# On a busy machine the rounds may take a while.
+pytestmark = [pytest.mark.serial, pytest.mark.timeout(600)]
 ROUNDS = 9
 ZONE = """---
 apiVersion: example.org/v1

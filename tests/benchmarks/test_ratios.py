@@ -26,7 +26,8 @@ from workloads import Workload, check, renewed, requests
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.serial
+# On a busy machine the rounds may take a while.
+pytestmark = [pytest.mark.serial, pytest.mark.timeout(600)]
 ROUNDS = 7
 LANGUAGES = ["jinja", "starlark"]
 
