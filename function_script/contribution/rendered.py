@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 _RESOURCE_NAME = "resource name"
+_NAME = "composition-resource-name"
 _TWICE = "make the name of something that differs, such as the loop's item"
 _MERGE = {"Merge": False, "Replace": True}
 
@@ -120,7 +121,7 @@ def _part(document: Fields, xr: Object, dialect: Dialect, key: Hashable) -> shap
     kind = document.text("kind", required=True) or ""
     metadata = document.object("metadata")
     annotations = (metadata.texts("annotations") if metadata is not None else None) or {}
-    if dialect.annotation("composition-resource-name") in annotations:
+    if dialect.annotation(_NAME) in annotations:
         return _composed(document, annotations, dialect, key)
     if api_version == dialect.meta_api_version:
         return _meta(document, kind, dialect)
@@ -134,7 +135,7 @@ def _part(document: Fields, xr: Object, dialect: Dialect, key: Hashable) -> shap
 def _refuse_nameless(
     document: Fields, xr: Object, annotations: dict[str, str], dialect: Dialect
 ) -> None:
-    resource_name = dialect.annotation("composition-resource-name")
+    resource_name = dialect.annotation(_NAME)
     problem = f"metadata.annotations lacks {resource_name}"
     hint = "it names the composed resource; give each one a name of its own"
     if document.value.get("kind") == xr.get("kind"):
@@ -142,20 +143,22 @@ def _refuse_nameless(
         hint = "write that apiVersion to set the XR's status"
     elif document.value.get("kind") == "List":
         problem, hint = "a List cannot be composed", "write its items as documents of their own"
-    elif near := nearest(resource_name, tuple(annotations)):
-        hint = f'did you mean that by "{near}"?'
+    elif near := nearest(_NAME, tuple(last := {_last_part(key): key for key in annotations})):
+        hint = f'did you mean that by "{last[near]}"?'
     document.problems.add("", problem, hint=hint)
+
+
+def _last_part(annotation: str) -> str:
+    return annotation.rpartition("/")[2]
 
 
 def _composed(
     document: Fields, annotations: dict[str, str], dialect: Dialect, key: Hashable
 ) -> shapes.Contribution:
-    name = annotations[dialect.annotation("composition-resource-name")]
+    name = annotations[dialect.annotation(_NAME)]
     stated = Fields(dict(annotations), "metadata.annotations", document.problems)
     if not name:
-        stated.problems.add(
-            stated.at(dialect.annotation("composition-resource-name")), "must not be empty"
-        )
+        stated.problems.add(stated.at(dialect.annotation(_NAME)), "must not be empty")
     if dialect.orders:
         order.refuse_unknown(stated, dialect.prefix)
     replaces = stated.choice(dialect.annotation("merge"), _MERGE)

@@ -133,6 +133,14 @@ REFUSED_DOCUMENTS = [
         'did you mean that by "script.fn.crossplane.io/composition-resource-nam"?',
     ),
     (
+        "another annotation is no misspelt name",
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n"
+            "    script.fn.crossplane.io/ready: 'True'\n"
+        ),
+        "it names the composed resource; give each one a name of its own",
+    ),
+    (
         "another version of the XR",
         "apiVersion: example.org/v2\nkind: XThing\nstatus: {}\n",
         "has the XR's kind but not its apiVersion example.org/v1",
