@@ -16,6 +16,14 @@ PAGES = [
     *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "SECURITY")),
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
+WITH_LINKS = [
+    *PAGES,
+    *(
+        path
+        for folder in ("benchmarks", "examples", "package")
+        for path in ROOT.glob(f"{folder}/**/*.md")
+    ),
+]
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+?)(?:#([^)]*))?\)")
 BIN = Path(sys.executable).parent
@@ -59,7 +67,7 @@ def test_shown_commands_do_what_is_shown(page: str, command: str, shown: str) ->
     assert re.fullmatch(pattern, printed, re.DOTALL), f"{page} shows otherwise:\n{printed}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
+@pytest.mark.parametrize("page", WITH_LINKS, ids=_name)
 def test_links_lead_somewhere(page: Path) -> None:
     """A relative link names a file that exists, and a heading of it where it names one."""
     for target, anchor in LINK.findall(page.read_text()):
