@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options, rendering, validating
+from function_script.cli import failures, options, rendering, validating, watching
 from function_script.cli.rendering import PATH
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
     from function_script.tools.render.loading import Paths
+    from function_script.tools.validate import Report
 
 
 class _Flags(rendering.Flags, validating.Flags, TypedDict):
@@ -81,7 +81,8 @@ Examples:
 @click.option(
     "--watch",
     is_flag=True,
-    help="Render again when a file changes, and show what is different. Ctrl-C ends it.",
+    help="Render again when a file changes, and show what is different; with --validate, the "
+    "report. Ctrl-C ends it.",
 )
 @click.option(
     "--validate",
@@ -104,32 +105,56 @@ def render(**flags: Unpack[_Flags]) -> int:
     XR may be a directory that holds xr.yaml, composition.yaml, functions.yaml and what else there
     is to give: observed.yaml, required.yaml, credentials.yaml, xrd.yaml, schemas/ and context/.
     """
-    if flags["watch"] and flags["validate"]:
-        raise click.UsageError("--watch and --validate cannot be had at once")
     if flags["crds"] and not flags["validate"]:
         raise click.UsageError("--crds is for --validate")
+    if flags["watch"] and "-" in ",".join(flags["crds"]).split(","):
+        raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
     beside = flags["composition"] or flags["xr"] / "composition.yaml"
     with rendering.sandbox(beside, flags) as pool:
         from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
         chosen = rendering.read_options(flags, full_xr=flags["include_full_xr"])
         if flags["watch"]:
-            rendering.watch(lambda: _paths(flags), chosen, pool, is_quiet=flags["quiet"])
+            _watch(flags, chosen, pool)
         if flags["validate"]:
-            return _validate(flags, chosen, pool)
+            report = _validate(flags, chosen, pool)
+            return validating.tell(report, flags, is_quiet=flags["quiet"])
         click.echo(command.render_text(_paths(flags), chosen, pool), nl=False)
     return failures.OK
 
 
-def _validate(flags: _Flags, chosen: Options, pool: Pool) -> int:
-    """What ``render -x | validate`` tells."""
+def _watch(flags: _Flags, chosen: Options, pool: Pool) -> None:
+    """Render or validate again and again; only an interrupt ends it."""
+    from function_script.tools.render import command, loading  # noqa: PLC0415 - slow to import
+    from function_script.tools.render.watching import Task  # noqa: PLC0415 - slow to import
+
+    def files() -> list[Path]:
+        paths = _paths(flags)
+        return [*loading.files_of(paths), *map(Path, _extensions(flags, paths))]
+
+    if flags["validate"]:
+        report = Task(run=lambda: _validate(flags, chosen, pool), files=files)
+        watching.watch_report(report, flags, is_quiet=flags["quiet"])
+    documents = Task(run=lambda: command.render_documents(_paths(flags), chosen, pool), files=files)
+    watching.watch_documents(documents, is_quiet=flags["quiet"])
+
+
+def _extensions(flags: _Flags, paths: Paths) -> list[str]:
+    """Where schemas are: the XRD, and what --crds says."""
+    from function_script.tools import sources  # noqa: PLC0415 - slow to import
+
+    xrd = [] if paths.xrd is None else [str(paths.xrd)]
+    return xrd + sources.split(flags["crds"])
+
+
+def _validate(flags: _Flags, chosen: Options, pool: Pool) -> Report:
+    """What ``render -x | validate`` finds."""
     from function_script.source import Source  # noqa: PLC0415 - slow to import
     from function_script.tools import sources, validate  # noqa: PLC0415 - slow to import
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
 
     paths = _paths(flags)
-    extensions = [str(paths.xrd)] if paths.xrd is not None else []
-    extensions += sources.split(flags["crds"])
+    extensions = _extensions(flags, paths)
     cache, image = flags["cache_dir"], flags["crossplane_image"]
     catalog, notes = validate.load_catalog(extensions, cache, image)
     if not extensions:
@@ -137,8 +162,7 @@ def _validate(flags: _Flags, chosen: Options, pool: Pool) -> int:
     whole = replace(chosen, wanted=output.Wanted(full_xr=True))
     text = command.render_text(paths, whole, pool)
     documents = sources.read(Source(name="rendered", text=text))
-    report = validate.check_documents(documents, catalog, notes)
-    return validating.tell(report, flags, is_quiet=flags["quiet"])
+    return validate.check_documents(documents, catalog, notes)
 
 
 def _paths(flags: _Flags) -> Paths:

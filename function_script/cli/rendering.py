@@ -5,23 +5,19 @@ Called while the command modules are imported, so it must import nothing slow.
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
 
-from function_script.cli import failures, options
+from function_script.cli import options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
 
-    from function_script.errors import FatalError
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
-    from function_script.tools.render.loading import Paths
-    from function_script.values import Object
 
 PATH: Final = click.Path(path_type=Path)
 
@@ -150,47 +146,6 @@ def sandbox(file: Path, flags: Flags) -> Pool:
     from function_script.tools import sandboxes  # noqa: PLC0415 - slow to import
 
     return sandboxes.open_pool(flags["program_root"] or sandboxes.programs_beside(file), file)
-
-
-def watch(find_paths: Callable[[], Paths], chosen: Options, pool: Pool, *, is_quiet: bool) -> None:
-    """Render again and again; only an interrupt ends it."""
-    from function_script.tools.render import command, loading, watching  # noqa: PLC0415 - slow
-
-    task = watching.Task(
-        render=lambda: command.render_documents(find_paths(), chosen, pool),
-        files=lambda: loading.files_of(find_paths()),
-    )
-    watching.watch(task, _Screen(is_quiet=is_quiet))
-
-
-class _Screen:
-    """Shows documents and differences on stdout, everything else on stderr."""
-
-    def __init__(self, *, is_quiet: bool) -> None:
-        self._is_quiet = is_quiet
-
-    def documents(self, found: Sequence[Object]) -> None:
-        from function_script import documents  # noqa: PLC0415 - slow to import
-
-        click.echo(documents.to_yaml_stream(found), nl=False)
-        self._note("watching: Ctrl-C ends it")
-
-    def difference(self, changed: Sequence[Path], text: str) -> None:
-        from function_script.tools import report  # noqa: PLC0415 - slow to import
-
-        files = ", ".join(map(str, changed))
-        self._note(f"{files}: {'changed' if text else 'changed, and nothing is different'}")
-        if text:
-            colourful = report.is_colourful(sys.stdout)
-            shown = report.painted_difference(text) if colourful else text
-            click.echo(shown, nl=False, color=True)
-
-    def error(self, error: FatalError) -> None:
-        failures.report_problem(error)
-
-    def _note(self, text: str) -> None:
-        if not self._is_quiet:
-            click.echo(text, err=True)
 
 
 def context_files(flags: Flags) -> list[tuple[str, Path]]:

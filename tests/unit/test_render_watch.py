@@ -65,8 +65,8 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def watching(directory: Path, *flags: str) -> Iterator[Watch]:
-    """An example that is watched until the block ends, after its first documents."""
+def watching(directory: Path, *flags: str, begin: str = "robot-2\n") -> Iterator[Watch]:
+    """An example that is watched until the block ends, after ``begin`` was shown."""
     shutil.copytree(ROOT / "examples" / "starlark-robots", directory, dirs_exist_ok=True)
     command = [sys.executable, "-m", "function_script.cli", "render", str(directory), "--watch"]
     with (
@@ -81,7 +81,7 @@ def watching(directory: Path, *flags: str) -> Iterator[Watch]:
     ):
         try:
             watch = Watch(process, directory)
-            watch.wait_for("stdout", "robot-2\n")
+            watch.wait_for("stdout", begin)
             yield watch
         finally:
             if process.poll() is None:
@@ -147,6 +147,47 @@ def test_quiet_only_shows_differences(tmp_path: Path) -> None:
         os.killpg(watch.process.pid, signal.SIGINT)
         _, stderr = watch.process.communicate(timeout=PATIENCE_SECONDS)
         assert stderr.strip() == b""
+
+
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: robots.iam.dummy.upbound.io}
+spec:
+  group: iam.dummy.upbound.io
+  names: {kind: Robot, plural: robots}
+  scope: Cluster
+  versions:
+    - name: v1alpha1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                forProvider:
+                  type: object
+                  properties: {color: {type: string, enum: [purple, red]}}
+"""
+
+
+def test_what_is_rendered_is_validated_again(tmp_path: Path) -> None:
+    """The report is shown anew when it is another one, also after a change of a schema."""
+    crd = tmp_path / "crds" / "robot.yaml"
+    crd.parent.mkdir()
+    crd.write_text(CRD)
+    flags = ("--validate", "--crds", str(crd.parent))
+    with watching(tmp_path / "given", *flags, begin="0 failure cases") as watch:
+        watch.replace("composition.yaml", '"color": "purple"', '"color": "pink"')
+        assert "[x] schema validation error" in watch.wait_for("stdout", "2 failure cases")
+        crd.write_text(CRD.replace("purple", "pink"))
+        watch.wait_for("stderr", "robot.yaml: changed\n")
+        watch.wait_for("stdout", "0 failure cases")
+        watch.replace("composition.yaml", "purple. :)", "pink.")
+        watch.wait_for("stderr", "changed, and nothing is different")
 
 
 @pytest.mark.serial

@@ -134,7 +134,7 @@ def test_missing_schemas_may_fail_too() -> None:
     assert run("render", EXAMPLE, "--validate", "--error-on-missing-schemas").returncode == 1
 
 
-@pytest.mark.parametrize("flags", [("--watch", "--validate"), ("--crds", "x")])
+@pytest.mark.parametrize("flags", [("--watch", "--validate", "--crds", "x,-"), ("--crds", "x")])
 def test_flags_that_do_not_go_together_are_wrong_usage(flags: tuple[str, ...]) -> None:
     """Nothing is ignored in silence."""
     assert run("render", EXAMPLE, *flags).returncode == 2

@@ -1,6 +1,6 @@
-"""Render again whenever a file changes, and show what is different then.
+"""Render or validate again whenever a file changes, and show what is different then.
 
-Called by the command line, which gives what renders, which files it reads, and where to show. Looks
+Called by the command line, which gives what to do, which files it reads, and where to show. Looks
 at the files themselves, twenty times a second or more: that needs nothing but their directory.
 """
 
@@ -10,15 +10,15 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from function_script.errors import FatalError
-from function_script.tools.render import differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from function_script.values import Object
+Found = TypeVar("Found")
+Shown_contra = TypeVar("Shown_contra", contravariant=True)
 
 _LOOK_SECONDS: Final = 0.03
 # An editor empties a file before it writes it: what changes is waited for this long.
@@ -29,63 +29,63 @@ _MAX_SETTLING: Final = 20
 _State: TypeAlias = dict[Path, tuple[int, int, int] | None]
 
 
-class Show(Protocol):
+class Show(Protocol[Shown_contra]):
     """Where to tell people what there is."""
 
-    def documents(self, found: Sequence[Object]) -> None:
-        """The first documents, or the first after an error that came before any."""
+    def first(self, found: Shown_contra) -> None:
+        """What is found first, or first after an error that came before anything."""
 
-    def difference(self, changed: Sequence[Path], text: str) -> None:
-        """What differs since the last documents, after these files ``changed``; "" for nothing."""
+    def again(self, changed: Sequence[Path], before: Shown_contra, found: Shown_contra) -> None:
+        """What is found after these files ``changed``, and what was found ``before``."""
 
     def error(self, error: FatalError) -> None:
-        """What went wrong; the last documents stay what the next are compared with."""
+        """What went wrong; what was found last stays what the next is compared with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """What is done again and again: ``render`` reads ``files``, which may be directories.
+class Task(Generic[Found]):
+    """What is done again and again: ``run`` reads ``files``, which may be directories.
 
     ``files`` is asked each time, for a directory may get new ones.
     """
 
-    render: Callable[[], Sequence[Object]]
+    run: Callable[[], Found]
     files: Callable[[], Iterable[Path]]
 
 
-def watch(task: Task, show: Show) -> None:
+def watch(task: Task[Found], show: Show[Found]) -> None:
     """Never returns; an interrupt ends it, and so does an error that is no FatalError."""
     state = _look(task.files())
-    shown = _render(task, show)
+    shown = _run(task, show)
     if shown is not None:
-        show.documents(shown)
+        show.first(shown)
     while True:
-        changed, state = _wait(task, state)
-        found = _render(task, show)
+        changed, state = _wait(task.files, state)
+        found = _run(task, show)
         if found is None:
             continue
         if shown is None:
-            show.documents(found)
+            show.first(found)
         else:
-            show.difference(changed, differences.find(shown, found))
+            show.again(changed, shown, found)
         shown = found
 
 
-def _render(task: Task, show: Show) -> Sequence[Object] | None:
+def _run(task: Task[Found], show: Show[Found]) -> Found | None:
     try:
-        return task.render()
+        return task.run()
     except FatalError as error:
         show.error(error)
         return None
 
 
-def _wait(task: Task, before: _State) -> tuple[list[Path], _State]:
+def _wait(files: Callable[[], Iterable[Path]], before: _State) -> tuple[list[Path], _State]:
     """The files that changed, once they have, and how all are now."""
-    while (now := _look(task.files())) == before:
+    while (now := _look(files())) == before:
         time.sleep(_LOOK_SECONDS)
     for _ in range(_MAX_SETTLING):
         time.sleep(_SETTLE_SECONDS)
-        earlier, now = now, _look(task.files())
+        earlier, now = now, _look(files())
         if earlier == now and not _is_being_written(now, before):
             break
     changed = [path for path in {**before, **now} if before.get(path) != now.get(path)]
