@@ -22,7 +22,7 @@ spec:
   size: 2
 """
 
-HEAD = """\
+COMPOSITION = """\
 apiVersion: apiextensions.crossplane.io/v1
 kind: Composition
 metadata:
@@ -33,6 +33,10 @@ spec:
     kind: XThing
   mode: Pipeline
   pipeline:
+"""
+
+HEAD = f"""\
+{COMPOSITION}\
   - step: things
     functionRef:
       name: function-script

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
+from case_folders import COMPOSITION, XR
 
 from function_script import documents
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
+from function_script.tools import sandboxes
 from function_script.tools.render import command, loading
 from function_script.tools.render.functions import Remote
 from function_script.tools.render.output import Wanted
@@ -23,28 +25,7 @@ if TYPE_CHECKING:
 
     from function_script.values import Object
 
-XR = """\
-apiVersion: example.org/v1
-kind: XThing
-metadata:
-  name: demo
-  namespace: default
-"""
-
-HEAD = """\
-# A comment, so that lines differ.
----
-apiVersion: apiextensions.crossplane.io/v1
-kind: Composition
-metadata:
-  name: things
-spec:
-  compositeTypeRef:
-    apiVersion: example.org/v1
-    kind: XThing
-  mode: Pipeline
-  pipeline:
-"""
+HEAD = f"# A comment, so that lines differ.\n---\n{COMPOSITION}"
 
 STEP = """\
   - step: things
@@ -80,7 +61,8 @@ def render(paths: loading.Paths, **options: object) -> str:
     """The text that `render` prints, with all extras."""
     wanted = Wanted(full_xr=True, results=True, context=True)
     parts = {"wanted": wanted, "print": lambda _: None, **options}
-    return command.render_files(paths, command.Options(**parts))
+    with sandboxes.open_pool(loading.with_programs(paths).programs) as pool:
+        return command.render_text(paths, command.Options(**parts), pool)
 
 
 def objects_in(text: str) -> list[Object]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from function_script import documents, objects
-from function_script.tools import manifests, render, sandboxes
+from function_script.tools import manifests, render
 from function_script.tools.render import (
     Given,
     author,
@@ -42,14 +42,8 @@ class Options:
     print: Callable[[str], None]
 
 
-def render_files(paths: Paths, options: Options) -> str:
-    """The rendered documents as a YAML stream. Raises FatalError, positions in the files."""
-    with sandboxes.open_pool(loading.with_programs(paths).programs) as pool:
-        return render_text(paths, options, pool)
-
-
 def render_text(paths: Paths, options: Options, pool: Pool) -> str:
-    """`render_files` in a sandbox that is there already."""
+    """The rendered documents as a YAML stream. Raises FatalError, positions in the files."""
     return documents.to_yaml_stream(render_documents(paths, options, pool))
 
 
