@@ -173,6 +173,33 @@ def test_nothing_runs_over_the_edge(page: Browser, width: int, height: int) -> N
         page.resize(1366, 768)
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768)])
+def test_the_graph_is_seen_at_a_glance(page: Browser, width: int, height: int) -> None:
+    """On a phone, too, its boxes are inside of the window; beside it stands what colours mean."""
+    page.resize(width, height, is_phone=width < 800)
+    try:
+        page.evaluate('document.body.dataset.view = "result"')
+        page.evaluate("document.querySelector('[data-pane=graph]').click()")
+        assert page.wait_for('document.querySelectorAll("#pane rect").length > 1')
+        boxes = '[...document.querySelectorAll("#pane rect")]'
+        edges = page.evaluate(f"{boxes}.map((box) => box.getBoundingClientRect().right)")
+        assert isinstance(edges, list)
+        assert max(edges) < width
+        assert page.evaluate('document.querySelectorAll("#pane .empty span").length') == 3
+    finally:
+        page.resize(1366, 768)
+        page.evaluate("document.querySelector('[data-pane=documents]').click()")
+
+
+def test_the_head_has_two_rows_on_a_phone(page: Browser) -> None:
+    """However long the state's words are."""
+    page.resize(390, 844, is_phone=True)
+    try:
+        assert page.evaluate('document.querySelector("header").offsetHeight < 90')
+    finally:
+        page.resize(1366, 768)
+
+
 def test_nothing_from_elsewhere(page: Browser) -> None:
     """All that the page loaded came from its own address."""
     loaded = page.evaluate('performance.getEntriesByType("resource").map((entry) => entry.name)')

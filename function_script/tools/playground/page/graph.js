@@ -1,8 +1,10 @@
-// The resource graph as SVG: the XR on the left, what it composes in a column, references beside it.
+// The resource graph as SVG: the XR on the left, or on top where there is little room, what it
+// composes in a column, references beside that.
 
 const NODE = { width: 210, height: 46, gap: 14 };
 const LEFT = 6;
 const COLUMN = 290;
+const INDENT = 40;
 const SPACE = "http://www.w3.org/2000/svg";
 
 function element(name, attributes, ...children) {
@@ -18,12 +20,15 @@ function text(value, x, y, kind = "") {
 }
 
 /** An SVG element for `nodes` (id, name, kind, state) and `edges` (pairs of ids). */
-export function draw({ nodes, edges }) {
+export function draw({ nodes, edges }, isNarrow) {
   const [xr, ...composed] = nodes;
-  const height = Math.max(1, composed.length) * (NODE.height + NODE.gap) + NODE.gap;
-  const places = new Map(composed.map((node, at) => [node.id, { x: COLUMN, y: NODE.gap + at * (NODE.height + NODE.gap) }]));
-  places.set(xr.id, { x: LEFT, y: (height - NODE.height) / 2 });
-  const width = COLUMN + NODE.width + 70;
+  const rows = Math.max(1, composed.length + Number(isNarrow));
+  const row = (at) => NODE.gap + at * (NODE.height + NODE.gap);
+  const height = row(rows);
+  const column = isNarrow ? INDENT : COLUMN;
+  const places = new Map(composed.map((node, at) => [node.id, { x: column, y: row(at + Number(isNarrow)) }]));
+  places.set(xr.id, { x: LEFT, y: isNarrow ? NODE.gap : (height - NODE.height) / 2 });
+  const width = column + NODE.width + 70;
   const drawn = element("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Resource graph" });
   for (const [from, to] of edges) drawn.append(edge(places.get(from), places.get(to), from === xr.id));
   for (const node of nodes) drawn.append(box(node, places.get(node.id)));
@@ -32,6 +37,10 @@ export function draw({ nodes, edges }) {
 
 function edge(from, to, composes) {
   const [y1, y2] = [from.y + NODE.height / 2, to.y + NODE.height / 2];
+  if (composes && to.x < from.x + NODE.width) {
+    const x = from.x + (to.x - from.x) / 2;
+    return element("path", { d: `M${x} ${from.y + NODE.height} V${y2 - 10} Q${x} ${y2} ${x + 10} ${y2} H${to.x}` });
+  }
   if (composes) {
     const [x1, x2] = [from.x + NODE.width, to.x];
     const half = (x1 + x2) / 2;

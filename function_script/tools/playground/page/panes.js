@@ -49,7 +49,10 @@ function changes({ shown, last, first, since, choose }) {
 }
 
 function graph({ shown }) {
-  return [draw(shown.graph), empty("Dotted: a field that names another resource. Dashed: exists, and would be deleted.")];
+  const word = (kind, text) => make("span", { className: kind }, text);
+  const states = [word("ready", "Ready"), ", ", word("unready", "not ready yet"), ", ", word("deleted", "would be deleted")];
+  const legend = make("p", { className: "empty" }, ...states, ". Dotted: a field that names another resource.");
+  return [draw(shown.graph, matchMedia("(max-width: 800px)").matches), legend];
 }
 
 function events({ shown }) {
