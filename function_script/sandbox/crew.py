@@ -78,11 +78,12 @@ class Crew:
         self._in_background(self._restock)
         return death
 
-    def replace_later(self, child: Child) -> None:
+    def replace_later(self, child: Child, on_end: Callable[[], object] = bool) -> None:
         """The same, while the caller goes on: a large process takes its time to end."""
 
         def replace() -> None:
             self.end(child)
+            on_end()
             self._restock()
 
         self._in_background(replace)

@@ -16,7 +16,7 @@ from function_script.sandbox.outcome import Answered, Cause, Failed, Reply, Term
 from function_script.sandbox.speech import to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from function_script.limits import Limits
     from function_script.sandbox.child import Child
@@ -30,6 +30,9 @@ LOOK_SECONDS = 0.0125
 _GIVE_WAY_SHARE = 0.5
 # Sooner when its XR has more in line and others are held up by that.
 _CROWDED_SHARE = 1 / 40
+# Of the time limit, and of a run's time: a program that ends so late with so little CPU is not to
+# blame.
+_STARVED_SHARE = 0.5
 # The worker's own alarm comes first; this one is for when it does not.
 _GRACE_SECONDS = 0.1
 _MAX_PICKS = 3
@@ -115,16 +118,22 @@ class Run:
             return None
         return self._failed(Cause.KILLED, self._terms, detail="workers end before they begin")
 
-    def explain(self, loss: Loss) -> Failed:
-        """What a worker died of, which takes a while; one that is late is not waited for."""
-        self._means.suspects.add(self._key)
+    def explain(self, loss: Loss, on_end: Callable[[], object] = bool) -> Failed:
+        """What a worker died of, which takes a while; one that is late is not waited for.
+
+        ``on_end`` is called, in any thread, when its process has ended.
+        """
         child, terms = loss.child, _narrowed(self._terms, loss.child)
         log = to_text(child.last_words())
         if loss.seconds >= terms.timeout_seconds:
-            self._means.crew.replace_later(child)
+            self._suspect(is_guilty=not self._has_starved(loss.seconds))
+            self._means.crew.replace_later(child, on_end)
             return self._failed(Cause.TIMEOUT, terms, log=log)
         death = self._means.crew.replace(child)
+        on_end()
         cause = outcome.cause_of(death, terms)
+        if cause is not Cause.KILLED:
+            self._suspect(is_guilty=True)
         return self._failed(cause, terms, log=log, detail=f"wait status {death.status}")
 
     def _read(self, child: Child, frame: bytes) -> Reply:
@@ -139,10 +148,12 @@ class Run:
             return self._failed(Cause.CRASH, self._terms, detail=detail)
         is_sound = isinstance(reply, Answered) and not reply.diagnostics
         if is_sound:
-            self._means.suspects.forgive(self._key)
+            self._suspect(is_guilty=False)
             self._means.pace.learn(child.used_seconds())
-        elif isinstance(reply, Failed) or not child.is_reusable:
-            self._means.suspects.add(self._key)
+        elif isinstance(reply, Failed):
+            self._suspect(is_guilty=True)
+        elif not child.is_reusable:
+            self._suspect(is_guilty=not self._has_starved(time.monotonic() - self._began))
         child.finish(max(len(self._data), receipt.payload_length + receipt.report_length))
         if isinstance(reply, Failed):
             crew.replace_later(child)
@@ -151,6 +162,15 @@ class Run:
         else:
             crew.give_back(child)
         return reply
+
+    def _suspect(self, *, is_guilty: bool) -> None:
+        suspects = self._means.suspects
+        (suspects.add if is_guilty else suspects.forgive)(self._key)
+
+    def _has_starved(self, seconds: float) -> bool:
+        """Whether others had the CPU for most of a long time: its key must not stay behind them."""
+        is_late = seconds > self._terms.timeout_seconds * _STARVED_SHARE
+        return is_late and self._child.used_seconds() < seconds * _STARVED_SHARE
 
     def _to_reply(self, response: bytes, told: report.Report) -> Reply:
         if told.cause is None:

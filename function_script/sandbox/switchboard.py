@@ -151,9 +151,13 @@ class Switchboard:
         if reply is None:
             self._pick(job)
         elif isinstance(reply, Loss):
-            # The next one may run meanwhile: a large process takes its time to end.
-            job.place.leave()
-            self._aside(self._errands, partial(job.run.explain, reply), partial(_tell, job))
+            explain = partial(job.run.explain, reply)
+            if job.place.is_slow:
+                # There are many such places, and what takes its time to end must not pile up.
+                explain = partial(explain, partial(self._in_loop, job.place.leave))
+            else:
+                job.place.leave()
+            self._aside(self._errands, explain, partial(_tell, job))
         else:
             self._finish(job, reply)
 
@@ -198,11 +202,15 @@ class Switchboard:
         """Have a thread do ``task``, and the loop go on with what it returned."""
 
         def done(future: Future[T]) -> None:
-            # After the end of the loop nobody is there to be told.
-            with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(then, future.result())
+            self._in_loop(partial(then, future.result()))
 
         threads.submit(task).add_done_callback(done)
+
+    def _in_loop(self, task: Callable[[], None]) -> None:
+        """Call ``task`` in the loop, from any thread."""
+        # After the end of the loop nobody is there to be told.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(task)
 
 
 def _tell(job: Job, reply: Reply) -> None:

@@ -359,6 +359,21 @@ def test_a_suspect_holds_up_nobody() -> None:
         assert not hostile.done()
 
 
+LOSSES = [
+    pytest.param(b"segfault", os.SCHED_IDLE, id="it crashed"),
+    pytest.param(b"stop", os.SCHED_OTHER, id="it did not get the CPU"),
+    pytest.param(b"signal 9", os.SCHED_OTHER, id="its worker was killed"),
+]
+
+
+@pytest.mark.parametrize(("loss", "policy"), LOSSES)
+def test_who_is_not_to_blame_is_no_suspect(loss: bytes, policy: int) -> None:
+    """A run that starved must not starve again, nor one whose worker was killed from outside."""
+    with Pool(replace(OPTIONS, key_of=lambda _: "the same")) as pool:
+        failure(pool.run(loss))
+        assert answer(pool.run(b"policy")) == str(policy)
+
+
 def test_a_pool_says_how_busy_it_is() -> None:
     """Idle workers, and how many have ended in good order; lost ones are told by their replies."""
     options = replace(OPTIONS, max_runs=2)

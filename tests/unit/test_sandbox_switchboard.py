@@ -184,6 +184,18 @@ def test_long_runs_do_not_hold_up_short_ones() -> None:
     run(test)
 
 
+def test_places_of_suspects_become_free_again() -> None:
+    """When their workers have ended, which may be after their replies."""
+
+    async def test(caller: Caller) -> None:
+        for _ in range(8):
+            assert cause(await caller.start(b"segfault xr-1")) is Cause.CRASH
+        assert cause(await caller.start(b"spin xr-1")) is Cause.TIMEOUT
+        assert text(await caller.start(b"echo xr-2")) == b"xr-2"
+
+    run(test, OPTIONS)
+
+
 def test_what_waits_can_be_cancelled() -> None:
     """A request whose caller has gone is never begun; one that has begun is not told about."""
 
