@@ -12,7 +12,7 @@ from function_script.engines import gotemplate
 from function_script.engines.gotemplate import table
 from function_script.engines.gotemplate.compiler.expressions import Surroundings
 from function_script.engines.gotemplate.compiler.statements import generate
-from function_script.engines.gotemplate.programs import Cache, Settings, Sources
+from function_script.engines.gotemplate.programs import Settings, Sources, load
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure, parse
 from function_script.errors import ProgramError
 from function_script.limits import Limits
@@ -152,20 +152,15 @@ def test_a_run_leaves_no_garbage_in_circles() -> None:
 
 
 def test_a_program_is_compiled_once() -> None:
-    """The cache is by content, and forgets what was not used for longest."""
-    cache = Cache(characters=10)
+    """By its content and its settings."""
 
-    def sources(text: str) -> Sources:
-        return Sources((("manifests", Source(name="inline", text=text)),), Settings())
+    def sources(text: str, settings: Settings) -> Sources:
+        return Sources((("manifests", Source(name="inline", text=text)),), settings)
 
-    first = cache.load(sources("aaaa"))
-    assert cache.load(sources("aaaa")) is first
-    cache.load(sources("bbbb"))
-    assert cache.load(sources("aaaa")) is first
-    cache.load(sources("cccc"))
-    assert cache.load(sources("aaaa")) is first
-    assert cache.load(sources("dddddddddd")) is not first
-    assert cache.load(sources("aaaa")) is not first
+    first = load(sources("aaaa", Settings()))
+    assert load(sources("aaaa", Settings())) is first
+    assert load(sources("bbbb", Settings())) is not first
+    assert load(sources("aaaa", Settings(missing="error"))) is not first
 
 
 def test_generated_code_reads_no_attributes() -> None:

@@ -12,7 +12,6 @@ from results import whole
 
 from function_script.engines import starlark
 from function_script.engines.starlark import build, dialect
-from function_script.engines.starlark.cache import Cache
 from function_script.errors import DocumentError, InputError, LimitError, ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Returned, Scope
@@ -181,20 +180,6 @@ def test_results_are_checked_wherever_they_are_wrong(value: Value) -> None:
     )
     with pytest.raises(DocumentError, match=r"output\.bad\[0\]\[0\] has type range"):
         _run(text, input={"value": value})
-
-
-def test_cache_is_bounded() -> None:
-    """The least recently used values make room, by number and by size."""
-    cache: Cache[str, int] = Cache(max_entries=3, max_bytes=10)
-    for number, key in enumerate("abc"):
-        cache.put(key, number, 1)
-    assert cache.find("a") == 0
-    cache.put("d", 3, 1)
-    assert (cache.find("b"), cache.find("a"), len(cache)) == (None, 0, 3)
-    cache.put("e", 4, 9)
-    assert (cache.find("a"), cache.find("e"), len(cache)) == (0, 4, 2)
-    cache.put("f", 5, 11)
-    assert len(cache) == 0
 
 
 @pytest.mark.parametrize("depth", [150, 300], ids=["for the interpreter", "for the encoder"])

@@ -6,9 +6,9 @@ Kept by content, so a template is compiled once however often it runs.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from function_script.engines.cache import Cache
 from function_script.engines.gotemplate import table
 from function_script.engines.gotemplate.compiler.deferring import MANNER
 from function_script.engines.gotemplate.compiler.expressions import Surroundings
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 DELIMS: Final = ("{{", "}}")
 # About as many megabytes of compiled code as hundred thousands of characters.
-_MAX_KEPT: Final = 1_000_000
+_MAX_CHARACTERS: Final = 1_000_000
+_MAX_PROGRAMS: Final = 2_000
 
 
 class Settings(NamedTuple):
@@ -102,26 +103,18 @@ def sources_of(program: Program) -> Sources:
     return Sources(((MAIN, program.main), *modules), read_settings(program.options))
 
 
-class Cache:
-    """Compiled programs by content: the most recently used, up to so many characters of source."""
-
-    def __init__(self, characters: int) -> None:
-        self._characters = characters
-        self._kept: OrderedDict[Sources, Loaded] = OrderedDict()
-
-    def load(self, sources: Sources) -> Loaded:
-        """The program, compiled now if it is not kept; raises ProgramFailure and OverLimit."""
-        found = self._kept.get(sources)
-        if found is None:
-            found = self._kept[sources] = compile_program(sources)
-            while len(self._kept) > 1 and sum(map(_size, self._kept)) > self._characters:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(sources)
-        return found
+_programs: Final[Cache[Sources, Loaded]] = Cache(
+    max_entries=_MAX_PROGRAMS, max_size=_MAX_CHARACTERS
+)
 
 
-def _size(sources: Sources) -> int:
-    return sum(len(source.text) for _, source in sources.texts)
+def load(sources: Sources) -> Loaded:
+    """The program, compiled now if it is not kept; raises ProgramFailure and OverLimit."""
+    found = _programs.find(sources)
+    if found is None:
+        found = compile_program(sources)
+        _programs.put(sources, found, sum(len(source.text) for _, source in sources.texts))
+    return found
 
 
 def compile_program(sources: Sources) -> Loaded:
@@ -153,9 +146,6 @@ def compile_program(sources: Sources) -> Loaded:
     around = Surroundings(functions, frozenset(assigned), mutates)
     manner = MANNER if sources.settings.defers else None
     return Loaded(compile_templates(trees, around, sources.settings.missing, manner), origins)
-
-
-load: Final = Cache(_MAX_KEPT).load
 
 
 def to_output(parts: list[str]) -> str:

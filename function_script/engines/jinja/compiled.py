@@ -6,13 +6,13 @@ Called by the engine. What is kept is never changed and holds nothing of a run.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from jinja2 import TemplateSyntaxError
 
 from function_script.diagnostics import Diagnostic
+from function_script.engines.cache import Cache
 from function_script.engines.jinja import modules, parsing, positions, tree
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
@@ -57,26 +57,20 @@ class _Parsed:
     tree: nodes.Template | None = None
 
 
-_kept: OrderedDict[tuple[object, ...], Compiled] = OrderedDict()
+_programs: Cache[tuple[object, ...], Compiled] = Cache(
+    max_entries=MAX_PROGRAMS, max_size=_MAX_CHARACTERS
+)
 
 
 def load(program: Program, limits: Limits) -> Compiled:
     """The compiled program, from the cache if it was compiled before; raises ProgramError."""
     check_sizes(program, limits)
     key = _key(program)
-    if key in _kept:
-        _kept.move_to_end(key)
-        return _kept[key]
-    made = build(program, Environment(is_strict=is_strict(program), defers=defers(program)))
-    if _characters(key) <= _MAX_CHARACTERS:
-        _keep(key, made)
-    return made
-
-
-def _keep(key: tuple[object, ...], made: Compiled) -> None:
-    _kept[key] = made
-    while len(_kept) > MAX_PROGRAMS or sum(map(_characters, _kept)) > _MAX_CHARACTERS:
-        _kept.popitem(last=False)
+    found = _programs.find(key)
+    if found is None:
+        found = build(program, Environment(is_strict=is_strict(program), defers=defers(program)))
+        _programs.put(key, found, _characters(key))
+    return found
 
 
 def _key(program: Program) -> tuple[object, ...]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import starlark
 
+from function_script.engines.cache import Cache
 from function_script.engines.starlark import bridge, dialect, errors, predeclared, reach
-from function_script.engines.starlark.cache import Cache
 from function_script.errors import LimitError, ProgramError
 from function_script.source import Source, Span
 
@@ -51,7 +51,7 @@ class Script:
 # Memory of a frozen script, measured: 30 KB, and 90 bytes for a byte of its text.
 _BASE_BYTES = 30_000
 _BYTES_PER_CHARACTER = 90
-_SCRIPTS: Cache[tuple[str, ...], Script] = Cache(max_entries=256, max_bytes=32 << 20)
+_SCRIPTS: Cache[tuple[str, ...], Script] = Cache(max_entries=256, max_size=32 << 20)
 
 
 def script(program: Program, limits: Limits, options: starlark.EvalOptions) -> Script:
