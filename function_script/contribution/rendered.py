@@ -64,7 +64,8 @@ def from_documents(
             lines.setdefault(key, document.line)
         if doubts:
             part = replace(part, results=part.results + warnings.of_doubts(doubts))
-        found.extend(_diagnostics(problems, document))
+        if problems.texts:
+            found.extend(_diagnostics(problems, document))
         for name, entry in part.composed.items():
             if entry.order is not None:
                 places[name] = _place(document, dialect)
@@ -109,8 +110,9 @@ def _read(
 ) -> shapes.Contribution:
     key = (dialect.prefix, document.key)
     part = _part(Fields(document.value, "", problems), xr, dialect, key)
-    if part.composite is not shapes.NOTHING and not part.results:
-        part = replace(part, results=warnings.of_composite(document, xr))
+    is_composite = part.composite is not shapes.NOTHING and not part.results
+    if is_composite and (warned := warnings.of_composite(document, xr)):
+        part = replace(part, results=warned)
     if part.composed and not problems.texts:
         _memo.keep(key, part, size_bytes=len(document.key) * _BYTES_PER_CHARACTER)
     return part

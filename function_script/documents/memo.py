@@ -66,8 +66,10 @@ class Memo(Generic[T]):
 
     def keep(self, key: Hashable, result: T, *, size_bytes: int) -> None:
         """Keep a result of about this size, key included; forget others if it needs room."""
+        if not self._was_seen(hash(key)):
+            return
         self.forget(key)
-        if size_bytes > self._max_bytes or not self._was_seen(hash(key)):
+        if size_bytes > self._max_bytes:
             return
         while self._bytes + size_bytes > self._max_bytes:
             self._bytes -= self._entries.popitem(last=False)[1][1]

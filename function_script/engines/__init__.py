@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ ENGINES = {
 }
 
 
+@cache
 def get(language: str) -> Engine:
     """The engine of a language; KeyError for one that is not in the table."""
     return cast("Engine", importlib.import_module(ENGINES[language]))
