@@ -19,6 +19,7 @@ class _Flags(TypedDict):
     xrd: Path | None
     crds: tuple[Path, ...]
     strict: bool
+    quiet: bool
     program_root: Path | None
     debug: bool
 
@@ -33,7 +34,11 @@ Examples:
 @click.command(
     short_help="Find mistakes without running anything.",
     epilog=_EPILOG,
-    params=[options.program_root("programs/ beside each file"), options.debug()],
+    params=[
+        options.program_root("programs/ beside each file"),
+        options.quiet("the totals"),
+        options.debug(),
+    ],
 )
 @click.argument("compositions", nargs=-1, required=True, metavar="COMPOSITION...")
 @click.option(
@@ -77,6 +82,8 @@ def check(**flags: Unpack[_Flags]) -> int:
     elif flags["output"] == "sarif":
         text = tool.render_sarif(report)
     else:
-        text = tool.render_text(report, colourful=frames.is_colourful(sys.stdout))
-    click.echo(text, color=True)
+        colourful = frames.is_colourful(sys.stdout)
+        text = tool.render_text(report, colourful=colourful, is_quiet=flags["quiet"])
+    if text:
+        click.echo(text, color=True)
     return failures.OK if report.is_success(strict=flags["strict"]) else failures.PROBLEM

@@ -7,6 +7,8 @@ from typing import Final
 
 import click
 
+from function_script.cli import options
+
 _EPILOG: Final = """\b
 Examples:
   function-script editor
@@ -14,9 +16,13 @@ Examples:
 """
 
 
-@click.command(short_help="Set up editors for a project.", epilog=_EPILOG)
+@click.command(
+    short_help="Set up editors for a project.",
+    epilog=_EPILOG,
+    params=[options.quiet("which settings are kept, and what other editors need")],
+)
 @click.argument("directory", type=click.Path(path_type=Path), default=".")
-def editor(directory: Path) -> None:
+def editor(directory: Path, *, quiet: bool) -> None:
     """Write into the project DIRECTORY what editors need to help with Compositions.
 
     A JSON schema of Compositions with our inputs, snippets, a stub of the names that Starlark
@@ -27,6 +33,8 @@ def editor(directory: Path) -> None:
     written = tool.write(directory)
     for path in written.paths:
         click.echo(str(path))
+    if quiet:
+        return
     for path in written.kept:
         click.echo(f"kept: {path}", err=True)
     click.echo(

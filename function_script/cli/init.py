@@ -7,7 +7,8 @@ from typing import Final
 
 import click
 
-_LANGUAGES: Final = ("starlark", "jinja", "gotemplate")
+from function_script.cli import options
+from function_script.engines import ENGINES
 
 _EPILOG: Final = """\b
 Examples:
@@ -16,17 +17,21 @@ Examples:
 """
 
 
-@click.command(short_help="Begin a project, with tests.", epilog=_EPILOG)
+@click.command(
+    short_help="Begin a project, with tests.",
+    epilog=_EPILOG,
+    params=[options.quiet("what to do next")],
+)
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option(
     "-l",
     "--language",
-    type=click.Choice(_LANGUAGES),
+    type=click.Choice(tuple(ENGINES)),
     default="starlark",
     show_default=True,
     help="What the program is written in.",
 )
-def init(directory: Path, language: str) -> None:
+def init(directory: Path, *, language: str, quiet: bool) -> None:
     """Begin a project in DIRECTORY: an API, its Composition, an example and tests.
 
     Files that are there are never written over.
@@ -35,4 +40,5 @@ def init(directory: Path, language: str) -> None:
 
     for path in starters.write(language, directory):
         click.echo(str(path))
-    click.echo(f"\nTry: cd {directory} && function-script test", err=True)
+    if not quiet:
+        click.echo(f"\nTry: cd {directory} && function-script test", err=True)

@@ -45,7 +45,8 @@ result; `validate`, `render --validate`, `check` and `test` print their report.
 `internal render` speaks to another program: 3 is a FATAL result, and stdout has what there was.
 
 Results go to stdout, everything else to stderr: errors, notes, what programs print.
-`--output` says in which form a report is printed, `--quiet` leaves out notes.
+`--output` says in which form a report is printed. `--quiet` leaves out what is no result and no
+problem: notes, progress, totals, cases that passed.
 
 Flags without a command are those of `serve`, as functions' images are started that way:
 `{NAME} --insecure` serves. So does `{NAME}` alone where Crossplane has set `TLS_SERVER_CERTS_DIR`.

@@ -30,6 +30,7 @@ class _Flags(TypedDict):
     output_file: Path | None
     function: tuple[str, ...]
     timeout: float
+    quiet: bool
     debug: bool
 
 
@@ -45,7 +46,7 @@ Examples:
     "test",
     short_help="Run the tests of Compositions.",
     epilog=_EPILOG,
-    params=[options.functions(), options.debug()],
+    params=[options.functions(), options.quiet("cases that passed"), options.debug()],
 )
 @click.argument("paths", nargs=-1, type=_PATH, metavar="[PATH]...")
 @click.option("--run", metavar="REGEX", help="Run only cases whose name matches.")
@@ -116,6 +117,7 @@ def _options(flags: _Flags) -> Options:
         jobs=flags["jobs"] or len(os.sched_getaffinity(0)),
         output=flags["output"],
         file=flags["output_file"],
+        is_quiet=flags["quiet"],
         colourful=report.is_colourful(sys.stdout),
         print=partial(click.echo, color=True),
     )

@@ -192,6 +192,16 @@ def test_fail_fast(tmp_path: Path, printed: Printed) -> None:
     assert printed.code == 1
 
 
+def test_quiet_leaves_out_what_passed(tmp_path: Path, printed: Printed) -> None:
+    """Failures and the summary are told; a report in a file has everything."""
+    project(tmp_path, a=GOOD, b=BAD)
+    output = printed("--quiet", "--output-file", "report.txt")
+    assert "PASS" not in output
+    assert output.startswith("FAIL   b\n")
+    assert output.endswith("1 passed, 1 failed in TIME\n")
+    assert "PASS   a\n" in (tmp_path / "report.txt").read_text()
+
+
 def test_json(tmp_path: Path, printed: Printed) -> None:
     """Everything the text says, for machines."""
     project(tmp_path, a=GOOD, b=BAD)

@@ -114,6 +114,21 @@ def test_exit_codes(
     assert said.out.endswith(f"\n\nChecked 1 step in 1 file: {end}\n")
 
 
+def test_quiet_tells_nothing_but_findings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So nothing at all where nothing is wrong."""
+    file = tmp_path / "a.yaml"
+    file.write_text(UNUSED)
+    assert cli.execute(["check", str(file), "--quiet"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("warning: ")
+    assert "Checked" not in said
+    file.write_text(ours("GoTemplate", "inline: text"))
+    assert cli.execute(["check", str(file), "-q"]) == 0
+    assert capsys.readouterr().out == ""
+
+
 def test_json_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command prints nothing but the report, which a program can read."""
     (tmp_path / "a.yaml").write_text(BROKEN)

@@ -183,6 +183,8 @@ def test_settings_of_the_user_are_kept(tmp_path: Path, capsys: pytest.CaptureFix
     capsys.readouterr()
     assert execute(["editor", str(tmp_path)]) == 0
     assert f"kept: {tmp_path / editor.SETTINGS}\n" in capsys.readouterr().err
+    assert execute(["editor", str(tmp_path), "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
     assert (tmp_path / editor.SETTINGS).read_text() == "mine"
     assert json.loads((tmp_path / editor.SCHEMA).read_text()) == SCHEMA
 

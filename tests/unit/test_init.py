@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from function_script.cli import execute
+from function_script.engines import ENGINES
 from function_script.errors import InputError
 from function_script.tools import starters
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(params=starters.LANGUAGES)
+@pytest.fixture(params=ENGINES)
 def project(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
@@ -45,7 +46,7 @@ def test_a_new_project_is_fine(args: tuple[str, ...]) -> None:
 def test_languages_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same project in another language renders to the same."""
     texts = set()
-    for language in starters.LANGUAGES:
+    for language in ENGINES:
         starters.write(language, tmp_path / language)
         capsys.readouterr()
         assert execute(["render", str(tmp_path / language)]) == 0
@@ -61,6 +62,16 @@ def test_tests_of_a_project_can_fail(project: Path, capsys: pytest.CaptureFixtur
     )
     assert execute(["test", "--ci"]) == 1
     assert "first-reconcile" in capsys.readouterr().out
+
+
+def test_quiet_tells_only_what_was_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What to do next is left out; the files are the result."""
+    assert execute(["init", str(tmp_path / "new"), "--quiet"]) == 0
+    told = capsys.readouterr()
+    assert str(tmp_path / "new" / "xr.yaml") in told.out.splitlines()
+    assert told.err == ""
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

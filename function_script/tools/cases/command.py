@@ -30,6 +30,7 @@ class Options:
     """What the flags say. ``report`` gets the chosen output unless it goes to ``file``.
 
     ``print`` gets lines for people; text is for them as long as another output goes to a file.
+    ``is_quiet``: they are not told of cases that passed.
     """
 
     terms: Terms
@@ -38,6 +39,7 @@ class Options:
     jobs: int
     output: Literal["text", "json", "junit"]
     file: Path | None
+    is_quiet: bool = False
     colourful: bool
     print: Callable[[str], None]
 
@@ -51,7 +53,7 @@ def run(paths: Sequence[Path], options: Options) -> bool:
     with closing(session.run_all(cases, options.terms, options.jobs)) as running:
         for verdict in running:
             verdicts.append(verdict)
-            if is_told:
+            if is_told and not (options.is_quiet and verdict.status is Status.PASSED):
                 options.print(reports.to_text(verdict, colourful=options.colourful))
             if options.fails_fast and verdict.status is Status.FAILED:
                 break

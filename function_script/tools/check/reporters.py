@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 
-def render_text(report: Report, *, colourful: bool = False) -> str:
-    """A frame for each finding and a last line with the totals."""
+def render_text(report: Report, *, colourful: bool = False, is_quiet: bool = False) -> str:
+    """A frame for each finding and, unless ``is_quiet``, a last line with the totals."""
     found = [
         diagnostics.to_frame(finding.diagnostic, finding.severity) for finding in report.findings
     ]
@@ -22,7 +22,7 @@ def render_text(report: Report, *, colourful: bool = False) -> str:
         f"Checked {_count(report.steps, 'step')} in {_count(report.files, 'file')}: "
         f"{_count(report.count('error'), 'error')}, {_count(report.count('warning'), 'warning')}"
     )
-    text = "\n\n".join([*found, total])
+    text = "\n\n".join(found if is_quiet else [*found, total])
     return frames.painted(text) if colourful else text
 
 

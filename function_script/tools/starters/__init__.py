@@ -6,7 +6,7 @@ Called by `init`, which writes them, and by the playground. Their files are real
 from __future__ import annotations
 
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from function_script.errors import InputError
 
@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
-LANGUAGES: Final = ("starlark", "jinja", "gotemplate")
-
 
 def load(language: str) -> dict[str, str]:
-    """The texts of a starter by their path in the project; ``language`` is one of LANGUAGES."""
+    """The texts of a starter by their path in the project; ``language`` is one of ENGINES."""
     root = resources.files(__package__)
     texts = {**_texts(root / language), **_texts(root / "common")}
     return dict(sorted(texts.items()))
