@@ -77,7 +77,7 @@ LIMITS: dict[str, Limit] = {
         "source_bytes",
         "--source-limit",
         "",
-        re.compile(r"bytes of source|a source of|cannot compile template: \S+ has \d+ bytes"),
+        re.compile("bytes of source|a source of"),
     ),
     "output": Limit(
         "output_bytes",

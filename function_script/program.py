@@ -27,6 +27,13 @@ class Program:
     modules: Mapping[str, Source] = field(default_factory=dict)
     options: Mapping[str, Value] = field(default_factory=dict)
 
+    def size_bytes(self) -> int:
+        """How long all its sources are together, in UTF-8."""
+        texts = (source.text for source in (self.main, *self.modules.values()))
+        return sum(
+            len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts
+        )
+
 
 class Lazy(Mapping[str, Readable]):
     """A read-only mapping whose values are built when first read, and then kept.

@@ -78,10 +78,8 @@ def _data(program: Program, scope: Scope, loaded: Loaded) -> Shelf:
 
 
 def _check_size(program: Program, limits: Limits) -> None:
-    sources = (program.main, *program.modules.values())
-    size = sum(len(source.text.encode("utf-8", "replace")) for source in sources)
+    size = program.size_bytes()
     if size > limits.source_bytes:
-        raise LimitError.of(
-            f"cannot parse {program.main.name}: a source of {size} bytes, "
-            f"the limit is {limits.source_bytes}"
-        )
+        message = f"a source of {size} bytes, the limit is {limits.source_bytes}"
+        hint = "its modules count, too" if program.modules else None
+        raise LimitError.of(f"cannot parse {program.main.name}: {message}", hint=hint)

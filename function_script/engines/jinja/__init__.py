@@ -26,7 +26,7 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> Rendered:
 
 def check(program: Program, limits: Limits) -> None:
     """Compile the template and all modules; raises with every problem that shows by that."""
-    compiled.check_sizes(program, limits)
+    compiled.check_size(program, limits)
     compiled.build(program, Environment(), is_whole=True)
 
 

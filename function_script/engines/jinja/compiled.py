@@ -64,7 +64,7 @@ _programs: Cache[tuple[object, ...], Compiled] = Cache(
 
 def load(program: Program, limits: Limits) -> Compiled:
     """The compiled program, from the cache if it was compiled before; raises ProgramError."""
-    check_sizes(program, limits)
+    check_size(program, limits)
     key = _key(program)
     found = _programs.find(key)
     if found is None:
@@ -96,14 +96,13 @@ def defers(program: Program) -> bool:
     return program.options.get("missing") == "Defer"
 
 
-def check_sizes(program: Program, limits: Limits) -> None:
-    """Raise LimitError for a source that is too big even to look at."""
-    for source in (program.main, *program.modules.values()):
-        text = source.text
-        size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-        if size > limits.source_bytes:
-            message = f"{source.name} has {size} bytes, the limit is {limits.source_bytes}"
-            raise LimitError.of(f"cannot compile template: {message}")
+def check_size(program: Program, limits: Limits) -> None:
+    """Raise LimitError for a program that is too big even to look at."""
+    size = program.size_bytes()
+    if size > limits.source_bytes:
+        message = f"a source of {size} bytes, the limit is {limits.source_bytes}"
+        hint = "its modules count, too" if program.modules else None
+        raise LimitError.of(f"cannot compile template: {message}", hint=hint)
 
 
 def build(program: Program, environment: Environment, *, is_whole: bool = False) -> Compiled:
