@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from function_script.values import Object, Readable, Value
 
 EXTERNAL_NAME = "crossplane.io/external-name"
+# The annotation that gives a document its resource name.
+RESOURCE_NAME = "script.fn.crossplane.io/composition-resource-name"
+# The required resource that a WatchOperation watches.
+WATCHED = "ops.crossplane.io/watched-resource"
+# Keys of the context: what other functions have fetched, and made an environment of.
+EXTRA_RESOURCES = "apiextensions.crossplane.io/extra-resources"
+ENVIRONMENT = "apiextensions.crossplane.io/environment"
 
 # Keys of maps and indices of lists, from the outside in.
 Path: TypeAlias = tuple[str | int, ...]

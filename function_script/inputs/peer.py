@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from function_script.fields import a_type
 from function_script.inputs import origin, settings
 from function_script.inputs.files import files_below
-from function_script.inputs.places import ENVIRONMENT_KEY
 from function_script.inputs.step import Step
+from function_script.objects import ENVIRONMENT
 from function_script.program import Program
 from function_script.source import Source
 
@@ -144,7 +144,7 @@ def _environment(section: Fields, sources: Sources) -> list[Part]:
     key = section.text("key", required=True)
     if not key or sources.outside is None:
         return []
-    environment = sources.outside.context(ENVIRONMENT_KEY)
+    environment = sources.outside.context(ENVIRONMENT)
     found = environment.get(key) if isinstance(environment, Mapping) else None
     if isinstance(found, str):
         return [(f"environment[{key}]", found)]

@@ -32,7 +32,6 @@ SECTIONS = {
         ("apiVersion", "kind", "name", "namespace", "fieldPath"),
     ),
 }
-ENVIRONMENT_KEY = "apiextensions.crossplane.io/environment"
 _DATA = "data"
 
 # One text, or texts by name.
@@ -82,7 +81,7 @@ def _of_environment(section: Fields, sources: Sources) -> Texts | None:
     key = section.text("key", required=True)
     if not key or sources.outside is None:
         return None
-    environment = sources.outside.context(ENVIRONMENT_KEY)
+    environment = sources.outside.context(objects.ENVIRONMENT)
     found = environment.get(key) if isinstance(environment, dict) else None
     if found is None:
         cause = f'cannot find a program: "{key}" is not in the environment'

@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from function_script.engines.jinja.calls import Call
     from function_script.engines.jinja.run import Run
 
-_RESOURCE_NAME = "script.fn.crossplane.io/composition-resource-name"
-_WATCHED = "ops.crossplane.io/watched-resource"
-_EXTRA_RESOURCES = "apiextensions.crossplane.io/extra-resources"
-
 
 class Builtin:
     """A function as a template's value: it can be called and passed on, nothing else."""
@@ -126,9 +122,9 @@ def get_required_resources(run: Run, name: object) -> object:
 
 def get_extra_resources_from_context(run: Run, name: object) -> object:
     """What another step left in the context as extra resources of this name, as a list."""
-    found = _look(run, ("context", _EXTRA_RESOURCES, name))
+    found = _look(run, ("context", objects.EXTRA_RESOURCES, name))
     if isinstance(found, Mapping):
-        return _look(run, ("context", _EXTRA_RESOURCES, name, "items"))
+        return _look(run, ("context", objects.EXTRA_RESOURCES, name, "items"))
     return found
 
 
@@ -139,7 +135,7 @@ def get_credential_data(run: Run, name: object) -> object:
 
 def get_watched_resource(run: Run) -> object:
     """The resource that a WatchOperation watches."""
-    items = _look(run, ("required_resources", _WATCHED, "items"))
+    items = _look(run, ("required_resources", objects.WATCHED, "items"))
     return run.environment.getitem(run.environment.getitem(items, 0), "resource")
 
 
@@ -158,7 +154,7 @@ def get_resource_condition(run: Run, condition: object, resource: object) -> obj
 def set_resource_name_annotation(run: Run, name: object) -> str:
     """The annotation that gives a document its resource name, as a line of YAML."""
     quoted = SHARED["quote"](run, text(run.budget, name))
-    return f"{_RESOURCE_NAME}: {text(run.budget, quoted)}"
+    return f"{objects.RESOURCE_NAME}: {text(run.budget, quoted)}"
 
 
 def _look(run: Run, path: tuple[object, ...]) -> object:

@@ -7,13 +7,13 @@ import binascii
 from typing import TYPE_CHECKING
 
 from function_script.engines.library.function import Group
+from function_script.objects import RESOURCE_NAME
 from function_script.values import type_phrase
 
 if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 TYPE = "connection.crossplane.io/v1alpha1"
-RESOURCE_NAME = "script.fn.crossplane.io/composition-resource-name"
 
 
 def connection_secret(

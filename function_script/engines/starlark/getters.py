@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from function_script.objects import ENVIRONMENT, WATCHED
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from function_script.engines.starlark.parts import Path
 
-_WATCHED: Final = "ops.crossplane.io/watched-resource"
 # For a name that the script spells out.
 _NAMED: Final[Mapping[str, Sequence[Path]]] = {
     "get_observed": [("observed", "resources")],
@@ -27,8 +28,8 @@ _WHOLE: Final[Mapping[str, Sequence[Path]]] = {
     **_NAMED,
     # Without a name, the composite resource's own.
     "get_connection_details": [("observed", "resources"), ("observed", "composite")],
-    "get_environment": [("context", "apiextensions.crossplane.io/environment")],
-    "get_watched": [("required_resources", _WATCHED), ("extra_resources", _WATCHED)],
+    "get_environment": [("context", ENVIRONMENT)],
+    "get_watched": [("required_resources", WATCHED), ("extra_resources", WATCHED)],
     "has_capability": [("meta",)],
     "get_xr": [("observed", "composite")],
 }

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 API_VERSION: Final = "ops.crossplane.io/v1alpha1"
-WATCHED: Final = "ops.crossplane.io/watched-resource"
 
 _OPERATION: Final = "Operation"
 _CRON: Final = "CronOperation"
@@ -60,7 +59,7 @@ def from_watch(watch: Object, watched: Object) -> Object:
     }
     if manifests.namespace(watched):
         marks["namespace"] = manifests.namespace(watched)
-    annotations = {f"{WATCHED}-{key}": text for key, text in marks.items()}
+    annotations = {f"{objects.WATCHED}-{key}": text for key, text in marks.items()}
     manifests.add_texts(operation, annotations, "metadata", "annotations")
     return _owned(operation, watch, _WATCH)
 
@@ -68,7 +67,7 @@ def from_watch(watch: Object, watched: Object) -> Object:
 def require(operation: Object, watched: Object) -> None:
     """Make every step of ``operation`` require ``watched``."""
     selector: Object = {
-        "requirementName": WATCHED,
+        "requirementName": objects.WATCHED,
         "apiVersion": manifests.text_at(watched, "apiVersion"),
         "kind": manifests.text_at(watched, "kind"),
         "name": manifests.name(watched),

@@ -15,14 +15,13 @@ from function_script.engines.gotemplate.functions import Function, Needs
 from function_script.engines.gotemplate.values import NilMap
 from function_script.engines.gotemplate.yaml import writer
 from function_script.engines.library import connection, resources
-from function_script.objects import EXTERNAL_NAME
+from function_script.objects import EXTERNAL_NAME, WATCHED
 from function_script.values import type_phrase
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.run import Run
     from function_script.values import Object
 
-_WATCHED: Final = "ops.crossplane.io/watched-resource"
 _MAX_NAMES: Final = len(("name", "namespace"))
 
 
@@ -58,7 +57,7 @@ def _has_capability(run: Run, name: str) -> bool:
 
 
 def _watched(run: Run) -> object:
-    items = _find(run.root, "requiredResources", _WATCHED, "items")
+    items = _find(run.root, "requiredResources", WATCHED, "items")
     found = _find(items[0], "resource") if isinstance(items, list) and items else None
     if found is None or not run.mutates:
         return NilMap() if found is None else found

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from function_script.engines.gotemplate.builtins import peer
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Function, Needs
-from function_script.objects import EXTERNAL_NAME
+from function_script.objects import EXTERNAL_NAME, RESOURCE_NAME
 from function_script.values import type_phrase
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.run import Run
-
-_NAME_ANNOTATION: Final = "script.fn.crossplane.io/composition-resource-name"
 
 
 class _Getter(Protocol):
@@ -46,7 +44,7 @@ def _implied(function: Function) -> Function:
 
 
 def _name_annotation(name: str) -> str:
-    return f"{_NAME_ANNOTATION}: {peer.name_text(name)}"
+    return f"{RESOURCE_NAME}: {peer.name_text(name)}"
 
 
 def _external_name(resource: object) -> object:

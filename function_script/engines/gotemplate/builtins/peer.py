@@ -18,14 +18,14 @@ from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Budget, Function, Needs
 from function_script.engines.gotemplate.values import BytesMap, NilBytesMap, NilList, NilMap
 from function_script.engines.gotemplate.yaml import reader, writer
+from function_script.objects import EXTRA_RESOURCES
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.functions import Draw
     from function_script.engines.gotemplate.run import Run
     from function_script.engines.gotemplate.values import Struct
 
-NAME_ANNOTATION: Final = "gotemplating.fn.crossplane.io/composition-resource-name"
-FETCHED: Final = "apiextensions.crossplane.io/extra-resources"
+_NAME_ANNOTATION: Final = "gotemplating.fn.crossplane.io/composition-resource-name"
 _QUOTES: Final = "'\""
 
 
@@ -86,7 +86,7 @@ def _extra_resources(run: Run, request: object, name: str) -> object:
 
 
 def _resources_from_context(run: Run, request: object, name: str) -> object:
-    found = _entry(request, name, "context", FETCHED)
+    found = _entry(request, name, "context", EXTRA_RESOURCES)
     if isinstance(found, list):
         # What function-extra-resources leaves there: the resources themselves.
         return _list_of(run, [{"resource": resource} for resource in found])
@@ -117,7 +117,7 @@ def name_text(name: str) -> str:
 
 
 def _name_annotation(name: str) -> str:
-    return f"{NAME_ANNOTATION}: {name_text(name)}"
+    return f"{_NAME_ANNOTATION}: {name_text(name)}"
 
 
 def _random_choice(draw: Draw, *choices: str) -> str:
