@@ -96,22 +96,31 @@ def _entry(
 
 def _composite(request: wire.Request, wanted: Composite) -> bytes | None:
     """The whole desired composite: an earlier step's, with status merged; None if unchanged."""
-    if wanted.status is None and wanted.ready is None and not wanted.connection_details:
-        return None
     earlier = request.desired.composite if request.desired is not None else None
     earlier = earlier or _NOTHING
+    is_silent = wanted.status is None and wanted.ready is None and not wanted.connection_details
+    if is_silent and (not _is_made(wanted, request) or earlier.struct is not None):
+        return None
     resource = wire.decode_struct(earlier.struct) if earlier.struct is not None else {}
-    if wanted.status is not None:
+    if wanted.status is not None and wanted.as_written:
+        objects.merge(resource, {"status": wanted.status})
+    elif wanted.status is not None:
         _identify(resource, request)
-        status = wanted.status if wanted.keeps_nulls else objects.pruned(wanted.status)
-        objects.merge(resource, {"status": status})
+        objects.merge(resource, {"status": objects.pruned(wanted.status)})
+    is_there = resource or _is_made(wanted, request)
     return wire.encode_resource(
-        _encoded(resource, "the XR", drop_nulls=not wanted.keeps_nulls)
-        if resource
+        _encoded(resource, "the XR", drop_nulls=not wanted.as_written)
+        if is_there
         else earlier.struct,
         {**earlier.connection_details, **wanted.connection_details},
         earlier.ready if wanted.ready is None else wanted.ready,
     )
+
+
+def _is_made(wanted: Composite, request: wire.Request) -> bool:
+    """Whether there is a desired XR in any case; Operations have none."""
+    observed = request.observed.composite if request.observed is not None else None
+    return wanted.as_written and observed is not None
 
 
 def _identify(resource: Object, request: wire.Request) -> None:

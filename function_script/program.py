@@ -95,7 +95,8 @@ class Scope:
     required_resources, extra_resources, credentials, required_schemas; absent fields are empty.
     Resources stand below as ``{"resource": {...}, "connection_details": {...}, "ready": ...}``.
     ``seed`` is the XR's uid (empty when there is none): the root of every stable choice.
-    ``sent`` names those of observed, desired, input and context that the request has, even empty.
+    ``sent`` names those of observed, desired, input, context and ``desired.composite`` that the
+    request has, even empty.
     """
 
     request: Lazy

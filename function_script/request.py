@@ -69,12 +69,14 @@ def scope(
 
 
 def _sent(request: wire.Request) -> frozenset[str]:
-    parts = {
+    parts: dict[str, object] = {
         "observed": request.observed,
         "desired": request.desired,
         "input": request.input,
         "context": request.context,
     }
+    if request.desired is not None and request.desired.composite is not None:
+        parts["desired.composite"] = request.desired.composite.struct
     return frozenset(name for name, part in parts.items() if part is not None)
 
 

@@ -17,7 +17,7 @@ from function_script.contribution.returned import STATUS, TARGET
 from function_script.contribution.shapes import Composite, Contribution
 from function_script.diagnostics import Diagnostic
 from function_script.fields import Fields, Problems
-from function_script.objects import find_path
+from function_script.objects import EXTRA_RESOURCES, find_path
 from function_script.program import plain
 from function_script.quantities import parse_duration
 
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from function_script.values import Object, Readable
 
 PREFIX = "gotemplating.fn.crossplane.io"
-EXTRA_RESOURCES = "apiextensions.crossplane.io/extra-resources"
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
 def around(scope: Scope, problems: Problems) -> Contribution:
-    """What every run adds besides its documents: fetched resources in the context, the XR's TTL."""
+    """What every run adds besides its documents: fetched resources in the context, the XR's TTL.
+
+    A desired XR is there afterwards in any case, for templates of later steps to look into.
+    """
     copies = _copies(scope.request["extra_resources"], scope.request["required_resources"])
     annotations = find_path(scope.xr, ("metadata", "annotations"))
     ttl = annotations.get(f"{PREFIX}/ttl") if isinstance(annotations, dict) else None
@@ -43,7 +45,11 @@ def around(scope: Scope, problems: Problems) -> Contribution:
             seconds = parse_duration(ttl)
         except ValueError as error:
             problems.add(f'the XR\'s annotation "{PREFIX}/ttl"', str(error))
-    return Contribution(context={EXTRA_RESOURCES: copies} if copies else {}, ttl_seconds=seconds)
+    return Contribution(
+        composite=Composite(as_written=True),
+        context={EXTRA_RESOURCES: copies} if copies else {},
+        ttl_seconds=seconds,
+    )
 
 
 def _copies(*groups: Readable) -> Object:

@@ -199,7 +199,7 @@ def _composite(
     return shapes.Contribution(
         composite=shapes.Composite(
             status=None if status is None else status.value,
-            keeps_nulls=dialect.lenient,
+            as_written=dialect.lenient,
             ready=stated.choice(dialect.annotation("ready"), READY),
         ),
     )
@@ -249,7 +249,7 @@ def _both(first: shapes.Composite, second: shapes.Composite) -> shapes.Composite
         merge(status, second.status)
     return shapes.Composite(
         status=status,
-        keeps_nulls=first.keeps_nulls or second.keeps_nulls,
+        as_written=first.as_written or second.as_written,
         ready=first.ready if second.ready is None else second.ready,
         connection_details={**first.connection_details, **second.connection_details},
     )

@@ -75,13 +75,14 @@ class Composed:
 class Composite:
     """What the step says of the XR; ``status`` is merged, connection details by key.
 
-    ``keeps_nulls``: null fields of the status are sent.
+    ``as_written``: null fields of the status are sent, no type is added to it, and the XR is sent
+    even if nothing is said of it.
     """
 
     status: Object | None = None
     ready: int | None = None
     connection_details: Mapping[str, bytes] = field(default_factory=dict)
-    keeps_nulls: bool = False
+    as_written: bool = False
 
 
 NOTHING = Composite()

@@ -92,6 +92,27 @@ def test_nulls_of_the_status_are_sent() -> None:
     assert found["status"] == {"a": None, "b": {"c": None}}
 
 
+SEEN_LATER = [
+    pytest.param("# nothing", "{}", id="nothing"),
+    pytest.param(f"{XR_HEAD}status: {{a: b}}\n", '{"status":{"a":"b"}}', id="status"),
+]
+
+
+@pytest.mark.parametrize(("first", "seen"), SEEN_LATER)
+def test_later_steps_see_a_desired_xr(first: str, seen: str) -> None:
+    """Whatever the step before said: nobody has to ask whether it is there."""
+    said = json_format.MessageToDict(respond(request(first)).desired)
+    second = composed("a", "data: {seen: {{ .desired.composite.resource | toJson | quote }}}\n")
+    resource = run(second, desired=said).desired.resources["a"].resource
+    assert resource["data"]["seen"] == seen
+
+
+def test_an_operation_has_no_desired_xr() -> None:
+    """Nothing is observed there."""
+    response = respond(request(composed("a"), observed={}))
+    assert not response.desired.HasField("composite")
+
+
 DETAILS = [
     pytest.param("aGVsbG8=", b"hello", id="base64"),
     pytest.param("aGVs bG8=", b"hel", id="up-to-a-blank"),

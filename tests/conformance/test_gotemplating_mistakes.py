@@ -92,7 +92,7 @@ def test_01_readiness_of_an_earlier_step_is_kept() -> None:
 
 
 def test_02_untouched_state_is_not_touched() -> None:
-    """Entries come out byte for byte, unknown fields included, and no desired XR is made."""
+    """Entries come out byte for byte, unknown fields included; of the XR nothing is said."""
     message = pb.RunFunctionRequest.FromString(request(composed("a")))
     message.desired.resources["b"].MergeFromString(
         b"\x0a\x0b\x0a\x09\x0a\x01n\x12\x04\x1a\x02ok\xfa\x3f\x01x"
@@ -100,7 +100,7 @@ def test_02_untouched_state_is_not_touched() -> None:
     before = message.desired.resources["b"].SerializeToString()
     after = respond(message.SerializeToString()).desired
     assert after.resources["b"].SerializeToString() == before
-    assert not after.HasField("composite")
+    assert after.composite == pb.Resource(resource={})
     assert sorted(after.resources) == ["a", "b"]
 
 

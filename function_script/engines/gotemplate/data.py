@@ -33,7 +33,7 @@ def template_data(scope: Scope, *, mutates: bool, params: bool) -> Shelf:
     builders: dict[str, Builder] = {
         "meta": lambda: _present(take(request["meta"])),
         "observed": lambda: _state(request["observed"], take) or empty("observed"),
-        "desired": lambda: _state(request["desired"], take) or empty("desired"),
+        "desired": lambda: _state(request["desired"], take, empty) or empty("desired"),
         "input": lambda: take(request["input"]) or empty("input"),
         "context": lambda: take(request["context"]) or empty("context"),
         "requiredResources": required,
@@ -81,18 +81,28 @@ def _empty(sent: frozenset[str], field: str) -> object:
     return {} if field in sent else ABSENT
 
 
-def _state(state: object, take: Take) -> object:
+def _absent(_: str) -> object:
+    return ABSENT
+
+
+def _state(state: object, take: Take, empty: Callable[[str], object] = _absent) -> object:
     if not isinstance(state, Mapping):
         return None
     resources = state["resources"]
-    builders: dict[str, Builder] = {"composite": lambda: _composite(state["composite"], take)}
+    builders: dict[str, Builder] = {
+        "composite": lambda: _composite(state["composite"], take, empty("desired.composite"))
+    }
     if isinstance(resources, Mapping) and resources:
         builders["resources"] = lambda: _each(resources, lambda entry: _resource(entry, take))
     return Shelf(builders)
 
 
-def _composite(entry: object, take: Take) -> object:
-    return _resource(entry, take) or ABSENT
+def _composite(entry: object, take: Take, empty: object) -> object:
+    """What there is, or an ``empty`` object that was sent."""
+    found = _resource(entry, take)
+    if empty is not ABSENT:
+        found.setdefault("resource", empty)
+    return found or ABSENT
 
 
 def _each(entries: Mapping[str, object], make: Take) -> Shelf:
