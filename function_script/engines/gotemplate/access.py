@@ -114,10 +114,7 @@ def _absent(value: dict[object, object], name: str, index: int, missing: Missing
         raise FieldError(text, name, index=index, kind="map", names=names)
     if missing == "default":
         return MISSING
-    return _ZEROS.get(value.element) if isinstance(value, TypedMap) else None
-
-
-_ZEROS: Final = {"string": "", "[]uint8": b""}
+    return value.zero if isinstance(value, TypedMap) else None
 
 
 def _beyond(name: str, index: int, missing: MissingKey) -> object:

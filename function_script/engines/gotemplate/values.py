@@ -142,11 +142,15 @@ class NilList(list[object]):
 
 
 class TypedMap(dict[object, object]):
-    """A map other than map[string]interface {}; ``key`` and ``element`` are its types."""
+    """A map other than map[string]interface {}; ``key`` and ``element`` are its types.
+
+    ``zero`` is what Go gives for a key that is not there.
+    """
 
     __slots__ = ()
     key: ClassVar[str] = "string"
     element: ClassVar[str]
+    zero: ClassVar[object] = None
 
 
 class StringMap(TypedMap):
@@ -154,6 +158,7 @@ class StringMap(TypedMap):
 
     __slots__ = ()
     element = "string"
+    zero = ""
 
 
 class BytesMap(TypedMap):
@@ -161,6 +166,7 @@ class BytesMap(TypedMap):
 
     __slots__ = ()
     element = "[]uint8"
+    zero = b""
 
 
 class AnyMap(TypedMap):

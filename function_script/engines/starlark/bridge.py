@@ -17,7 +17,7 @@ from function_script.engines.starlark.errors import BRIDGE, WRAPPER
 if TYPE_CHECKING:
     from function_script.limits import Limits
 
-_GLOBALS = starlark.Globals.extended_by([LibraryExtension.StructType, LibraryExtension.Json])
+GLOBALS = starlark.Globals.extended_by([LibraryExtension.StructType, LibraryExtension.Json])
 _WRAPPER = starlark.parse(
     WRAPPER,
     """
@@ -33,7 +33,7 @@ def run(request, nodes, depth):
 def _bridge() -> starlark.FrozenModule:
     text = (Path(__file__).parent / "bridge.star").read_text()
     module = starlark.Module()
-    starlark.eval(module, starlark.parse(BRIDGE, text), _GLOBALS)
+    starlark.eval(module, starlark.parse(BRIDGE, text), GLOBALS)
     return module.freeze()
 
 
@@ -44,7 +44,7 @@ def wrap(script: starlark.FrozenModule) -> starlark.FrozenModule:
     """The script behind the bridge; StarlarkError when it has no ``main``."""
     parts = {"script": script, "bridge": BRIDGE_MODULE}
     module = starlark.Module()
-    starlark.eval(module, _WRAPPER, _GLOBALS, starlark.FileLoader(parts.__getitem__))
+    starlark.eval(module, _WRAPPER, GLOBALS, starlark.FileLoader(parts.__getitem__))
     return module.freeze()
 
 

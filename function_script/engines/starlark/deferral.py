@@ -11,7 +11,6 @@ import re
 from typing import TYPE_CHECKING, Final, cast
 
 import starlark
-from starlark import LibraryExtension
 
 from function_script.engines.starlark import bridge
 from function_script.engines.starlark.errors import WRAPPER, failed, is_absence
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from function_script.limits import Limits
     from function_script.values import Readable
 
-_GLOBALS: Final = starlark.Globals.extended_by([LibraryExtension.StructType, LibraryExtension.Json])
 # What main returned, kept: its functions can then be called one by one.
 _RESULT: Final = starlark.parse(
     WRAPPER,
@@ -62,7 +60,7 @@ class Deferring:
         module["request"] = text
         parts = {"script": script.frozen, "bridge": bridge.BRIDGE_MODULE}
         loader = starlark.FileLoader(parts.__getitem__)
-        starlark.eval_with(options, module, _RESULT, _GLOBALS, loader)
+        starlark.eval_with(options, module, _RESULT, bridge.GLOBALS, loader)
         self._result = module.freeze()
 
     def whole(self, request: Mapping[str, Readable]) -> tuple[str, tuple[Withheld, ...]]:

@@ -59,10 +59,7 @@ def _look_up(item: dict[object, object], key: object) -> object:
     found = item.get(key, MISSING)
     if found is not MISSING:
         return found
-    return _ZEROS.get(item.element) if isinstance(item, TypedMap) else None
-
-
-_ZEROS: Final = {"string": "", "[]uint8": b""}
+    return item.zero if isinstance(item, TypedMap) else None
 
 
 def _element(item: list[object] | bytes | str, key: object) -> object:
