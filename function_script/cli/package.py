@@ -7,7 +7,7 @@ from typing import Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options
+from function_script.cli import options, progress
 
 _PATH: Final = click.Path(path_type=Path)
 _META: Final = "crossplane.yaml"
@@ -40,7 +40,7 @@ Examples:
 @package.command(
     short_help="Write a package file, without Docker.",
     epilog=_BUILD_EXAMPLES,
-    params=[options.quiet("which files are left out"), options.debug()],
+    params=[options.quiet("progress, and which files are left out"), options.debug()],
 )
 @click.option(
     "--package-root",
@@ -101,7 +101,15 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
         examples=flags["examples"],
         ignore=flags["ignore"],
     )
-    written = xpkg.build(contents, output=flags["output"], runtime_images=flags["runtime_image"])
+    # Without an image it takes no time worth a line.
+    is_quiet = flags["quiet"] or not flags["runtime_image"]
+    with progress.shown(is_quiet=is_quiet) as told:
+        written = xpkg.build(
+            contents,
+            output=flags["output"],
+            runtime_images=flags["runtime_image"],
+            progress=told,
+        )
     if written[0].left_out and not flags["quiet"]:
         click.echo(f"left out: {', '.join(written[0].left_out)}", err=True)
     for built in written:
@@ -130,11 +138,9 @@ def push(*, name: str, packages: tuple[Path, ...], quiet: bool, debug: bool) -> 
     """
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
-    def progress(line: str) -> None:
-        if not quiet:
-            click.echo(line, err=True)
-
-    click.echo(f"{name} {xpkg.push(name, packages, progress)}")
+    with progress.shown(is_quiet=quiet) as told:
+        digest = xpkg.push(name, packages, told)
+    click.echo(f"{name} {digest}")
 
 
 _INSPECT_EXAMPLES: Final = """\b

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from base64 import b64encode
 from typing import TYPE_CHECKING
 from urllib.request import Request, urlopen
@@ -111,6 +113,19 @@ def test_what_is_there_is_not_sent_again(
     assert push(f"{registry}/team/twice:v2", packages[0]) == 0
     err = capsys.readouterr().err
     assert (err.count("there already"), err.count("pushing")) == (3, 0)
+
+
+def test_a_terminal_shows_how_much_is_sent(registry: str, packages: list[xpkg.Built]) -> None:
+    """In the line of each layer, which is written again and again."""
+    reader, writer = os.openpty()
+    name, path = f"{registry}/team/shown:v1", str(packages[0].path)
+    command = [sys.executable, "-m", "function_script.cli", "package", "push", name, path]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=writer, check=True)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as told:
+        lines = os.read(told.fileno(), 4096).decode().rstrip().split("\r\n")
+    assert len(lines) == 3
+    assert all(line.endswith(": pushing 100 %") for line in lines)
 
 
 def test_several_platforms_are_one_package(

@@ -53,7 +53,7 @@ def test_an_image_that_is_no_package_is_not_pushed(tmp_path: Path) -> None:
     image = images.Image(config=images.EMPTY.config, layers=(layer,))
     (tmp_path / "image.tar").write_bytes(images.to_docker_archive(image))
     with pytest.raises(InputError, match="an image that is no package"):
-        xpkg.push("localhost:1/a:v1", [tmp_path / "image.tar"], print)
+        xpkg.push("localhost:1/a:v1", [tmp_path / "image.tar"])
 
 
 @pytest.mark.parametrize(

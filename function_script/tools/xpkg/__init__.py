@@ -15,12 +15,15 @@ from function_script.tools.xpkg.inspecting import (
     to_text,
 )
 from function_script.tools.xpkg.manifest import Contents
+from function_script.tools.xpkg.progress import Progress, Silent
 from function_script.tools.xpkg.pushing import push
 
 __all__ = [
     "Built",
     "Contents",
     "Inspected",
+    "Progress",
+    "Silent",
     "build",
     "inspect",
     "push",

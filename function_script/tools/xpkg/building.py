@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from function_script.errors import InputError
 from function_script.tools.xpkg import archives, images, loading, manifest
+from function_script.tools.xpkg.progress import Silent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from function_script.tools.xpkg.images import Image
     from function_script.tools.xpkg.manifest import Contents, Package
+    from function_script.tools.xpkg.progress import Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,11 @@ class Built:
 
 
 def build(
-    contents: Contents, *, output: Path | None = None, runtime_images: Iterable[Path] = ()
+    contents: Contents,
+    *,
+    output: Path | None = None,
+    runtime_images: Iterable[Path] = (),
+    progress: Progress | None = None,
 ) -> list[Built]:
     """Write the package, the same bytes every time: one file for each platform.
 
@@ -41,13 +47,24 @@ def build(
     (directories or tarballs, for several platforms if wanted); without one the package holds the
     metadata only. ``output`` is a file, which gets ``-OS-ARCHITECTURE`` before its suffix when
     there are several platforms; by default NAME-DIGEST.xpkg in the working directory.
-    Raises InputError.
+    ``progress`` gets a line for each runtime image and each platform. Raises InputError.
     """
+    told = progress or Silent()
     package = manifest.load(contents)
-    bases = [image for path in runtime_images for image in loading.load(path)] or [images.EMPTY]
+    bases = list(_load(runtime_images, told)) or [images.EMPTY]
     check_platforms(bases)
-    built = [_with_layers(base, package) for base in bases]
-    return [_write(image, package, _path(image, output, len(built))) for image in built]
+    built = []
+    for base in bases:
+        told.line(f"building {images.platform(base) or 'the package'}")
+        image = _with_layers(base, package)
+        built.append(_write(image, package, _path(image, output, len(bases))))
+    return built
+
+
+def _load(paths: Iterable[Path], progress: Progress) -> Iterator[Image]:
+    for path in paths:
+        progress.line(f"reading {path}")
+        yield from loading.load(path)
 
 
 def check_platforms(found: Iterable[Image]) -> None:

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 from function_script.errors import InputError
 from function_script.tools.xpkg import images, loading, references
 from function_script.tools.xpkg.building import check_platforms
+from function_script.tools.xpkg.progress import Body, Silent
 from function_script.tools.xpkg.registry import Repository
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
     from function_script.tools.xpkg.images import Image
+    from function_script.tools.xpkg.progress import Progress
 
 
-def push(name: str, packages: Iterable[Path], progress: Callable[[str], None]) -> str:
+def push(name: str, packages: Iterable[Path], progress: Progress | None = None) -> str:
     """Push package files under the tag of ``name``; the digest the registry knows them by.
 
-    ``progress`` is called with a line for each layer. Raises InputError.
+    ``progress`` gets a line for each layer, and how much of it is sent. Raises InputError.
     """
     reference = references.parse(name)
     if ":" in reference.version:
@@ -29,7 +31,7 @@ def push(name: str, packages: Iterable[Path], progress: Callable[[str], None]) -
     check_platforms(found)
     repository = Repository(reference, "pull,push")
     for image in found:
-        _push_parts(image, repository, progress)
+        _push_parts(image, repository, progress or Silent())
     if len(found) == 1:
         return _put(repository, images.manifest(found[0]), images.MANIFEST_TYPE, reference.version)
     for image in found:
@@ -47,16 +49,16 @@ def _check_packages(found: Iterable[Image]) -> None:
             )
 
 
-def _push_parts(image: Image, repository: Repository, progress: Callable[[str], None]) -> None:
+def _push_parts(image: Image, repository: Repository, progress: Progress) -> None:
     parts = [*(layer.data for layer in image.layers), images.config_bytes(image)]
     for data in parts:
         digest = images.sha256(data)
         line = f"{digest[:19]} {images.size_text(len(data))} {images.platform(image)}".rstrip()
         if repository.has_blob(digest):
-            progress(f"{line}: there already")
+            progress.line(f"{line}: there already")
         else:
-            progress(f"{line}: pushing")
-            repository.push_blob(data)
+            progress.line(f"{line}: pushing")
+            repository.push_blob(Body(data, progress), digest)
 
 
 def _put(repository: Repository, data: bytes, media_type: str, version: str) -> str:

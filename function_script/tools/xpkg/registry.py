@@ -20,6 +20,7 @@ from function_script.errors import InputError
 from function_script.tools import manifests
 from function_script.tools.xpkg import credentials
 from function_script.tools.xpkg.images import INDEX_TYPE, MANIFEST_TYPE, sha256
+from function_script.tools.xpkg.progress import Body
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,14 +65,16 @@ class Repository:
         """Whether the registry holds a blob already."""
         return self._send("HEAD", f"{self._base}/blobs/{digest}").is_fine
 
-    def push_blob(self, data: bytes) -> None:
+    def push_blob(self, body: Body, digest: str) -> None:
         """Upload a blob in one piece; raises InputError."""
         begun = self._expect("POST", f"{self._base}/blobs/uploads/", b"")
         place = urls.urljoin(f"{self._base}/", begun.headers.get("Location", ""))
         joint = "&" if urls.urlsplit(place).query else "?"
-        digest = urls.quote(sha256(data), safe="")
-        headers = {"Content-Type": "application/octet-stream"}
-        self._expect("PUT", f"{place}{joint}digest={digest}", data, headers)
+        headers = {
+            "Content-Type": "application/octet-stream",
+            "Content-Length": str(body.size_bytes),
+        }
+        self._expect("PUT", f"{place}{joint}digest={urls.quote(digest, safe='')}", body, headers)
 
     def push_manifest(self, data: bytes, media_type: str, version: str) -> None:
         """Put a manifest under a tag or its digest; raises InputError."""
@@ -94,7 +97,7 @@ class Repository:
         self,
         method: str,
         url: str,
-        data: bytes | None = None,
+        data: bytes | Body | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> _Answer:
         answer = self._send(method, url, data, headers)
@@ -113,7 +116,7 @@ class Repository:
         self,
         method: str,
         url: str,
-        data: bytes | None = None,
+        data: bytes | Body | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> _Answer:
         answer = self._call(method, url, data, headers)
@@ -123,8 +126,10 @@ class Repository:
         return answer
 
     def _call(
-        self, method: str, url: str, data: bytes | None, headers: Mapping[str, str] | None
+        self, method: str, url: str, data: bytes | Body | None, headers: Mapping[str, str] | None
     ) -> _Answer:
+        if isinstance(data, Body):
+            data.seek(0)
         request = http.Request(  # noqa: S310 - http and https only, see `Reference.address`
             url, data=data, method=method, headers=dict(headers or {})
         )
