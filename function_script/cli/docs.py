@@ -18,7 +18,7 @@ Examples:
 def docs(name: str | None) -> None:
     """Print what the library's function NAME does; without NAME, list all functions.
 
-    The functions are the same in every language.
+    The functions are the same in Starlark and Jinja; Go templates have sprig.
     """
     from function_script.engines.library import manual  # noqa: PLC0415 - slow to import
 

@@ -224,10 +224,13 @@ def test_the_network_lets_in_what_is_served() -> None:
 
 
 def test_the_memory_limit_holds_every_worker() -> None:
-    """All at their own limit at once, and the server."""
+    """All at their own limit at once, long runs as well, and the server: the rule of the docs."""
     size = quantities.parse_size(arguments()["--memory-limit"])
     limit = quantities.parse_size(str(objects.find_path(container(), "resources.limits.memory")))
-    assert limit > int(arguments()["--workers"]) * size + quantities.parse_size("150Mi")
+    rule = "100 MB + (workers + 4) \N{MULTIPLICATION SIGN} (memory limit + 10 MB)"
+    assert rule in (ROOT / "docs" / "how-to" / "run-in-production.md").read_text()
+    runs = int(arguments()["--workers"]) + 4
+    assert limit > 100_000_000 + runs * (size + 10_000_000)
 
 
 def test_the_container_can_do_as_little_as_it_needs() -> None:

@@ -1,4 +1,4 @@
-"""The library that all languages share, as functions and filters of templates.
+"""The library that is shared with Starlark, as functions and filters of templates.
 
 Called by templates through the tables of functions and filters. Arguments are charged before
 the library reads them.

@@ -1,4 +1,4 @@
-"""The functions every language offers: one table, from which languages, docs and editors are fed.
+"""The functions of Starlark and Jinja: one table, from which languages, docs and editors are fed.
 
 Pure, deterministic, size-bounded: values in, a value out, ValueError with a message otherwise.
 A language decides how it exposes them, never what they are called or do.

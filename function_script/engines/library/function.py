@@ -43,9 +43,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """One function of the library, the same in every language.
+    """One function of the library, the same in each language that has it.
 
-    ``example`` is an expression that is valid in every language, ``result`` what it gives.
+    ``example`` is an expression that is valid in all of them, ``result`` what it gives.
     ``is_filter``: the first argument is naturally piped. ``is_seeded``: ``call`` takes the
     scope's seed before the parameters, and the language must bind it.
     """

@@ -22,8 +22,10 @@ _HEAD = """\
 
 # Library
 
-These functions are the same in every language. Starlark calls them by their names; in Jinja they
-are functions too, and those marked *filter* can also be piped into: `{{ "hi" | b64encode }}`.
+These functions are the same in Starlark and Jinja. Starlark calls them by their names; in Jinja
+they are functions too, and those marked *filter* can also be piped into: `{{ "hi" | b64encode }}`.
+Go templates have sprig instead, and some of these in Go's spelling: see
+[GoTemplate](gotemplate-compatibility.md).
 
 All are pure: the same arguments give the same result, and nothing is changed. Texts hold at most
 1,048,576 characters, values 100,000 items on 100 levels. A call that cannot be answered stops the
