@@ -166,9 +166,11 @@ def child(path: str, key: str) -> str:
 
 
 def nearest(name: str, known: Mapping[str, object] | tuple[str, ...]) -> str | None:
-    """The known name closest to ``name``, if one is close."""
+    """The known name closest to ``name``, if one is close; letters in another order are closest."""
     lowered = {candidate.lower(): candidate for candidate in known}
-    found = difflib.get_close_matches(name.lower(), lowered, n=1)
+    letters = sorted(name.lower())
+    found = [candidate for candidate in lowered if sorted(candidate) == letters]
+    found = found or difflib.get_close_matches(name.lower(), lowered, n=1)
     return lowered[found[0]] if found else None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
 from function_script.fields import nearest
 
 if TYPE_CHECKING:
@@ -68,13 +69,15 @@ def of_syntax(text: str, source: str) -> str | None:
     """For what the parser says of ``source``."""
     if unknown := _VARIABLE.search(text):
         declared = {name for names in _DECLARED.findall(source) for name in names if name}
+        if unknown[1] in declared:
+            return "its block has ended: declare it before the block, and set it inside with ="
         return meant(unknown[1], declared) or f"declare it first: {{{{ {unknown[1]} := ... }}}}"
     return next((hint for words, hint in _SYNTAX if text.startswith(words)), None)
 
 
 def of_function(name: str, functions: Iterable[str]) -> str | None:
-    """For a function that there is not."""
-    return _FROM_HELM.get(name) or meant(name, functions)
+    """For a function that there is not; it may be meant as a keyword, such as ``end``."""
+    return _FROM_HELM.get(name) or meant(name, (*functions, *sorted(KEYWORDS)))
 
 
 def of_run(text: str, templates: Iterable[str]) -> str | None:

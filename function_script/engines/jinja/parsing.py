@@ -15,11 +15,17 @@ from jinja2.parser import Parser as JinjaParser
 from function_script.engines.jinja import classics
 from function_script.engines.jinja.problems import reworded
 from function_script.engines.jinja.tree import Finding
+from function_script.fields import nearest
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes
 
-_STATEMENTS = "block, call, extends, filter, for, from, if, import, include, macro, raw, set, with"
+_STATEMENTS = (
+    *("block", "call", "extends", "filter", "for", "from", "if", "import", "include", "macro"),
+    *("raw", "set", "with"),
+)
+# Tags that exist, and stand at the wrong place when they are not known there.
+_TAGS_ELSEWHERE = {"elif", "else", *(f"end{statement}" for statement in _STATEMENTS)}
 _SENTENCE = re.compile(r"(?<=[a-z'\"])\. ")
 _QUOTED = re.compile(r"'([^']+)'")
 _TAGS = re.compile(r"(?:for the following tags:|but currently looking for) (.+?)\.(?: |$)")
@@ -96,9 +102,13 @@ def _unclosed(message: str, opened: tuple[str, int]) -> Finding:
 
 
 def _closing(message: str) -> str:
+    return " or ".join("{% " + tag + " %}" for tag in _wanted(message)) or "a tag of its own"
+
+
+def _wanted(message: str) -> list[str]:
+    """The tags that would go on with what is open, or close it."""
     wanted = _TAGS.search(message)
-    tags = _QUOTED.findall(wanted[1]) if wanted else []
-    return " or ".join("{% " + tag + " %}" for tag in tags) or "a tag of its own"
+    return _QUOTED.findall(wanted[1]) if wanted else []
 
 
 def _unknown_tag(
@@ -109,11 +119,16 @@ def _unknown_tag(
     # The unknown tag itself was the last one to be opened.
     enclosing = [opened for opened in open_tags if opened != (tag, error.lineno)]
     opened = enclosing[-1] if enclosing else None
-    if opened is not None:
+    wanted = _wanted(message)
+    near = None if tag in _TAGS_ELSEWHERE else nearest(tag, (*wanted, *_STATEMENTS))
+    if near is not None:
+        hint = f'did you mean "{near}"?'
+        opened = opened if near in wanted else None
+    elif opened is not None:
         hint = f'"{opened[0]}" ends with {_closing(message)}'
     elif tag.startswith("end"):
         hint = f'no "{tag.removeprefix("end")}" is open here'
     else:
-        hint = f"there are {_STATEMENTS}"
+        hint = f"there are {', '.join(_STATEMENTS)}"
     message = f'there is no tag "{tag}" here'
     return Finding(line=error.lineno, message=message, name=tag, hint=hint, opened=opened)
