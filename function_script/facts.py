@@ -25,8 +25,7 @@ def read(data: bytes) -> Mapping[str, str]:
     Crossplane does not say which step it calls for.
     """
     found = wire.read_identity(data)
-    kind = (found.input_api_version, found.input_kind)
-    is_known = kind in inputs.LANGUAGES
+    kind = inputs.find_kind(found.input_api_version, found.input_kind)
     facts = {
         "api_version": found.api_version,
         "kind": found.kind,
@@ -34,8 +33,8 @@ def read(data: bytes) -> Mapping[str, str]:
         "name": found.name,
         "uid": found.uid,
         "step": found.input_name,
-        "input": found.input_kind if is_known else "unknown",
-        "language": inputs.LANGUAGES[kind] if is_known else "",
+        "input": found.input_kind if kind else "unknown",
+        "language": inputs.LANGUAGES[kind] if kind else "",
     }
     return {key: value for key, value in facts.items() if value}
 

@@ -7,7 +7,13 @@ It knows no language: it only says which one runs what.
 
 from __future__ import annotations
 
-from function_script.inputs.parsing import KINDS, LANGUAGES, parse, parse_without_sources
+from function_script.inputs.parsing import (
+    KINDS,
+    LANGUAGES,
+    find_kind,
+    parse,
+    parse_without_sources,
+)
 from function_script.inputs.progress import Progress
 from function_script.inputs.remembered import read
 from function_script.inputs.requirements import Required, Requirements
@@ -23,6 +29,7 @@ __all__ = [
     "Required",
     "Requirements",
     "Step",
+    "find_kind",
     "parse",
     "parse_without_sources",
     "read",

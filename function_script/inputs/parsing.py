@@ -70,6 +70,17 @@ def _parse(value: Object, ceilings: Limits, sources: Sources) -> Step:
     raise InputError(*(Diagnostic(message=text, hint=hint) for text, hint in problems.texts))
 
 
+def find_kind(api_version: str, kind: str) -> Kind | None:
+    """The key of KINDS that an input is read as; None for what is not ours.
+
+    function-go-templating looks at neither, and public Compositions have other groups for it.
+    """
+    if (api_version, kind) in KINDS:
+        return api_version, kind
+    is_peers = kind == "GoTemplate" and api_version.startswith("gotemplating.")
+    return (peer.API_VERSION, kind) if is_peers else None
+
+
 def _kind(fields: Fields) -> Kind:
     """The input's apiVersion and kind; notes a problem unless they are one of KINDS."""
     if not fields.value:
@@ -77,7 +88,9 @@ def _kind(fields: Fields) -> Kind:
         return "", ""
     api_version = fields.text("apiVersion", required=True) or ""
     kind = fields.text("kind", required=True) or ""
-    if api_version and kind and (api_version, kind) not in KINDS:
+    if (found_kind := find_kind(api_version, kind)) is not None:
+        return found_kind
+    if api_version and kind:
         known = api_version in {api_version for api_version, _ in KINDS}
         key, found = ("kind", kind) if known else ("apiVersion", api_version)
         near = nearest(found, tuple(each[known] for each in KINDS))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
 from function_script.documents import Memo
-from function_script.inputs import peer
+from function_script.inputs import kinds
 from function_script.inputs.origin import INLINE
 from function_script.inputs.parsing import parse
 
@@ -47,5 +47,5 @@ def _is_inside(value: Object) -> bool:
     if value.get("modulesFrom") is not None:
         return False
     if value.get("source") is None:
-        return value.get("apiVersion") != peer.API_VERSION
+        return value.get("apiVersion") == kinds.API_VERSION
     return value["source"] == INLINE

@@ -80,7 +80,7 @@ def find_ours(document: Document) -> list[StepInput]:
 
 def is_ours(value: Object) -> bool:
     """Whether an input is of a kind that this function runs."""
-    return objects.api_version_and_kind(value) in inputs.KINDS
+    return inputs.find_kind(*objects.api_version_and_kind(value)) is not None
 
 
 def parse(found: StepInput, limits: Limits | None = None) -> Step:

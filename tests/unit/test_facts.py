@@ -36,6 +36,12 @@ def test_an_unknown_input_is_told_as_unknown() -> None:
     assert facts_of({"apiVersion": "example.org/v1", "kind": "Mine"}) == XR | {"input": "unknown"}
 
 
+def test_another_group_of_a_peer_is_no_other_input() -> None:
+    """It runs in the same language."""
+    step_input = {"apiVersion": "gotemplating.crossplane.io/v1beta1", "kind": "GoTemplate"}
+    assert facts_of(step_input) == XR | {"input": "GoTemplate", "language": "gotemplate"}
+
+
 def test_an_operation_has_no_xr() -> None:
     """What is not there is left out."""
     assert facts_of(builders.starlark(""), observed={}) == {

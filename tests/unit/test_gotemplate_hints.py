@@ -31,6 +31,7 @@ CASES = (
     ("{{ if }}{{ end }}", "write what it is about"),
     ("{{ $name := 1 }}{{ $nmae }}", 'did you mean "$name"?'),
     ("{{ $x }}", "declare it first: {{ $x := ... }}"),
+    ("{{ if 1 }}{{ $x := 1 }}{{ end }}{{ $x }}", "its block has ended"),
     ("{{ required 1 2 }}", "default"),
     ("{{ lookup 1 2 }}", "ExtraResources"),
     ("{{ uper 1 }}", 'did you mean "upper"?'),

@@ -52,6 +52,14 @@ def test_a_template_runs_in_that_functions_dialect() -> None:
     }
 
 
+@pytest.mark.parametrize("group", ["gotemplating.crossplane.io", "gotemplating.fn.example.org"])
+def test_another_group_of_that_name_is_read_the_same(group: str) -> None:
+    """That function never looks at it, and public Compositions have several."""
+    value = go(inline={"template": "a: 1"}) | {"apiVersion": f"{group}/v1beta1"}
+    assert inputs.parse(value, Limits()) == inputs.parse(go(inline={"template": "a: 1"}), Limits())
+    assert inputs.find_kind(f"{group}/v1beta1", "GoTemplat") is None
+
+
 def test_templates_are_joined_and_their_lines_known() -> None:
     """A list of templates is one text; the parts say where each begins."""
     step = inputs.parse(go(inline={"templates": ["a: 1\nb: 2", "c: 3", "d: 4\n"]}), Limits())
