@@ -126,14 +126,15 @@ class Run:
         child, terms = loss.child, _narrowed(self._terms, loss.child)
         log = to_text(child.last_words())
         if loss.seconds >= terms.timeout_seconds:
-            self._suspect(is_guilty=not self._has_starved(loss.seconds))
+            if not self._has_starved(loss.seconds):
+                self._means.suspects.add(self._key)
             self._means.crew.replace_later(child, on_end)
             return self._failed(Cause.TIMEOUT, terms, log=log)
         death = self._means.crew.replace(child)
         on_end()
         cause = outcome.cause_of(death, terms)
         if cause is not Cause.KILLED:
-            self._suspect(is_guilty=True)
+            self._means.suspects.add(self._key)
         return self._failed(cause, terms, log=log, detail=f"wait status {death.status}")
 
     def _read(self, child: Child, frame: bytes) -> Reply:
@@ -147,13 +148,12 @@ class Run:
             detail = f"its worker answered with {error}"
             return self._failed(Cause.CRASH, self._terms, detail=detail)
         is_sound = isinstance(reply, Answered) and not reply.diagnostics
+        seconds = time.monotonic() - self._began
         if is_sound:
-            self._suspect(is_guilty=False)
+            self._means.suspects.forgive(self._key)
             self._means.pace.learn(child.used_seconds())
-        elif isinstance(reply, Failed):
-            self._suspect(is_guilty=True)
-        elif not child.is_reusable:
-            self._suspect(is_guilty=not self._has_starved(time.monotonic() - self._began))
+        elif isinstance(reply, Failed) or not (child.is_reusable or self._has_starved(seconds)):
+            self._means.suspects.add(self._key)
         child.finish(max(len(self._data), receipt.payload_length + receipt.report_length))
         if isinstance(reply, Failed):
             crew.replace_later(child)
@@ -163,12 +163,8 @@ class Run:
             crew.give_back(child)
         return reply
 
-    def _suspect(self, *, is_guilty: bool) -> None:
-        suspects = self._means.suspects
-        (suspects.add if is_guilty else suspects.forgive)(self._key)
-
     def _has_starved(self, seconds: float) -> bool:
-        """Whether others had the CPU for most of a long time: its key must not stay behind them."""
+        """Whether others had the CPU for most of a long time."""
         is_late = seconds > self._terms.timeout_seconds * _STARVED_SHARE
         return is_late and self._child.used_seconds() < seconds * _STARVED_SHARE
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 
 import pytest
 from sandbox_handlers import PROBLEM
@@ -148,6 +149,17 @@ def test_suspects_are_forgiven_and_forgotten() -> None:
     found = [number for number in range(1_200) if suspects.has(lambda number=number: number)]
     assert found == [*range(200, 1_000), *range(1_001, 1_200)]
     assert not suspects.has(lambda: None)
+
+
+def test_suspicion_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a minute: who never gets the CPU can never end well."""
+    suspects = Suspects()
+    suspects.add(lambda: "somebody")
+    now = time.monotonic()
+    monkeypatch.setattr("time.monotonic", lambda: now + 59)
+    assert suspects.has(lambda: "somebody")
+    monkeypatch.setattr("time.monotonic", lambda: now + 61)
+    assert not suspects.has(lambda: "somebody")
 
 
 def test_nobody_is_asked_for_a_key_while_nobody_is_suspect() -> None:
