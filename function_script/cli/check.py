@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
 from function_script.cli import failures, options
 
-_PATH: Final = click.Path(path_type=Path)
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class _Flags(TypedDict):
@@ -36,29 +36,22 @@ Examples:
     epilog=_EPILOG,
     params=[
         options.program_root("programs/ beside each file"),
+        options.output("text", "json", "sarif"),
         options.quiet("the totals"),
         options.debug(),
     ],
 )
 @click.argument("compositions", nargs=-1, required=True, metavar="COMPOSITION...")
 @click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "json", "sarif"]),
-    default="text",
-    show_default=True,
-    help="How to print the report.",
-)
-@click.option(
     "--xrd",
-    type=_PATH,
+    type=options.PATH,
     metavar="PATH",
     help="The XR's definition, whose fields programs may read; "
     "default: definition.yaml or xrd.yaml beside each file.",
 )
 @click.option(
     "--crds",
-    type=_PATH,
+    type=options.PATH,
     multiple=True,
     metavar="PATH",
     help="CRDs of composed resources: a file, a directory or a package. May be repeated.",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from function_script.cli import options
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _EPILOG: Final = """\b
 Examples:
@@ -21,7 +23,7 @@ Examples:
     epilog=_EPILOG,
     params=[options.quiet("which settings are kept, and what other editors need")],
 )
-@click.argument("directory", type=click.Path(path_type=Path), default=".")
+@click.argument("directory", type=options.PATH, default=".")
 def editor(directory: Path, *, quiet: bool) -> None:
     """Write into the project DIRECTORY what editors need to help with Compositions.
 

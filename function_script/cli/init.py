@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from function_script.cli import options
 from function_script.engines import ENGINES
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _EPILOG: Final = """\b
 Examples:
@@ -22,7 +24,7 @@ Examples:
     epilog=_EPILOG,
     params=[options.quiet("what to do next")],
 )
-@click.argument("directory", type=click.Path(path_type=Path))
+@click.argument("directory", type=options.PATH)
 @click.option(
     "-l",
     "--language",

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import rendering
-from function_script.cli.rendering import PATH
+from function_script.cli import options, rendering
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +39,8 @@ Examples:
     epilog=_EPILOG,
     params=[*rendering.shared("OPERATION"), rendering.required_schemas()],
 )
-@click.argument("operation", type=PATH)
-@click.argument("functions", type=PATH, required=False)
+@click.argument("operation", type=options.PATH)
+@click.argument("functions", type=options.PATH, required=False)
 @click.option(
     "-o",
     "--include-full-operation",
@@ -51,7 +50,7 @@ Examples:
 @click.option(
     "-w",
     "--watched-resource",
-    type=PATH,
+    type=options.PATH,
     metavar="FILE",
     help="What a WatchOperation watches and has changed; every step requires it.",
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", int, float)
 
+PATH: Final = click.Path(path_type=Path)
 _MAX_PORT: Final = 65_535
 
 PREFIX: Final = "FUNCTION_SCRIPT"
@@ -183,6 +184,17 @@ def read_places(texts: Iterable[str]) -> dict[str, Place]:
 def quiet(what: str) -> click.Option:
     """Leave out ``what`` is told on stderr beside problems."""
     return click.Option(["-q", "--quiet"], is_flag=True, help=f"Do not print {what}.")
+
+
+def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Option:
+    """In which of ``forms`` to print ``what``; the first is the default. ``short`` may be ""."""
+    return click.Option(
+        [name for name in (short, "--output") if name],
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        help=f"How to print {what}.",
+    )
 
 
 def debug(meaning: str = "Print the traceback of a bug of ours.") -> click.Option:

@@ -9,7 +9,6 @@ import click
 
 from function_script.cli import options, progress
 
-_PATH: Final = click.Path(path_type=Path)
 _META: Final = "crossplane.yaml"
 
 
@@ -44,14 +43,14 @@ Examples:
 )
 @click.option(
     "--package-root",
-    type=_PATH,
+    type=options.PATH,
     show_default="where crossplane.yaml is: . or package",
     metavar="DIR",
     help="Directory with crossplane.yaml.",
 )
 @click.option(
     "--input-crds",
-    type=_PATH,
+    type=options.PATH,
     default="input_crds",
     show_default=True,
     metavar="DIR",
@@ -59,7 +58,7 @@ Examples:
 )
 @click.option(
     "--examples",
-    type=_PATH,
+    type=options.PATH,
     metavar="PATH",
     help="Examples to put into the package: a directory or a file.",
 )
@@ -72,14 +71,14 @@ Examples:
 @click.option(
     "-o",
     "--output",
-    type=_PATH,
+    type=options.PATH,
     metavar="FILE",
     show_default="NAME-DIGEST.xpkg",
     help="File to write; for several platforms each adds its name to it.",
 )
 @click.option(
     "--runtime-image",
-    type=_PATH,
+    type=options.PATH,
     multiple=True,
     metavar="PATH",
     help="The function's image: a tarball of docker save, or an OCI layout. "
@@ -129,7 +128,7 @@ Examples:
     params=[options.quiet("progress"), options.debug()],
 )
 @click.argument("name")
-@click.argument("packages", nargs=-1, required=True, type=_PATH, metavar="FILE...")
+@click.argument("packages", nargs=-1, required=True, type=options.PATH, metavar="FILE...")
 def push(*, name: str, packages: tuple[Path, ...], quiet: bool, debug: bool) -> None:  # noqa: ARG001 - debug is remembered by the option itself
     """Push package files to NAME, which is REGISTRY/REPOSITORY:TAG.
 
@@ -151,17 +150,11 @@ Examples:
 
 
 @package.command(
-    short_help="Print what is in a package.", epilog=_INSPECT_EXAMPLES, params=[options.debug()]
+    short_help="Print what is in a package.",
+    epilog=_INSPECT_EXAMPLES,
+    params=[options.output("text", "json", what="it"), options.debug()],
 )
 @click.argument("place", metavar="FILE|NAME")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print it.",
-)
 def inspect(*, place: str, output: Literal["text", "json"], debug: bool) -> None:  # noqa: ARG001 - debug is remembered by the option itself
     """Print what is in a package: metadata, objects, platforms, layers and their digests.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-_PATH: Final = click.Path(path_type=Path)
+from function_script.cli import options
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _EPILOG: Final = """\b
 Examples:
@@ -18,7 +20,7 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("directory", type=_PATH, default=".", metavar="[DIR]")
+@click.argument("directory", type=options.PATH, default=".", metavar="[DIR]")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 import click
 
 from function_script.cli import failures, options, rendering, validating, watching
-from function_script.cli.rendering import PATH
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -52,29 +51,29 @@ Examples:
         options.quiet("notes"),
     ],
 )
-@click.argument("xr", type=PATH)
-@click.argument("composition", type=PATH, required=False)
-@click.argument("functions", type=PATH, required=False)
+@click.argument("xr", type=options.PATH)
+@click.argument("composition", type=options.PATH, required=False)
+@click.argument("functions", type=options.PATH, required=False)
 @click.option(
     "-x", "--include-full-xr", is_flag=True, help="Print the XR with its whole spec and metadata."
 )
 @click.option(
     "-o",
     "--observed-resources",
-    type=PATH,
+    type=options.PATH,
     metavar="PATH",
     help="Composed resources that exist: a file or a directory.",
 )
 @click.option(
     "--extra-resources",
-    type=PATH,
+    type=options.PATH,
     multiple=True,
     metavar="PATH",
     help="The old name of --required-resources.",
 )
 @click.option(
     "--xrd",
-    type=PATH,
+    type=options.PATH,
     metavar="PATH",
     help="The XR's definition: gives its defaults, and tells legacy from modern XRs.",
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
-
-PATH: Final = click.Path(path_type=Path)
 
 
 class Flags(TypedDict):
@@ -81,14 +79,14 @@ def _given() -> list[click.Parameter]:
     return [
         click.Option(
             ["-e", "--required-resources"],
-            type=PATH,
+            type=options.PATH,
             multiple=True,
             metavar="PATH",
             help="Objects that steps may require: a file or a directory. May be repeated.",
         ),
         click.Option(
             ["--function-credentials"],
-            type=PATH,
+            type=options.PATH,
             metavar="PATH",
             help="Secrets for steps' credentials: a file or a directory.",
         ),
@@ -99,7 +97,7 @@ def required_schemas(*short: str) -> click.Option:
     """Schemas, with the ``short`` names that a command gives the flag."""
     return click.Option(
         [*short, "--required-schemas"],
-        type=PATH,
+        type=options.PATH,
         metavar="DIR",
         help="OpenAPI v3 documents (*.json) with schemas that steps may require.",
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
 from function_script.cli import failures, options
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class _Flags(options.LimitFlags, TypedDict):
@@ -34,7 +36,7 @@ Examples:
 @click.argument("request", default="-", metavar="[REQUEST]")
 @click.option(
     "--capture",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     metavar="FILE",
     help="Write the request and its answer there, without secrets, as a case (NAME.case.yaml).",
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
 from function_script.cli import options
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class _Flags(options.LimitFlags, TypedDict):
@@ -48,12 +50,12 @@ Examples:
 )
 @click.option(
     "--tls-certs-dir",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     metavar="DIR",
     envvar=["FUNCTION_SCRIPT_TLS_CERTS_DIR", "TLS_SERVER_CERTS_DIR"],
     help="Directory with tls.crt, tls.key and ca.crt, for mutual TLS.",
 )
-@click.option("--tls-server-certs-dir", type=click.Path(path_type=Path), hidden=True)
+@click.option("--tls-server-certs-dir", type=options.PATH, hidden=True)
 @click.option(
     "--address",
     type=options.address,
@@ -106,7 +108,7 @@ Examples:
 )
 @click.option(
     "--default-source",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     metavar="DIR",
     envvar=["FUNCTION_SCRIPT_DEFAULT_SOURCE", "FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE"],
     help="Directory of templates for inputs of function-go-templating without a source.",
@@ -120,7 +122,7 @@ Examples:
 )
 @click.option(
     "--capture-dir",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     metavar="DIR",
     help="Write requests there as cases, without secrets, for XRs with the annotation "
     'script.fn.crossplane.io/capture: "true".',

@@ -16,8 +16,6 @@ from function_script.cli import failures, options
 if TYPE_CHECKING:
     from function_script.tools.cases.command import Options
 
-_PATH: Final = click.Path(path_type=Path)
-
 
 class _Flags(TypedDict):
     paths: tuple[Path, ...]
@@ -46,9 +44,14 @@ Examples:
     "test",
     short_help="Run the tests of Compositions.",
     epilog=_EPILOG,
-    params=[options.functions(), options.quiet("cases that passed"), options.debug()],
+    params=[
+        options.functions(),
+        options.output("text", "json", "junit"),
+        options.quiet("cases that passed"),
+        options.debug(),
+    ],
 )
-@click.argument("paths", nargs=-1, type=_PATH, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
 @click.option("--run", metavar="REGEX", help="Run only cases whose name matches.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first case that fails.")
 @click.option("--update", is_flag=True, help="Write files of expected documents that differ anew.")
@@ -64,15 +67,10 @@ Examples:
     help="Cases to run at the same time.",
 )
 @click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "json", "junit"]),
-    default="text",
-    show_default=True,
-    help="How to print the report.",
-)
-@click.option(
-    "--output-file", type=_PATH, metavar="FILE", help="Write the report there; text is printed."
+    "--output-file",
+    type=options.PATH,
+    metavar="FILE",
+    help="Write the report there; text is printed.",
 )
 @click.option(
     "--timeout",

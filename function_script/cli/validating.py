@@ -5,14 +5,15 @@ Called while the command modules are imported, so it must import nothing slow.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 import click
 
-from function_script.cli import failures
+from function_script.cli import failures, options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from function_script.tools.validate import Report
 
 
@@ -26,19 +27,13 @@ class Flags(TypedDict):
     skip_success_results: bool
 
 
-def shared(*short: str) -> list[click.Parameter]:
-    """The flags, with the ``short`` names that a command gives --output."""
+def shared(short: str = "") -> list[click.Parameter]:
+    """The flags, with the ``short`` name that a command gives --output."""
     return [
-        click.Option(
-            [*short, "--output"],
-            type=click.Choice(["text", "json", "yaml"]),
-            default="text",
-            show_default=True,
-            help="How to print the report.",
-        ),
+        options.output("text", "json", "yaml", short=short),
         click.Option(
             ["--cache-dir"],
-            type=click.Path(path_type=Path),
+            type=options.PATH,
             default="~/.crossplane/cache",
             show_default=True,
             metavar="DIR",
