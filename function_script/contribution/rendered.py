@@ -7,6 +7,7 @@ XR's type: its status is taken), or a meta document, which says what a script's 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script.contribution import order, shapes, warnings
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 _RESOURCE_NAME = "resource name"
+_MAX_DOUBTS = 3
 _NAME = "composition-resource-name"
 _TWICE = "make the name of something that differs, such as the loop's item"
 _MERGE = {"Merge": False, "Replace": True}
@@ -49,21 +51,19 @@ def from_documents(
     parts: list[shapes.Contribution] = []
     places: dict[str, Callable[[], Span | None]] = {}
     lines: dict[tuple[str, str], int] = {}
+    doubts: list[Callable[[], Diagnostic]] = []
     for document in documents:
         problems = Problems()
         part = _remembered(document, dialect) or _read(document, xr, dialect, problems)
-        doubts = list(document.doubts)
+        doubts += [partial(document.doubt, error) for error in document.doubts]
         for key in _names(part):
-            if key in lines:
+            if key in lines and dialect.lenient and key[0] == _RESOURCE_NAME:
+                doubts.append(partial(_used_twice, key[1], document))
+            elif key in lines:
                 first = locate(lines[key]) or f"line {lines[key]} of the rendered text"
                 said = f'{key[0]} "{key[1]}" is used twice; first at {first}'
-                if dialect.lenient and key[0] == _RESOURCE_NAME:
-                    doubts.append(_doubt(f"{said}, and the last one counts", document))
-                else:
-                    problems.add("", said, hint=_TWICE)
+                problems.add("", said, hint=_TWICE)
             lines.setdefault(key, document.line)
-        if doubts:
-            part = replace(part, results=part.results + warnings.of_doubts(doubts))
         if problems.texts:
             found.extend(_diagnostics(problems, document))
         for name, entry in part.composed.items():
@@ -72,11 +72,23 @@ def from_documents(
         parts.append(part)
     if found:
         raise DocumentError(*found)
+    if doubts:
+        parts.append(shapes.Contribution(results=warnings.of_doubts(_told(doubts))))
     return replace(combined(parts), places=places) if places else combined(parts)
 
 
-def _doubt(message: str, document: Document) -> Diagnostic:
+def _used_twice(name: str, document: Document) -> Diagnostic:
+    message = f'resource name "{name}" is used before, and the last one counts'
     return Diagnostic(message=message, span=document.span(), hint=_TWICE)
+
+
+def _told(doubts: Sequence[Callable[[], Diagnostic]]) -> list[Diagnostic]:
+    """The first few; each place costs another run of the template."""
+    told = [find() for find in doubts[:_MAX_DOUBTS]]
+    if len(doubts) > _MAX_DOUBTS:
+        more = len(doubts) - _MAX_DOUBTS
+        told.append(Diagnostic(message=f"{more} more places are as doubtful as those told before"))
+    return told
 
 
 def _place(document: Document, dialect: Dialect) -> Callable[[], Span | None]:

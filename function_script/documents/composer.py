@@ -44,6 +44,8 @@ except ImportError:  # PyYAML was built without libyaml: the same events, fiftee
 
 # What all aliases of a document may expand to, in characters.
 _MAX_EXPANDED = 16 << 20
+# Of a document; finding the place of one takes as long as the map is.
+_MAX_DOUBTS = 10
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -181,7 +183,7 @@ class _Composer:
                 merged = self._merged(self._next(), depth)
                 continue
             if key in result:
-                self._repeated(_duplicate(key, event, keys[list(result).index(key)]))
+                self._repeated(key, event, keys, result)
             else:
                 keys.append(event)
             result[key] = value_of(next_event(), depth)
@@ -190,7 +192,10 @@ class _Composer:
                 result.setdefault(key, value)
         return result
 
-    def _repeated(self, error: YamlError) -> None:
+    def _repeated(self, key: str, event: Event, keys: list[Event], result: Object) -> None:
+        if self._doubts is not None and len(self._doubts) >= _MAX_DOUBTS:
+            return
+        error = _duplicate(key, event, keys[list(result).index(key)])
         if self._doubts is None:
             raise error
         self._doubts.append(error.let_pass("the last one counts"))

@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from function_script.diagnostics import Diagnostic
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.errors import DocumentError, FatalError, LimitError
 from function_script.source import Source, Span, excerpt
@@ -66,11 +65,6 @@ class Origin:
         message = f"cannot read {what}, {where}: {error.message}"
         hint = self._swallowed(range(first_line + 1, line + 1)) or error.hint
         return kind.of(message, span=span, hint=hint, notes=self._around(line))
-
-    def doubt(self, error: YamlError, *, first_line: int) -> Diagnostic:
-        """What a lenient reader let pass, at its place."""
-        span = self.span(first_line + error.line, error.column + 1)
-        return Diagnostic(message=error.message, span=span, hint=error.hint)
 
     def _swallowed(self, numbers: range) -> str | None:
         """A hint when a document in lines ``numbers`` goes on where the next should begin."""

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from function_script.diagnostics import Diagnostic
 from function_script.documents.composer import Composed, compose
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.documents.json_objects import find_object
@@ -24,7 +25,6 @@ from function_script.values import Object, Value, type_phrase
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from function_script.diagnostics import Diagnostic
     from function_script.errors import FatalError
     from function_script.source import Source, Span
 
@@ -48,7 +48,7 @@ class Document:
     ``key`` is the document's exact text, the key for whatever is derived from ``value`` alone.
     ``number`` counts the stream's documents from 1; ``line`` is the stream's line where the
     object begins, ``first_line`` that where ``key`` begins, both 1-based.
-    ``doubts`` are the problems that a lenient reader let pass.
+    ``doubts`` are the problems that a lenient reader let pass, ten at most; `doubt` places one.
     """
 
     value: Object
@@ -57,7 +57,7 @@ class Document:
     line: int
     first_line: int
     origin: Origin = field(repr=False, compare=False)
-    doubts: tuple[Diagnostic, ...] = ()
+    doubts: tuple[YamlError, ...] = field(default=(), compare=False)
 
     def span(self, path: Path = ()) -> Span | None:
         """Where the author wrote the object, or the field at ``path`` or its nearest ancestor."""
@@ -65,6 +65,11 @@ class Document:
         if found is None:
             return self.origin.span(self.line)
         return self.origin.span(self.first_line + found.line, found.column + 1)
+
+    def doubt(self, error: YamlError) -> Diagnostic:
+        """One of the doubts, at its place."""
+        span = self.origin.span(self.first_line + error.line, error.column + 1)
+        return Diagnostic(message=error.message, span=span, hint=error.hint)
 
 
 def read_stream(
@@ -198,7 +203,7 @@ class _Reader:
             line=line + composed.line,
             first_line=line,
             origin=self._origin,
-            doubts=tuple(self._origin.doubt(error, first_line=line) for error in doubts),
+            doubts=tuple(doubts),
         )
         self._documents.append(document)
 

@@ -85,6 +85,19 @@ def test_what_is_doubtful_is_told_every_time() -> None:
     assert told[1:] == told[:1] * 2
 
 
+def test_only_the_first_doubts_have_a_place() -> None:
+    """For each place the template runs again, in every reconcile."""
+    told = warnings(composed("a", "spec: {x: 1, x: 2}\n") * 40)
+    assert len(told) == 4
+    assert told[-1] == "76 more places are as doubtful as those told before"
+
+
+def test_many_doubts_of_a_document_take_no_time() -> None:
+    """Each key of a large map is there twice."""
+    keys = "{{ range until 15000 }}  k{{ . }}: 1\n{{ end }}"
+    assert len(warnings(composed("a", f"data:\n{keys}{keys}"))) == 4
+
+
 def test_nulls_of_the_status_are_sent() -> None:
     """Of the XR's."""
     text = f"---\n{XR_HEAD}status: {{a: null, b: {{c: null}}}}\n"

@@ -105,10 +105,10 @@ def test_02_untouched_state_is_not_touched() -> None:
 
 
 def test_03_a_name_twice_is_told() -> None:
-    """As a warning with both places: one of the resources is lost."""
+    """As a warning with its place: one of the resources is lost."""
     (message,) = warnings(composed("a") + composed("b") + composed("a"))
     assert message.startswith("inline.template:14:1: ")
-    assert 'resource name "a" is used twice; first at inline.template:2:1' in message
+    assert 'resource name "a" is used before, and the last one counts' in message
 
 
 def test_04_labels_and_namespace_go_together() -> None:
