@@ -104,7 +104,7 @@ def outcome(language: str, text: str, scope: Scope) -> object:
 
 @pytest.mark.parametrize("language", WAYS)
 @given(RESOURCES, RESOURCES, st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_programs_see_what_they_would_see_of_dicts(
     language: str, resource: Object, other: Object, data: st.DataObject
 ) -> None:
