@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Budget, Function, Needs
 from function_script.engines.gotemplate.sprig.characters import whole
-from function_script.engines.gotemplate.sprig.versions import Version, precedence
+from function_script.engines.gotemplate.sprig.versions import IDENTIFIERS, Version, precedence
 from function_script.engines.library.regex import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _OPERATOR: Final = r"(?:=>|=<|=|!=|>=|<=|<|~>|>|~|\^)?"
-_IDENTIFIERS: Final = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
 _PART: Final = r"[0-9|xX*]+"
 # A version, any part of which may be a wildcard; what follows the numbers is the tail.
-_WILD: Final = rf"v?{_PART}(?:\.{_PART})?(?:\.{_PART})?(?:-{_IDENTIFIERS})?(?:\+{_IDENTIFIERS})?"
+_WILD: Final = rf"v?{_PART}(?:\.{_PART})?(?:\.{_PART})?(?:-{IDENTIFIERS})?(?:\+{IDENTIFIERS})?"
 _ONE: Final = rf"{_OPERATOR}\s*{_WILD}"
 _ALL: Final = rf"^\s*{_ONE}\s*(?:(?:\s+|,\s*){_ONE}\s*)*$"
 _EACH: Final = rf"({_OPERATOR})\s*({_WILD})"
 _RANGE: Final = rf"\s*({_WILD})\s+-\s+({_WILD})\s*"
-_PARTS: Final = rf"^v?({_PART})(?:\.({_PART}))?(?:\.({_PART}))?(-{_IDENTIFIERS})?"
+_PARTS: Final = rf"^v?({_PART})(?:\.({_PART}))?(?:\.({_PART}))?(-{IDENTIFIERS})?"
 _WILDCARDS: Final = frozenset("xX*")
 _MAX_PARTS: Final = 3
 _STEPS_PER_CHARACTER: Final = 10

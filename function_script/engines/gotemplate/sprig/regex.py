@@ -13,16 +13,16 @@ from function_script.engines.gotemplate.functions import Budget, Function, Needs
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.sprig.characters import whole
 from function_script.engines.gotemplate.values import NilStrings, Strings
-from function_script.engines.library.regex import compiled
+from function_script.engines.library.regex import compiled, regex_escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from function_script.engines.library.regex import Match, Pattern
 
-# RE2's words for what is wrong with a pattern, and Go's.
 # This many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 64
+# RE2's words for what is wrong with a pattern, and Go's.
 _CAUSES: Final = {
     "missing ]": "missing closing ]",
     "missing )": "missing closing )",
@@ -40,7 +40,6 @@ _GROUP_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.", re.DOTALL)
 # RE2 would cut characters into bytes; Go has no such thing.
 _ANY_BYTE: Final = r"\C"
-_SPECIAL: Final = re.compile(r"([\\.+*?()|\[\]{}^$])")
 
 
 class _Regex(NamedTuple):
@@ -181,10 +180,6 @@ def _split(budget: Budget, regex: _Regex, text: str, count: int) -> Strings:
     return parts
 
 
-def _quote_meta(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", text)
-
-
 # The regex, then what else the function takes.
 _Call: TypeAlias = "Callable[..., object]"  # type: ignore[explicit-any] # one to three arguments
 
@@ -212,7 +207,7 @@ def _pair(name: str, takes: str, call: _Call, gives: str = "any") -> tuple[Funct
 FUNCTIONS: Final = (
     _match("regexMatch", _is_match),
     _match("mustRegexMatch", _must_match),
-    Function(name="regexQuoteMeta", takes="string", call=_quote_meta, gives="string"),
+    Function(name="regexQuoteMeta", takes="string", call=regex_escape, gives="string"),
     *_pair("regexFind", "string string", _find, "string"),
     *_pair("regexFindAll", "string string int", _find_all),
     *_pair("regexReplaceAll", "string string string", _replace_all, "string"),

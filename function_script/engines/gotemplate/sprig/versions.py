@@ -16,10 +16,10 @@ from function_script.engines.gotemplate.values import Int, Struct, Uint64
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_IDENTIFIERS: Final = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
+IDENTIFIERS: Final = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
 _VERSION: Final = re.compile(
     r"v?(?P<major>[0-9]+)(?:\.(?P<minor>[0-9]+))?(?:\.(?P<patch>[0-9]+))?"
-    rf"(?:-(?P<pre>{_IDENTIFIERS}))?(?:\+(?P<metadata>{_IDENTIFIERS}))?"
+    rf"(?:-(?P<pre>{IDENTIFIERS}))?(?:\+(?P<metadata>{IDENTIFIERS}))?"
 )
 _MAX_UINT64: Final = (1 << 64) - 1
 _MAX_DIGITS: Final = len(str(_MAX_UINT64))
@@ -141,14 +141,14 @@ def _next_major(version: Version) -> Version:
 
 
 def _with_pre(version: Version, pre: str) -> Version:
-    if pre and re.fullmatch(_IDENTIFIERS, pre) is None:
+    if pre and re.fullmatch(IDENTIFIERS, pre) is None:
         raise CallError("invalid prerelease string")
     _check_pre(pre)
     return ChangedVersion(version.numbers, pre, version.metadata)
 
 
 def _with_metadata(version: Version, metadata: str) -> Version:
-    if metadata and re.fullmatch(_IDENTIFIERS, metadata) is None:
+    if metadata and re.fullmatch(IDENTIFIERS, metadata) is None:
         raise CallError("invalid metadata string")
     return ChangedVersion(version.numbers, version.pre, metadata)
 
