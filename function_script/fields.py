@@ -111,19 +111,26 @@ class Fields:
                 self._mismatch(found.at(name), "a string", found.value[name])
         return texts
 
-    def choice(self, key: str, choices: Mapping[str, T], *, required: bool = False) -> T | None:
-        """What ``choices`` holds for the field's text; a boolean is read as "True" or "False"."""
+    def choice(
+        self, key: str, choices: Mapping[str, T], *, required: bool = False, exact: bool = False
+    ) -> T | None:
+        """What ``choices`` holds for the field's text; a boolean is read as "True" or "False".
+
+        ``exact``: it is not, and the text must be one of the short names as they are spelt.
+        """
         found = self.value.get(key)
         if found is None:
             if required:
                 self.problems.add(self.at(key), "is required")
             return None
+        if exact:
+            choices = {name: choices[name] for name in short_names(choices)}
         if isinstance(found, str) and found in choices:
             return choices[found]
         word = str(found) if isinstance(found, (str, bool)) else None
         # What a template prints for a boolean.
         word = {"true": "True", "false": "False"}.get(word or "", word)
-        if word is None or word not in choices:
+        if exact or word is None or word not in choices:
             shown = f'"{found}"' if isinstance(found, str) else type_name(found)
             near = nearest(str(found), choices)
             hint = f'did you mean "{near}"?' if near else None

@@ -114,11 +114,17 @@ def _condition(item: Fields, advice: Problems) -> wire.Condition:
     conditions.check_type(item if kind in conditions.RESERVED_CONDITIONS else noted, "type", kind)
     return wire.Condition(
         kind,
-        noted.choice("status", STATUS) or STATUS["Unknown"],
+        _status(item, noted) or STATUS["Unknown"],
         item.text("reason") or "",
         item.text("message") or None,
-        noted.choice("target", TARGET) or TARGET["Composite"],
+        noted.choice("target", TARGET, exact=True) or TARGET["Composite"],
     )
+
+
+def _status(item: Fields, noted: Fields) -> int | None:
+    if item.text("status") is None:
+        return None
+    return noted.choice("status", STATUS, exact=True)
 
 
 def _warned(kind: str, advice: Problems) -> tuple[wire.Result, ...]:

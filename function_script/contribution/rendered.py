@@ -181,7 +181,7 @@ def _composed(
     entry = shapes.Composed(
         resource=_without_ours(resource, dialect),
         keeps_nulls=dialect.lenient,
-        ready=stated.choice(dialect.annotation("ready"), READY),
+        ready=stated.choice(dialect.annotation("ready"), READY, exact=dialect.lenient),
         replace=dialect.replaces if replaces is None else replaces,
         order=order.from_annotations(stated, dialect.prefix) if dialect.orders else None,
         key=key,
@@ -212,7 +212,7 @@ def _composite(
         composite=shapes.Composite(
             status=None if status is None else status.value,
             as_written=dialect.lenient,
-            ready=stated.choice(dialect.annotation("ready"), READY),
+            ready=stated.choice(dialect.annotation("ready"), READY, exact=dialect.lenient),
         ),
     )
 

@@ -15,11 +15,14 @@ from test_gotemplating_mistakes import (
     composed,
     extra,
     meta,
+    refusal,
     request,
     respond,
     run,
     warnings,
 )
+
+from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
     from function_script.values import Object
@@ -124,6 +127,35 @@ def test_an_operation_has_no_desired_xr() -> None:
     """Nothing is observed there."""
     response = respond(request(composed("a"), observed={}))
     assert not response.desired.HasField("composite")
+
+
+def test_readiness_is_spelt_as_that_function_wants_it() -> None:
+    """Others are refused there, too."""
+    for text in ("true", "READY_TRUE", ""):
+        assert "must be one of" in refusal(composed("a", f'    {PREFIX}/ready: "{text}"\n'))
+
+
+STATUSES = [
+    pytest.param("'true'", pb.STATUS_CONDITION_UNKNOWN, id="small-letters"),
+    pytest.param("STATUS_CONDITION_TRUE", pb.STATUS_CONDITION_UNKNOWN, id="protocol"),
+    pytest.param("'True'", pb.STATUS_CONDITION_TRUE, id="exact"),
+]
+
+
+@pytest.mark.parametrize(("text", "status"), STATUSES)
+def test_a_status_that_is_none_is_unknown(text: str, status: int) -> None:
+    """However near it comes to one."""
+    response = respond(
+        request(meta("ClaimConditions", f"conditions: [{{type: A, status: {text}}}]"))
+    )
+    assert [condition.status for condition in response.conditions] == [status]
+    assert bool(response.results) is (status == pb.STATUS_CONDITION_UNKNOWN)
+
+
+def test_a_status_that_is_no_text_is_refused() -> None:
+    """It is there, too."""
+    text = meta("ClaimConditions", "conditions: [{type: A, status: true}]")
+    assert "conditions[0].status: must be a string" in refusal(text)
 
 
 DETAILS = [
