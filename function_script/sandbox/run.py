@@ -30,9 +30,6 @@ LOOK_SECONDS = 0.0125
 _GIVE_WAY_SHARE = 0.5
 # Sooner when its XR has more in line and others are held up by that.
 _CROWDED_SHARE = 1 / 40
-# Of the time limit, and of a run's time: a program that ends so late with so little CPU is not to
-# blame.
-_STARVED_SHARE = 0.5
 # The worker's own alarm comes first; this one is for when it does not.
 _GRACE_SECONDS = 0.1
 _MAX_PICKS = 3
@@ -92,11 +89,10 @@ class Run:
         if now >= self._end:
             return False
         timeout_seconds = self._terms.timeout_seconds
-        is_long = self._child.used_seconds() > self._means.pace.long_seconds()
         age = now - self._began
         is_crowding = age > timeout_seconds * _CROWDED_SHARE and self._place.is_crowding()
         is_late = age > timeout_seconds * _GIVE_WAY_SHARE
-        is_heavy = is_long or is_crowding or self.is_suspect
+        is_heavy = self._is_long() or is_crowding or self.is_suspect
         if (is_heavy or is_late) and self._place.give_way() and is_heavy:
             self._child.slow_down()
         self.due = self._end if self._place.is_slow else min(now + LOOK_SECONDS, self._end)
@@ -126,7 +122,8 @@ class Run:
         child, terms = loss.child, _narrowed(self._terms, loss.child)
         log = to_text(child.last_words())
         if loss.seconds >= terms.timeout_seconds:
-            if not self._has_starved(loss.seconds):
+            # Else others had the CPU, and it is not to blame.
+            if self._is_long():
                 self._means.suspects.add(self._key)
             self._means.crew.replace_later(child, on_end)
             return self._failed(Cause.TIMEOUT, terms, log=log)
@@ -148,11 +145,10 @@ class Run:
             detail = f"its worker answered with {error}"
             return self._failed(Cause.CRASH, self._terms, detail=detail)
         is_sound = isinstance(reply, Answered) and not reply.diagnostics
-        seconds = time.monotonic() - self._began
         if is_sound:
             self._means.suspects.forgive(self._key)
             self._means.pace.learn(child.used_seconds())
-        elif isinstance(reply, Failed) or not (child.is_reusable or self._has_starved(seconds)):
+        elif isinstance(reply, Failed) or (self._is_long() and not child.is_reusable):
             self._means.suspects.add(self._key)
         child.finish(max(len(self._data), receipt.payload_length + receipt.report_length))
         if isinstance(reply, Failed):
@@ -163,10 +159,8 @@ class Run:
             crew.give_back(child)
         return reply
 
-    def _has_starved(self, seconds: float) -> bool:
-        """Whether others had the CPU for most of a long time."""
-        is_late = seconds > self._terms.timeout_seconds * _STARVED_SHARE
-        return is_late and self._child.used_seconds() < seconds * _STARVED_SHARE
+    def _is_long(self) -> bool:
+        return self._child.used_seconds() > self._means.pace.long_seconds()
 
     def _to_reply(self, response: bytes, told: report.Report) -> Reply:
         if told.cause is None:

@@ -111,7 +111,8 @@ class Switchboard:
     def _pick(self, job: Job) -> None:
         child = self._crew.find_idle(coldest=job.run.is_suspect)
         if child is None:
-            self._aside(self._forking, self._take, partial(self._hand_over, job))
+            take = partial(self._take, job.run)
+            self._aside(self._forking, take, partial(self._hand_over, job))
         else:
             self._hand_over(job, child)
 
@@ -190,9 +191,9 @@ class Switchboard:
             self._loop.call_later(_RELIEF_SECONDS, self._relieve) if is_gathering else None
         )
 
-    def _take(self) -> Child | SandboxError:
+    def _take(self, run: Run) -> Child | SandboxError:
         try:
-            return self._crew.take()
+            return self._crew.take(coldest=run.is_suspect)
         except SandboxError as error:
             return error
 

@@ -360,6 +360,7 @@ def test_a_suspect_holds_up_nobody() -> None:
 
 
 LOSSES = [
+    pytest.param(b"spin", os.SCHED_IDLE, id="it took too long"),
     pytest.param(b"segfault", os.SCHED_IDLE, id="it crashed"),
     pytest.param(b"stop", os.SCHED_OTHER, id="it did not get the CPU"),
     pytest.param(b"signal 9", os.SCHED_OTHER, id="its worker was killed"),

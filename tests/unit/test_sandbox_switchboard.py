@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import time
-import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from living import living, no_collection
 from patience import PATIENCE_SECONDS, SLACK_SECONDS
 
 from function_script.limits import MIB, Limits
@@ -196,6 +195,19 @@ def test_places_of_suspects_become_free_again() -> None:
     run(test, OPTIONS)
 
 
+def test_a_suspect_never_gets_the_worker_of_others() -> None:
+    """Not even when it is the only idle one."""
+
+    async def test(caller: Caller) -> None:
+        await caller.start(b"segfault xr-1")
+        warm = text(await caller.start(b"pid xr-2"))
+        for _ in range(3):
+            await caller.start(b"segfault xr-1")
+            assert text(await caller.start(b"pid xr-2")) == warm
+
+    run(test)
+
+
 def test_what_waits_can_be_cancelled() -> None:
     """A request whose caller has gone is never begun; one that has begun is not told about."""
 
@@ -215,17 +227,17 @@ def test_nothing_of_a_request_outlives_it() -> None:
     """Requests are large: none may have to wait for the collector of cycles."""
 
     async def test(caller: Caller) -> None:
-        gc.disable()
-        try:
+        with no_collection():
+            before = living(Job)
             pairs = [caller.begin(b"echo x") for _ in range(5)]
-            jobs = weakref.WeakSet(job for job, _ in pairs)
+            assert living(Job) == before + 5
             await asyncio.gather(*[reply for _, reply in pairs])
             del pairs
-            for _ in range(1_000):
-                await asyncio.sleep(0.01 if jobs else 0)
-            assert len(jobs) == 0
-        finally:
-            gc.enable()
+            for _ in range(100):
+                await asyncio.sleep(0.01)
+                if living(Job) == before:
+                    break
+            assert living(Job) == before
 
     run(test)
 
