@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.tools import positions, sources, step_inputs
-from function_script.tools.check import composed, paths, rules
+from function_script.tools.check import composed, dependencies, paths, rules
 from function_script.tools.check.definitions import Definitions, load
 from function_script.tools.check.findings import Finding, Report
 from function_script.tools.check.reporters import render_json, render_text
@@ -90,7 +90,10 @@ def _check_document(
             parsed.append((each, step_inputs.parse(each, Limits(program_root=root))))
         except InputError as error:
             parsed.append((each, error))
-    kinds = composed.find_kinds(step for _, step in parsed if not isinstance(step, InputError))
+    steps = [step for _, step in parsed if not isinstance(step, InputError)]
+    is_whole = len(steps) == len(parsed) > 0
+    named = dependencies.find_composed(found[0].document, steps) if is_whole else None
+    kinds = composed.find_kinds(steps)
     found_schemas = {name: schemas.known.find_composed(*kind) for name, kind in kinds.items()}
     shapes = {name: schema for name, schema in found_schemas.items() if schema is not None}
     for each, step in parsed:
@@ -98,7 +101,8 @@ def _check_document(
             problems = [(rules.INPUT, problem) for problem in step.diagnostics]
         else:
             request = paths.of_request(step.language, schemas.xr, shapes)
-            problems = list(rules.broken(Subject(found=each, step=step, request=request)))
+            subject = Subject(found=each, step=step, request=request, composed=named)
+            problems = list(rules.broken(subject))
         for rule, problem in problems:
             yield _finding(rule, positions.to_author(problem, each, programs), each.step)
 

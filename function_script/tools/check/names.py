@@ -33,10 +33,10 @@ def find_constant(source: Source, step: Step) -> Iterator[Span]:
     if step.language == "starlark":
         yield from _in_script(source)
     else:
-        yield from _in_template(source, _marks(step))
+        yield from _in_template(source, marks(step))
 
 
-def _marks(step: Step) -> Sequence[str]:
+def marks(step: Step) -> Sequence[str]:
     """What begins an action in a template."""
     delims = step.program.options.get("delims")
     return (str(delims[0]),) if isinstance(delims, list) else _JINJA
@@ -78,12 +78,16 @@ def _in_script(source: Source) -> Iterator[Span]:
     tree = syntax.parse(source.text)
     if tree is None:
         return
-    lines = source.text.splitlines()
     for name in _object_names(tree):
-        text = lines[name.lineno - 1].encode()
-        column = len(text[: name.col_offset].decode()) + 1
-        width = len(text[name.col_offset : name.end_col_offset].decode())
-        yield Span(name=source.name, line=name.lineno, column=column, width=width)
+        yield to_span(name, source)
+
+
+def to_span(node: ast.expr, source: Source) -> Span:
+    """Where an expression of one line stands; trees count bytes."""
+    text = source.text.splitlines()[node.lineno - 1].encode()
+    column = len(text[: node.col_offset].decode()) + 1
+    width = len(text[node.col_offset : node.end_col_offset].decode())
+    return Span(name=source.name, line=node.lineno, column=column, width=width)
 
 
 def _object_names(node: ast.AST) -> Iterator[ast.Constant]:

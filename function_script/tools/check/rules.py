@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 from function_script import engines
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
+from function_script.fields import nearest
 from function_script.source import excerpt
 from function_script.tools import manifests, step_inputs
-from function_script.tools.check import credentials, events, names
+from function_script.tools.check import credentials, dependencies, events, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
 class Subject:
     """A step to look at: its input as it stands in the file, and as it was read.
 
-    ``request`` is what its program may read of a request, as far as that is known.
+    ``request`` is what its program may read of a request, as far as that is known; ``composed``
+    are the names of what all steps compose, None where only a run knows.
     """
 
     found: StepInput
     step: Step
     request: Request
+    composed: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +119,24 @@ def _constant_events(subject: Subject) -> Iterator[Diagnostic]:
         )
 
 
+def _unknown_dependencies(subject: Subject) -> Iterator[Diagnostic]:
+    if subject.composed is None:
+        return
+    program = subject.step.program
+    for source in (program.main, *program.modules.values()):
+        for name, span in dependencies.find_mentioned(source, subject.step):
+            if name not in subject.composed:
+                near = nearest(name, tuple(sorted(subject.composed)))
+                yield Diagnostic(
+                    message=f'no step composes "{name}", so what depends on it is never created',
+                    span=span,
+                    excerpt=excerpt(source, span),
+                    hint=f'did you mean "{near}"?'
+                    if near
+                    else f"there are {', '.join(sorted(subject.composed))}",
+                )
+
+
 def _unlisted_credentials(subject: Subject) -> Iterator[Diagnostic]:
     for name, source, span in credentials.find_unlisted(subject.step):
         listed = [*(subject.step.credentials or ()), name]
@@ -189,6 +210,12 @@ RULES: Final = (
         severity="warning",
         means="A result that is emitted on every call, whatever has happened.",
         find=_constant_events,
+    ),
+    Rule(
+        name="unknown-dependency",
+        severity="warning",
+        means="A dependency on a resource that no step composes, where all names are written out.",
+        find=_unknown_dependencies,
     ),
     Rule(
         name="unlisted-credentials",
