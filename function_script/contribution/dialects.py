@@ -1,4 +1,7 @@
-"""Whose annotations and meta kinds a template's documents use: ours, or those of a peer."""
+"""Whose annotations and meta kinds a template's documents use: ours, or those of a peer.
+
+Read by everything that looks at documents; a dialect says what differs, and reads nothing itself.
+"""
 
 from __future__ import annotations
 

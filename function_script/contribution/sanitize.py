@@ -1,4 +1,7 @@
-"""What may not stand in a desired composed resource, taken out: observed ones can be echoed."""
+"""What may not stand in a desired composed resource, taken out: observed ones can be echoed.
+
+Called for every composed resource of a response or a document, before anything else is read.
+"""
 
 from __future__ import annotations
 

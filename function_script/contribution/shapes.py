@@ -1,4 +1,7 @@
-"""The shapes of a contribution."""
+"""The shapes of a contribution: what readers of results make, and whoever merges them takes.
+
+Frozen values without behaviour; they know neither languages nor documents.
+"""
 
 from __future__ import annotations
 

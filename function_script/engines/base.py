@@ -1,4 +1,7 @@
-"""What the main path asks of a language."""
+"""What the main path asks of a language.
+
+Held by each module in the table of engines. Nothing here knows a language.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The GoTemplate language: Go's text/template with sprig, compiled to Python functions."""
+"""The GoTemplate language: Go's text/template with sprig, compiled to Python functions.
+
+Called by the main path through the table of engines. Raises nothing but FatalError.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One template with any data, and failures in Go's words: the entry for comparing with Go."""
+"""One template with any data, and failures in Go's words: the entry for comparing with Go.
+
+Called by `template --plain` and by tests; the engine itself speaks to authors, see `problems`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The gaps that missing values left in a rendered text, told to whoever takes them out."""
+"""The gaps that missing values left in a rendered text, told to whoever takes them out.
+
+Called by the engine after a run with ``missing: Defer``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Failures of templates in Go's own words, positions included: what conformance compares."""
+"""Failures of templates in Go's own words, positions included: what conformance compares.
+
+Called when a run has failed; `problems` tells the same to authors in words of ours.
+"""
 
 from __future__ import annotations
 

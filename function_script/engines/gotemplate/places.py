@@ -1,4 +1,7 @@
-"""Places in a program's sources, as its author knows them: file or field, line and column."""
+"""Places in a program's sources, as its author knows them: file or field, line and column.
+
+Called for errors only. Knows texts and positions, and nothing of templates.
+"""
 
 from __future__ import annotations
 

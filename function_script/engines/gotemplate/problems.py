@@ -1,4 +1,7 @@
-"""Failures of templates for their authors: what is wrong, where, and how to mend it."""
+"""Failures of templates for their authors: what is wrong, where, and how to mend it.
+
+Called by the engine when a program does not compile or a run has failed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""All functions a template may call, by name: Go's own, the peer's and sprig's."""
+"""All functions a template may call, by name: Go's own, the peer's and sprig's.
+
+Read by the parser, which must know names, and by the compiler.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What each verb of ``printf`` makes of each kind of value, with flags, width and precision."""
+"""What each verb of ``printf`` makes of each kind of value, with flags, width and precision.
+
+Called by `formats`, which has read the verbs; knows nothing of templates.
+"""
 
 from __future__ import annotations
 
