@@ -124,11 +124,15 @@ def _unreadable(error: wire.WireError) -> InputError:
 
 
 def pass_through(data: bytes, error: FatalError) -> bytes:
-    """Desired state as it came plus one FATAL: also the answer for a worker that died."""
+    """Desired state as it came plus one FATAL: also the answer for a worker that died.
+
+    Of bytes that are no request, the tag is all that comes back, if it can be found.
+    """
     try:
         return response.fatal(wire.index_request(data), error)
     except wire.WireError:
-        return response.fatal(wire.index_request(b""), error)
+        bare = wire.index_request(b"")._replace(tag=wire.find_tag(data))
+        return response.fatal(bare, error)
 
 
 def _fatal(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:

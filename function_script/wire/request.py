@@ -13,6 +13,7 @@ from function_script.wire.fields import (
     VARINT,
     Fields,
     Part,
+    WireError,
     read_bytes_entry,
     read_entry,
     read_varint,
@@ -64,6 +65,25 @@ def index_request(data: bytes) -> Request:
         {key: _credentials(value) for key, value in maps[_CREDENTIALS].items()},
         {key: _to_bytes(_message(value)) for key, value in maps[_REQUIRED_SCHEMAS].items()},
     )
+
+
+def find_tag(data: bytes) -> str:
+    """The tag of a request that is broken somewhere; empty when it is not before the fault.
+
+    A fault inside another part does not hide it, for parts are walked over by their size.
+    """
+    tag = ""
+    fields = Fields(data, 0, len(data))
+    try:
+        while fields.next():
+            if fields.is_field(_META, LENGTH):
+                meta = fields.part().fields()
+                while meta.next():
+                    if meta.is_field(1, LENGTH):
+                        tag = meta.text()
+    except WireError:
+        return tag
+    return tag
 
 
 def index_resource(payload: bytes) -> Resource:

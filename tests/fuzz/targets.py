@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError
 from hpack import Encoder
 from raw_http2 import HEAD, PREFACE, frame, message
 
-from function_script import function
+from function_script import function, wire
 from function_script.limits import MIB, Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -29,7 +29,7 @@ _SIZES = (1, 17, 5_000)
 
 
 def handle(data: bytes) -> None:
-    """A request is answered: decodable, with its tag. Nothing raises for bytes that are none.
+    """A request is answered: decodable, with its tag. Bytes that are none are, with what they have.
 
     Of those parts that nobody touched may come back as they came, broken.
     """
@@ -37,6 +37,8 @@ def handle(data: bytes) -> None:
     try:
         request = pb.RunFunctionRequest.FromString(data)
     except DecodeError:
+        if (tag := wire.find_tag(answer.response)) != wire.find_tag(data):
+            raise AssertionError(f"a tag that cannot be: {tag!r}") from None
         return
     response = pb.RunFunctionResponse.FromString(answer.response)
     if response.meta.tag != request.meta.tag:

@@ -12,6 +12,9 @@ from fuzz import targets
 from hypothesis import given
 from hypothesis import strategies as st
 
+from function_script import function
+from function_script.proto.v1 import run_function_pb2 as pb
+
 REQUESTS = targets.requests()
 MUTATIONS = 25
 
@@ -37,7 +40,13 @@ def test_mutated_requests_are_answered(number: int) -> None:
 
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
 def test_truncated_requests_are_answered(number: int) -> None:
-    """The same requests, of which only the beginning came."""
+    """The same requests, of which only the beginning came, with the tag in front."""
     chance = random.Random(number)  # noqa: S311 - the same lengths each time
+    whole = REQUESTS[number]
+    tag = pb.RunFunctionRequest.FromString(whole).meta.tag
+    first = len(pb.RunFunctionRequest(meta=pb.RequestMeta(tag=tag)).SerializeToString())
     for _ in range(MUTATIONS):
-        targets.handle(REQUESTS[number][: chance.randrange(len(REQUESTS[number]))])
+        data = whole[: chance.randrange(first, len(whole))]
+        targets.handle(data)
+        answer = function.handle(data, targets.LIMITS, lambda _: None)
+        assert pb.RunFunctionResponse.FromString(answer.response).meta.tag == tag

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from builders import request, starlark
+from google.protobuf.message import DecodeError
 
 from function_script import engines, function
 from function_script.limits import Limits
@@ -21,6 +22,29 @@ def test_bytes_that_are_no_request_are_answered(data: bytes) -> None:
     """Nothing raises; one FATAL says what is wrong."""
     _, response = handle(data)
     assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL]
+
+
+META = b"\x0a\x05\x0a\x03tag"
+# Fields of a request, in the order they come, and the tag that must come back.
+BROKEN = [
+    pytest.param(META + b"\x12\x7f", "tag", id="cut off after the tag"),
+    pytest.param(b"\x1a\x03\x12\x05\x0a" + META, "tag", id="cut off inside of a part before it"),
+    pytest.param(b"\x0a\x03\x0a\x01x" + META + b"\xff", "tag", id="the last of two tags"),
+    pytest.param(META + b"\x0a\x02\x0a\x09", "tag", id="a second meta that is broken"),
+    pytest.param(b"\xff" + META, "", id="nothing can be read"),
+    pytest.param(META[:-1], "", id="the tag itself is cut off"),
+    pytest.param(b"\x0a\x03\x0a\x01\xff", "", id="the tag is no text"),
+]
+
+
+@pytest.mark.parametrize(("data", "tag"), BROKEN)
+def test_the_tag_of_a_broken_request_comes_back(data: bytes, tag: str) -> None:
+    """As far as the bytes can be read; otherwise there is none."""
+    with pytest.raises(DecodeError):
+        pb.RunFunctionRequest.FromString(data)
+    _, response = handle(data)
+    assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL]
+    assert response.meta.tag == tag
 
 
 def test_a_part_that_is_broken_inside_is_told() -> None:
