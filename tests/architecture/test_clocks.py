@@ -1,0 +1,51 @@
+"""Which clock is read where: one that is set by hand or by NTP decides nothing."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "function_script"
+# Functions that tell the time of day, by the names that modules call them.
+WALL_CLOCKS = {"time.time", "time.time_ns", "time.localtime", "time.ctime"} | {
+    f"{name}.{method}"
+    for name in ("datetime", "date", "dt.datetime", "datetime.datetime")
+    for method in ("now", "utcnow", "today")
+}
+# Who says when something was: nothing that waits, limits or forgets.
+STAMPING = {
+    "server/log.py": "each line's time",
+    "server/tracing.py": "where spans begin and end",
+    "tools/render/engine.py": "the scheduled time of a rendered CronOperation",
+}
+
+
+def wall_clocks(source: str) -> set[str]:
+    """What a module reads the time of day with."""
+    tree = ast.parse(source)
+    named = {
+        f"time.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "time"
+        for alias in node.names
+    }
+    read = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return (read | named) & (WALL_CLOCKS | {"time.CLOCK_REALTIME"})
+
+
+def test_the_time_of_day_is_read_for_stamps_only() -> None:
+    """Limits, deadlines, pace, patience and TTLs do not know it."""
+    paths = PACKAGE.rglob("*.py")
+    found = {str(path.relative_to(PACKAGE)) for path in paths if wall_clocks(path.read_text())}
+    assert found == STAMPING.keys()
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import time\ntime.time()", "from time import time", "dt.datetime.now(UTC)", "date.today"],
+)
+def test_any_way_to_read_it_is_found(source: str) -> None:
+    """By import, by call, and without one."""
+    assert wall_clocks(source)

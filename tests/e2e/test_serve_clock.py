@@ -1,0 +1,98 @@
+"""A server whose clock jumps by hours, forth and back, while it serves: only stamps show it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import builders
+import grpc
+import pytest
+from e2e.serving import Server, call
+from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BODY = "def main(req):\n"
+GOOD = builders.request(builders.starlark(BODY + "    return {}\n"))
+ENDLESS = BODY + "    for i in range(1000000000):\n        pass\n"
+LOOP = builders.request(builders.starlark(ENDLESS, limits={"timeout": "500ms"}))
+LONG = builders.request(builders.starlark(ENDLESS))
+HOUR = 3_600
+# In the place of Python: the same, but its time of day goes from hour to hour all the time.
+JUMPING = """\
+#!{python}
+import itertools, runpy, sys, time
+
+hours = itertools.cycle([0, 5, -7, 24, -1])
+tell, tell_ns = time.time, time.time_ns
+time.time = lambda: tell() + next(hours) * 3600
+time.time_ns = lambda: tell_ns() + next(hours) * 3600 * 10**9
+sys.argv = sys.argv[sys.argv.index("-m") + 1 :]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server without a clock to trust, with little time for programs."""
+    python = tmp_path_factory.mktemp("jumping") / "python"
+    python.write_text(JUMPING.format(python=sys.executable))
+    python.chmod(0o755)
+    with Server("--insecure", "--timeout", "1s", python=str(python)) as server:
+        yield server
+
+
+@pytest.fixture
+def channel(server: Server) -> Iterator[grpc.Channel]:
+    """A connection."""
+    with server.channel() as channel:
+        yield channel
+
+
+@pytest.mark.parametrize(
+    ("request_", "seconds", "says"),
+    [
+        pytest.param(LOOP, 0.5, "set by limits.timeout", id="the input's limit"),
+        pytest.param(LONG, 1.0, "set by --timeout", id="the operator's limit"),
+    ],
+)
+def test_limits_are_kept(
+    channel: grpc.Channel, request_: object, seconds: float, says: str
+) -> None:
+    """Neither is a program ended before its time nor does it go on."""
+    began = time.monotonic()
+    response = call(channel, request_, timeout=PATIENCE_SECONDS)  # type: ignore[arg-type] # a request
+    assert says in response.results[0].message
+    # An engine that counts stops a little before its worker would be ended.
+    assert seconds / 2 < time.monotonic() - began < seconds + SLACK_SECONDS
+
+
+def test_deadlines_are_kept(channel: grpc.Channel) -> None:
+    """The caller's is told in time, unless the machine is too busy for that."""
+
+    def is_told() -> bool:
+        try:
+            said = call(channel, LONG, timeout=0.7).results[0].message
+        except grpc.RpcError:
+            return False
+        return "set by the call's deadline" in said
+
+    wait_until(is_told)
+
+
+def test_good_requests_are_answered_and_only_stamps_jump(
+    server: Server, channel: grpc.Channel
+) -> None:
+    """Durations are what they are, in whatever order the stamps are."""
+    for _ in range(20):
+        assert not call(channel, GOOD).results
+    lines = server.lines("answered")[-20:]
+    stamps = [datetime.fromisoformat(str(line["ts"])).timestamp() for line in lines]
+    assert max(stamps) - min(stamps) > 20 * HOUR
+    for line in lines:
+        assert 0 < float(str(line["milliseconds"])) < SLACK_SECONDS * 1_000
+        assert float(str(line["waited_milliseconds"])) >= 0
