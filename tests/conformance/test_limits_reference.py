@@ -1,0 +1,50 @@
+"""The limits as the documentation tells them: on each page the defaults of the flags."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from function_script.cli.serve import serve
+from function_script.limits import LIMITS, MIB, Limits
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+FLAG = re.compile(r"`(--[a-z-]+)`")
+DEFAULTS = Limits()
+SHOWN = {
+    "--timeout": f"{DEFAULTS.timeout_seconds:g} s",
+    "--memory-limit": f"{DEFAULTS.memory_bytes // MIB} MiB",
+    "--documents-limit": f"{DEFAULTS.documents:,}",
+    "--depth-limit": f"{DEFAULTS.depth}",
+    "--nodes-limit": f"{DEFAULTS.nodes:,}",
+    "--steps-limit": f"{DEFAULTS.steps:,}",
+    "--source-limit": f"{DEFAULTS.source_bytes // 1024} KiB",
+    "--output-limit": f"{DEFAULTS.output_bytes // 1024} KiB",
+}
+PAGES = {
+    "starlark": SHOWN.keys() - {"--steps-limit", "--documents-limit"},
+    "jinja": SHOWN.keys() - {"--timeout", "--memory-limit"},
+    "gotemplate-compatibility": SHOWN.keys() - {"--memory-limit"},
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_languages_page_tells_the_defaults(name: str) -> None:
+    """Every row that names a flag and has a figure has the flag's own."""
+    page = (DOCS / "reference" / f"{name}.md").read_text()
+    told = set()
+    for row in re.findall(r"^\|.*\|$", page.partition("\n## Limits\n")[2], re.MULTILINE):
+        told.update(FLAG.findall(row))
+        if re.search(r"\d", row):
+            assert [flag for flag in FLAG.findall(row) if SHOWN[flag] not in row] == [], row
+    assert told == PAGES[name]
+
+
+def test_the_page_of_the_sandbox_tells_the_defaults() -> None:
+    """Each flag as one would write it."""
+    page = (DOCS / "explanation" / "sandbox.md").read_text()
+    defaults = {option.opts[0]: option.default for option in serve.params}
+    for limit in LIMITS.values():
+        assert f"`{limit.flag} {defaults[limit.flag]}" in page
