@@ -124,15 +124,11 @@ def _unreadable(error: wire.WireError) -> InputError:
 
 
 def pass_through(data: bytes, error: FatalError) -> bytes:
-    """Desired state as it came plus one FATAL: also the answer for a worker that died.
-
-    Of bytes that are no request, the tag is all that comes back, if it can be found.
-    """
+    """Desired state as it came, of broken bytes the tag, plus one FATAL: also for a lost worker."""
     try:
         return response.fatal(wire.index_request(data), error)
     except wire.WireError:
-        bare = wire.index_request(b"")._replace(tag=wire.find_tag(data))
-        return response.fatal(bare, error)
+        return response.fatal(wire.index_tag(data), error)
 
 
 def _fatal(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:

@@ -64,7 +64,7 @@ from function_script.wire.messages import (
     Selector,
     State,
 )
-from function_script.wire.request import find_tag, index_request, index_resource
+from function_script.wire.request import index_request, index_resource, index_tag
 from function_script.wire.response import encode_resource, encode_response
 from function_script.wire.splice import splice_resource, splice_state, splice_struct
 
@@ -88,11 +88,11 @@ __all__ = [
     "encode_resource",
     "encode_response",
     "encode_struct",
-    "find_tag",
     "index_part",
     "index_request",
     "index_resource",
     "index_struct",
+    "index_tag",
     "is_compiled",
     "read_identity",
     "splice_resource",

@@ -6,6 +6,7 @@ a worker that has just answered, fresh memory costs more than reading the bytes.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
 from function_script.wire.fields import (
@@ -67,23 +68,21 @@ def index_request(data: bytes) -> Request:
     )
 
 
-def find_tag(data: bytes) -> str:
-    """The tag of a request that is broken somewhere; empty when it is not before the fault.
+def index_tag(data: bytes) -> Request:
+    """A request of which only the tag is known, as far as ``data`` can be read; never raises.
 
     A fault inside another part does not hide it, for parts are walked over by their size.
     """
     tag = ""
     fields = Fields(data, 0, len(data))
-    try:
+    with suppress(WireError):
         while fields.next():
             if fields.is_field(_META, LENGTH):
                 meta = fields.part().fields()
                 while meta.next():
                     if meta.is_field(1, LENGTH):
                         tag = meta.text()
-    except WireError:
-        return tag
-    return tag
+    return index_request(b"")._replace(tag=tag)
 
 
 def index_resource(payload: bytes) -> Resource:

@@ -37,7 +37,7 @@ def handle(data: bytes) -> None:
     try:
         request = pb.RunFunctionRequest.FromString(data)
     except DecodeError:
-        if (tag := wire.find_tag(answer.response)) != wire.find_tag(data):
+        if (tag := wire.index_tag(answer.response).tag) != wire.index_tag(data).tag:
             raise AssertionError(f"a tag that cannot be: {tag!r}") from None
         return
     response = pb.RunFunctionResponse.FromString(answer.response)
