@@ -15,7 +15,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client.parser import text_string_to_metric_families
 
 from function_script import facts, limits
-from function_script.server import log, metrics, records, tracing
+from function_script.cli.serve import serve
+from function_script.server import log, metrics, recording, records, tracing
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = (ROOT / "docs" / "reference" / "metrics.md").read_text()
@@ -175,3 +176,20 @@ def test_the_dashboard_has_no_overlapping_panels() -> None:
         assert max(x for x, _ in cells) < 24
         places |= cells
     assert len({panel["id"] for panel in dashboard["panels"]}) == len(dashboard["panels"])
+
+
+def test_the_bounds_of_capturing_are_told() -> None:
+    """As the code has them."""
+    page = (ROOT / "docs" / "how-to" / "debug-a-live-composition.md").read_text()
+    for bound, value in {
+        "files in the directory": f"`--capture-limit`, {_default('--capture-limit')} by default",
+        "one request with its response": f"{recording.MAX_REQUEST_BYTES // limits.MIB} MiB",
+        "one file": f"{recording.MAX_FILE_BYTES // limits.MIB} MiB",
+        "requests waiting to be written": f"{recording._MAX_WAITING}",
+        "time spent on it": {9: "a tenth of one thread"}[recording._REST],
+    }.items():
+        assert f"| {bound} | {value}" in page
+
+
+def _default(flag: str) -> object:
+    return next(option.default for option in serve.params if flag in option.opts)
