@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER_NAME = "function-script.crossplane-system"
+# Of this process's environment; with the second the tests say which build it is that they test.
+_PASSED = ("PATH", "PYTHONPATH")
 _STOP_SECONDS = 2 * PATIENCE_SECONDS
 _ANY_SIZE = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 
@@ -60,7 +62,8 @@ class Server:
             [python, "-P", "-m", "function_script.cli", "serve"]
             + (_with_free_ports(flags) if ports == "free" else [*flags]),
             cwd=ROOT,
-            env={"PATH": os.environ["PATH"], **(env or {})},
+            env={name: os.environ[name] for name in _PASSED if name in os.environ}
+            | dict(env or {}),
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import socket
-import weakref
 from typing import TYPE_CHECKING
 
 import grpc
@@ -13,10 +11,12 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
 from hpack import Encoder
+from living import living, no_collection
 from patience import PATIENCE_SECONDS, wait_until
 from raw_http2 import HEAD, PREFACE, InLoop, RawClient, Recorder, frame, message
 
 from function_script.server.http2 import listener
+from function_script.server.http2.calls import Unary
 from function_script.server.http2.connection import Connection
 from function_script.server.http2.credit import Credit
 from function_script.server.http2.frames import Code, GoAwayError
@@ -67,20 +67,17 @@ class Sink:
 
 
 class House:
-    """What a connection belongs to; answers are held, and calls followed as long as they live."""
+    """What a connection belongs to; answers are held."""
 
     def __init__(self) -> None:
         self._router = Router(Health(()))
         self.recorder = Recorder()
         self.recorder.holds = True
         self._router.add_service(self.recorder, 1 << 20)
-        self.calls: weakref.WeakSet[Call] = weakref.WeakSet()
 
     def open_call(self, head: Head, stream: Stream) -> Call:
         """A call to the recorder."""
-        call = self._router.open(head, stream)
-        self.calls.add(call)
-        return call
+        return self._router.open(head, stream)
 
     def join(self, connection: Connection) -> None:
         """Nobody counts."""
@@ -165,11 +162,11 @@ def test_a_request_that_never_ends_is_given_up(
 def test_nothing_of_a_call_outlives_it(connection: Connection, house: House, end: str) -> None:
     """Requests are large: none may have to wait for the collector of cycles."""
     greet(connection)
-    gc.disable()
-    try:
+    with no_collection():
+        before = living(Unary)
         data = frame(1, 4, 1, Encoder().encode(HEAD)) + frame(0, 1, 1, message(b"3"))
         connection.data_received(data)
-        assert len(house.calls) == 1
+        assert living(Unary) == before + 1
         if end == "answered":
             house.recorder.held.pop()()
         elif end == "reset":
@@ -177,9 +174,7 @@ def test_nothing_of_a_call_outlives_it(connection: Connection, house: House, end
         else:
             connection.connection_lost(None)
         house.recorder.held.clear()
-        assert len(house.calls) == 0
-    finally:
-        gc.enable()
+        assert living(Unary) == before
 
 
 def test_credit_comes_back_with_time_and_with_answers(clock: Clock) -> None:

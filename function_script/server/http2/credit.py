@@ -13,8 +13,8 @@ from function_script.server.http2.frames import Code, GoAwayError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_MOST = 1_000
-_EACH_SECOND = 100
+_MOST = 1_000.0
+_EACH_SECOND = 100.0
 _EACH_ANSWER = 10
 _BYTES_FOR_ONE = 4_096
 # A call begun and given up costs both sides more than a ping.
@@ -26,7 +26,7 @@ class Credit:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._left: float = _MOST
+        self._left = _MOST
         self._renewed_at = clock()
 
     def spend(self, units: int = 1) -> None:
