@@ -13,6 +13,7 @@ from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _LANGUAGES: Final = {
@@ -35,12 +36,20 @@ def open_pool(programs: Path | None, file: Path | None = None) -> Pool:
 def engines_of(file: Path) -> tuple[str, ...]:
     """The modules of the languages that ``file`` mentions; none when it cannot be read.
 
-    A guess: nothing is parsed yet, and a wrong one costs a moment. A pipe is left to its reader.
+    A pipe is left to its reader.
     """
     try:
-        text = file.read_text(errors="replace") if file.is_file() else ""
+        return engines_in([file.read_text(errors="replace")] if file.is_file() else [])
     except OSError:
-        text = ""
+        return ()
+
+
+def engines_in(texts: Iterable[str]) -> tuple[str, ...]:
+    """The modules of the languages that Compositions mention.
+
+    A guess: nothing is parsed yet, and a wrong one costs a moment.
+    """
+    text = "\n".join(texts)
     return tuple(ENGINES[language] for kind, language in _LANGUAGES.items() if kind in text)
 
 

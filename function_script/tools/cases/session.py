@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
+from function_script.tools import sandboxes
 from function_script.tools.cases import parsing, running
 from function_script.tools.cases.parts import Files
 from function_script.tools.cases.verdicts import Problem, Status, Verdict
@@ -69,7 +70,9 @@ def _parse(file: CaseFile, files: Files) -> Parsed | Verdict:
 def _run_group(
     root: Path | None, group: Sequence[Parsed], terms: Terms, jobs: int
 ) -> Generator[Verdict]:
-    with Pool(pool_options(root, jobs)) as pool:
+    texts = {parsed.case.setup.program.document.key for parsed in group}
+    options = replace(pool_options(root, jobs), preload=sandboxes.engines_in(texts))
+    with Pool(options) as pool:
         bench = Bench(pool=pool, print=_ignore)
         executor = ThreadPoolExecutor(max_workers=jobs)
         try:
