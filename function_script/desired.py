@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NOTHING = wire.index_resource(b"")
 
 # Encoded resources by the document they were read from. The key is shared with other memos.
-_MEMO_BYTES = 8 << 20
+_MEMO_BYTES = 4 << 20
 _ENTRY_BYTES = 300
 _memo: Memo[bytes] = Memo(_MEMO_BYTES)
 

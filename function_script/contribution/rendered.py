@@ -34,8 +34,9 @@ _NAME = "composition-resource-name"
 _TWICE = "make the name of something that differs, such as the loop's item"
 _MERGE = {"Merge": False, "Replace": True}
 
-# Composed resources by the text of their document: see `documents.stream` for its size.
-_MEMO_BYTES = 12 << 20
+# Composed resources by the text of their document. They share nearly all they hold with what
+# `documents.stream` remembers of that text, so the same bound, which holds as many, costs little.
+_MEMO_BYTES = 16 << 20
 _BYTES_PER_CHARACTER = 12
 _memo: Memo[shapes.Contribution] = Memo(_MEMO_BYTES)
 

@@ -34,7 +34,7 @@ _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 _SEPARATOR_REST = re.compile(r"[ \t\r]*(?:[ \t]#.*)?\Z")
 
 # Parsed documents by their text. A value takes about ten times the memory of its text.
-_MEMO_BYTES = 24 << 20
+_MEMO_BYTES = 16 << 20
 _BYTES_PER_CHARACTER = 12
 _memo: Memo[Composed] = Memo(_MEMO_BYTES)
 
