@@ -22,6 +22,11 @@ XR: Object = {
 }
 
 
+def observed(name: str) -> Object:
+    """Observed state with an XR of that name, for whom what other XRs did makes no difference."""
+    return {"composite": {"resource": {**XR, "metadata": {"name": name}}}}
+
+
 def composed(name: str, **spec: object) -> Object:
     """A small composed resource."""
     return {

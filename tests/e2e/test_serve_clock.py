@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BODY = "def main(req):\n"
-GOOD = builders.request(builders.starlark(BODY + "    return {}\n"))
+GOOD = builders.request(
+    builders.starlark(BODY + "    return {}\n"), observed=builders.observed("good")
+)
 ENDLESS = BODY + "    for i in range(1000000000):\n        pass\n"
 LOOP = builders.request(builders.starlark(ENDLESS, limits={"timeout": "500ms"}))
 LONG = builders.request(builders.starlark(ENDLESS))

@@ -28,6 +28,7 @@ NOTHING = builders.starlark(BODY + "    return {}\n")
 GOOD = builders.request(
     builders.starlark(BODY + "    return {'context': {'answer': req['context']['question']}}\n"),
     context={"question": "what"},
+    observed=builders.observed("good"),
 )
 ENDLESS = BODY + "    for i in range(1000000000):\n        pass\n"
 LOOP = builders.request(builders.starlark(ENDLESS, limits={"timeout": "1s"}))

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import grpc
 
 GOOD = builders.request(
-    builders.jinja("---\napiVersion: example.org/v1\nkind: XThing\nstatus: {a: 1}\n")
+    builders.jinja("---\napiVersion: example.org/v1\nkind: XThing\nstatus: {a: 1}\n"),
+    observed=builders.observed("good"),
 )
 # Two seconds is the limit of time; the rest is for a busy machine.
 MOST_SECONDS = 5.0
