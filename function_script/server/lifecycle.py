@@ -9,6 +9,7 @@ import signal
 import time
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from function_script import __version__
@@ -35,6 +36,8 @@ _LOG = logging.getLogger(__name__)
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 # Objects of a call are gone with it, without the collector's help.
 _GC_THRESHOLDS = (20_000, 50, 100)
+# For lines of requests to be written together.
+_LOG_SECONDS = 0.01
 
 
 def serve(options: ServeOptions) -> int:
@@ -131,6 +134,8 @@ def _front(
     switchboard = Switchboard(desk.pool, front.loop)
     stack.callback(switchboard.close)
     desk.switchboard = switchboard
+    log.gather(partial(front.loop.call_later, _LOG_SECONDS))
+    stack.callback(log.gather, None)
     return front
 
 

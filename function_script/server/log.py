@@ -8,10 +8,8 @@ from __future__ import annotations
 import json
 import logging
 import re
-import sys
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,8 +17,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import orjson
 
 from function_script import diagnostics
+from function_script.server.lines import Lines
 
 if TYPE_CHECKING:
+    from function_script.server.lines import Later
     from function_script.server.records import Record
 
 Fields: TypeAlias = Mapping[str, str | int | float]
@@ -37,7 +37,7 @@ _LOG = logging.getLogger(__name__)
 
 def start(*, debug: bool) -> None:
     """Send the log to standard error, asyncio's warnings with it; ``debug``: for people to read."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = Lines()
     handler.setFormatter(_Text() if debug else _Json())
     for name, level in (
         (_PACKAGE, logging.DEBUG if debug else logging.INFO),
@@ -47,6 +47,14 @@ def start(*, debug: bool) -> None:
         logger.handlers = [handler]
         logger.setLevel(level)
         logger.propagate = False
+
+
+def gather(later: Later | None) -> None:
+    """From now on, have ``later`` decide when lines of requests are written; None: at once."""
+    for handler in logging.getLogger(_PACKAGE).handlers:
+        if isinstance(handler, Lines):
+            handler.flush()
+            handler.later = later
 
 
 def fields(**values: str | float) -> dict[str, Fields]:
@@ -78,10 +86,8 @@ def _write_more(record: Record) -> None:
 
 def _write_line(line: str) -> None:
     for handler in logging.getLogger(_PACKAGE).handlers:
-        if isinstance(handler, logging.StreamHandler):
-            with handler.lock or nullcontext():
-                handler.stream.write(line + "\n")
-                handler.stream.flush()
+        if isinstance(handler, Lines):
+            handler.put(line)
 
 
 def fields_of(record: Record) -> Fields:

@@ -18,7 +18,7 @@ from function_script.server.answering import Desk
 from function_script.server.transport import Incoming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 LIMITS = Limits(timeout_seconds=0.3, memory_bytes=128 * MIB)
 
@@ -171,3 +171,28 @@ def test_the_event_loop_speaks_json_too(capsys: pytest.CaptureFixture[str]) -> N
     logging.getLogger("asyncio").error("accept failed")
     (line,) = lines(capsys)
     assert (line["level"], line["msg"]) == ("error", "accept failed")
+
+
+def test_lines_of_requests_are_written_together(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """When it is time, when there are many, before any other line, and at the end."""
+    log.start(debug=False)
+    due: list[Callable[[], None]] = []
+    log.gather(due.append)
+    ask(desk, b"echo 1")
+    ask(desk, b"echo 2")
+    assert (lines(capsys), len(due)) == ([], 1)
+    due.pop()()
+    assert len(lines(capsys)) == 2
+    for _ in range(64):
+        ask(desk, b"echo 3")
+    assert len(lines(capsys)) == 64
+    ask(desk, b"echo 4")
+    logging.getLogger("function_script.test").info("other")
+    assert [line["msg"] for line in lines(capsys)] == ["answered", "other"]
+    ask(desk, b"echo 5")
+    log.gather(None)
+    assert len(lines(capsys)) == 1
+    ask(desk, b"echo 6")
+    assert len(lines(capsys)) == 1
