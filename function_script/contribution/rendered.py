@@ -23,6 +23,7 @@ from function_script.objects import merge
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
+    from function_script import wire
     from function_script.contribution.dialects import Dialect
     from function_script.documents import Document
     from function_script.source import Span
@@ -99,9 +100,10 @@ def _place(document: Document, dialect: Dialect) -> Callable[[], Span | None]:
 
 def _names(part: shapes.Contribution) -> list[tuple[str, str]]:
     """What one step may say only once: every name with what it names."""
-    return [(_RESOURCE_NAME, name) for name in part.composed] + [
-        ("requirement", name) for name in part.resources
-    ]
+    named = [(_RESOURCE_NAME, name) for name in part.composed]
+    if part.resources:
+        named += [("requirement", name) for name in part.resources]
+    return named
 
 
 def _diagnostics(problems: Problems, document: Document) -> list[Diagnostic]:
@@ -231,21 +233,31 @@ def _meta(document: Fields, kind: str, dialect: Dialect) -> shapes.Contribution:
 
 def combined(parts: Sequence[shapes.Contribution]) -> shapes.Contribution:
     """All parts as one; later documents win where both speak of the same field."""
-    context: Object = {}
+    composed: dict[str, shapes.Composed] = {}
     composite, ttl_seconds, output = shapes.NOTHING, None, None
+    context: Object = {}
+    results: list[wire.Result] = []
+    conditions: list[wire.Condition] = []
+    resources: dict[str, wire.Selector] = {}
+    schemas: dict[str, tuple[str, str]] = {}
     for part in parts:
-        merge(context, part.context)
+        composed.update(part.composed)
         composite = _both(composite, part.composite)
+        merge(context, part.context)
+        results += part.results
+        conditions += part.conditions
+        resources.update(part.resources)
+        schemas.update(part.schemas)
         ttl_seconds = ttl_seconds if part.ttl_seconds is None else part.ttl_seconds
         output = output if part.output is None else part.output
     return shapes.Contribution(
-        composed={name: entry for part in parts for name, entry in part.composed.items()},
+        composed=composed,
         composite=composite,
         context=context,
-        results=tuple(result for part in parts for result in part.results),
-        conditions=tuple(condition for part in parts for condition in part.conditions),
-        resources={name: each for part in parts for name, each in part.resources.items()},
-        schemas={name: each for part in parts for name, each in part.schemas.items()},
+        results=tuple(results),
+        conditions=tuple(conditions),
+        resources=resources,
+        schemas=schemas,
         ttl_seconds=ttl_seconds,
         output=output,
     )
@@ -254,6 +266,8 @@ def combined(parts: Sequence[shapes.Contribution]) -> shapes.Contribution:
 def _both(first: shapes.Composite, second: shapes.Composite) -> shapes.Composite:
     if second is shapes.NOTHING:
         return first
+    if first is shapes.NOTHING:
+        return second
     status = second.status if first.status is None else first.status
     if first.status is not None and second.status is not None:
         # Both are shared with whoever writes the same documents.

@@ -66,7 +66,7 @@ def of_names(resource_name: str, found: Problems) -> tuple[wire.Result, ...]:
 def of_composite(document: Document, xr: Object) -> tuple[wire.Result, ...]:
     """Fields of an XR's document that say otherwise than the XR: only its status is taken."""
     value = document.value
-    if objects.api_version_and_kind(value) != objects.api_version_and_kind(xr):
+    if not _is_of(value, xr):
         return ()
     known = xr.get("metadata")
     known = known if isinstance(known, dict) else {}
@@ -88,10 +88,13 @@ def of_composite(document: Document, xr: Object) -> tuple[wire.Result, ...]:
 def reads_xr(document: Document, xr: Object) -> bool:
     """Whether `of_composite` holds anything in the document against the XR."""
     value = document.value
-    is_composite = objects.api_version_and_kind(value) == objects.api_version_and_kind(xr)
-    return is_composite and bool(
+    return _is_of(value, xr) and bool(
         _beside(value, _IDENTITY) or _beside(_metadata(value), _IDENTITY_METADATA)
     )
+
+
+def _is_of(value: Object, xr: Object) -> bool:
+    return value.get("kind") == xr.get("kind") and value.get("apiVersion") == xr.get("apiVersion")
 
 
 def _metadata(value: Object) -> Object:
