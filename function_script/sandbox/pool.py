@@ -44,8 +44,9 @@ class PoolOptions:
 
     ``workers`` run programs at the same time, ``slow_workers`` more may be busy with long ones
     (None: as many as the machine bears); ``spare`` idle ones are kept ready when others are lost.
-    ``key_of`` says whose a request is: those who wait take turns by it. ``gathers``: short runs
-    wait a moment for a worker that is awake; for a Switchboard, which looks after them.
+    ``key_of`` says whose a request is: those who wait take turns by it. ``suspect_of`` says who is
+    to blame for a worker that is lost (None: the same). ``gathers``: short runs wait a moment for
+    a worker that is awake; for a Switchboard, which looks after them.
     ``module``, ``preload`` and ``rehearsals`` make workers warm at birth (see Settings).
     """
 
@@ -57,6 +58,7 @@ class PoolOptions:
     max_request_bytes: int = 64 * MIB
     max_runs: int = 10_000
     key_of: Callable[[bytes], Hashable] = _of_nobody
+    suspect_of: Callable[[bytes], Hashable] | None = None
     gathers: bool = False
     module: str = "function_script.function"
     preload: tuple[str, ...] = ()
@@ -103,6 +105,7 @@ class Pool:
             crew=Crew(nursery, max_idle=options.workers + options.spare, spare=options.spare),
             pace=pace,
             suspects=Suspects(),
+            suspect_of=options.suspect_of or options.key_of,
         )
 
     def __enter__(self) -> Self:

@@ -44,6 +44,7 @@ class Means:
     crew: Crew
     pace: Pace
     suspects: Suspects
+    suspect_of: Callable[[bytes], Hashable]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,7 @@ class Run:
         self._terms = _terms(means.limits, deadline)
         self._picks = 0
         self.is_suspect = means.suspects.has(self._key)
-        """Whether it may cost its worker, as a run for the same key did of late."""
+        """Whether it may cost its worker, as one for the same suspect did of late."""
         if self.is_suspect:
             # Nobody is to wait for it, not even while a worker is found for it.
             place.give_way()
@@ -180,7 +181,7 @@ class Run:
         )
 
     def _key(self) -> Hashable:
-        return self._place.key
+        return self._means.suspect_of(self._data)
 
     def _failed(self, cause: Cause, terms: Terms, *, log: str = "", detail: str = "") -> Failed:
         return Failed(

@@ -28,8 +28,21 @@ if TYPE_CHECKING:
 
 def owner(data: bytes) -> Hashable:
     """The XR that a request is about: requests that wait take turns by it."""
-    found = wire.read_identity(data)
+    return _owner(wire.read_identity(data))
+
+
+def _owner(found: wire.Identity) -> tuple[str, ...]:
     return found.api_version, found.kind, found.namespace, found.name
+
+
+def suspect(data: bytes) -> Hashable:
+    """The program that a request brings, and its XR: who is to blame for a worker that was lost.
+
+    An edit nearly always changes the size of an input; Crossplane changes the order of its maps on
+    every call, and with it all that could be told from the bytes themselves.
+    """
+    found = wire.read_identity(data)
+    return _owner(found), found.input_bytes
 
 
 class Desk:

@@ -95,6 +95,7 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         workers=options.workers or machine.quick_workers(),
         max_request_bytes=options.max_recv_message_size_mib * MIB,
         key_of=answering.owner,
+        suspect_of=answering.suspect,
         gathers=options.transport == "http2",
         preload=tuple(ENGINES.values()),
         rehearsals=rehearsal.build(),

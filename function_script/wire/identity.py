@@ -33,7 +33,10 @@ _UID: Final = b"uid"
 
 
 class Identity(NamedTuple):
-    """The observed XR, and the input with its optional ``metadata.name``; empty when absent."""
+    """The observed XR, and the input with its optional ``metadata.name``; empty when absent.
+
+    ``input_bytes`` is the size of the whole input.
+    """
 
     api_version: str
     kind: str
@@ -43,6 +46,7 @@ class Identity(NamedTuple):
     input_api_version: str
     input_kind: str
     input_name: str
+    input_bytes: int
 
 
 def read_identity(data: bytes) -> Identity:
@@ -60,7 +64,8 @@ def read_identity(data: bytes) -> Identity:
         pass
     xr = _texts(observed, (_API_VERSION, _KIND), (_NAMESPACE, _NAME, _UID))
     of_input = _texts(step_input, (_API_VERSION, _KIND), (_NAME,))
-    return Identity(xr[0], xr[1], xr[2], xr[3], xr[4], of_input[0], of_input[1], of_input[2])
+    size = len(step_input)
+    return Identity(xr[0], xr[1], xr[2], xr[3], xr[4], of_input[0], of_input[1], of_input[2], size)
 
 
 def _struct_of_composite(data: bytes, start: int, end: int) -> bytes:

@@ -359,6 +359,15 @@ def test_a_suspect_holds_up_nobody() -> None:
         assert not hostile.done()
 
 
+def test_who_is_to_blame_need_not_be_who_takes_turns() -> None:
+    """Another program of the same owner is no suspect."""
+    options = replace(PATIENT, key_of=lambda _: "owner", suspect_of=lambda data: data.split()[-1])
+    with Pool(options) as pool:
+        failure(pool.run(b"leave broken"))
+        assert answer(pool.run(b"policy mended")) == str(os.SCHED_OTHER)
+        assert answer(pool.run(b"policy broken")) == str(os.SCHED_IDLE)
+
+
 LOSSES = [
     pytest.param(b"spin", os.SCHED_IDLE, id="it took too long"),
     pytest.param(b"segfault", os.SCHED_IDLE, id="it crashed"),
