@@ -51,10 +51,9 @@ def start(*, debug: bool) -> None:
 
 def gather(later: Later | None) -> None:
     """From now on, have ``later`` decide when lines of requests are written; None: at once."""
-    for handler in logging.getLogger(_PACKAGE).handlers:
-        if isinstance(handler, Lines):
-            handler.flush()
-            handler.later = later
+    for lines in _written_to():
+        lines.flush()
+        lines.later = later
 
 
 def fields(**values: str | float) -> dict[str, Fields]:
@@ -85,9 +84,13 @@ def _write_more(record: Record) -> None:
 
 
 def _write_line(line: str) -> None:
-    for handler in logging.getLogger(_PACKAGE).handlers:
-        if isinstance(handler, Lines):
-            handler.put(line)
+    for lines in _written_to():
+        lines.put(line)
+
+
+def _written_to() -> list[Lines]:
+    handlers = logging.getLogger(_PACKAGE).handlers
+    return [handler for handler in handlers if isinstance(handler, Lines)]
 
 
 def fields_of(record: Record) -> Fields:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import builders
 import grpc
@@ -11,7 +12,6 @@ from e2e.serving import Server, call, method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
     from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -37,28 +37,21 @@ def request(name: str, script: str) -> pb.RunFunctionRequest:
     return builders.request(builders.starlark(script), observed={"composite": {"resource": xr}})
 
 
-class Flood:
+@contextmanager
+def flood_of(channel: grpc.Channel, script: str, calls: int) -> Iterator[list[grpc.Future]]:
     """Calls of one XR, all at once, that end when they are answered or the block does."""
+    send = method(channel)
+    begun = [send.future(request("flood", script)) for _ in range(calls)]
+    try:
+        yield begun
+    finally:
+        for each in begun:
+            each.cancel()
 
-    def __init__(self, channel: grpc.Channel, script: str, calls: int) -> None:
-        send = method(channel)
-        self.calls = [send.future(request("flood", script)) for _ in range(calls)]
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        for slow in self.calls:
-            slow.cancel()
-
-    def ended(self) -> int:
-        """How many are over."""
-        return sum(slow.done() for slow in self.calls)
+def ended(flood: list[grpc.Future]) -> int:
+    """How many are over."""
+    return sum(each.done() for each in flood)
 
 
 @pytest.mark.serial
@@ -66,13 +59,13 @@ class Flood:
 def test_a_flood_of_one_xr_does_not_starve_another(channel: grpc.Channel, script: str) -> None:
     """With two hundred slow calls of one XR in line, another XR's wait for a few of them each."""
     call(channel, request("other", SHORT))
-    with Flood(channel, script, FLOOD) as flood:
+    with flood_of(channel, script, FLOOD) as flood:
         passed = []
         for _ in range(20):
-            before = flood.ended()
+            before = ended(flood)
             assert not call(channel, request("other", SHORT)).results
-            passed.append(flood.ended() - before)
-        assert flood.ended() < FLOOD * 3 / 4
+            passed.append(ended(flood) - before)
+        assert ended(flood) < FLOOD * 3 / 4
     assert max(passed) < FLOOD / 10, passed
     assert sorted(passed)[10] <= MOST_TURNS, passed
 
@@ -83,10 +76,10 @@ def test_a_full_queue_is_told_in_words() -> None:
     with (
         Server("--insecure", "--workers", "1") as server,
         server.channel() as channel,
-        Flood(channel, ENDLESS, 400) as flood,
+        flood_of(channel, ENDLESS, 400) as flood,
     ):
         assert not call(channel, request("other", SHORT)).results
-        refused = [slow.exception() for slow in flood.calls if slow.done() and slow.exception()]
+        refused = [slow.exception() for slow in flood if slow.done() and slow.exception()]
     assert refused
     assert {error.code() for error in refused} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
     assert "250 of them of this composite resource" in refused[0].details()
