@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from function_script.server import transport
 from function_script.server.http2.connection import Connection
 from function_script.server.http2.health import Health, Serving
+from function_script.server.http2.intake import BUFFER_BYTES, Intake
 from function_script.server.http2.router import Router
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Port:
         self._loop = loop
         self._router = router
         self._security = security
+        self._buffer = memoryview(bytearray(BUFFER_BYTES))
         self._is_draining = False
         self._sockets: list[socket.socket] = []
         self._connections: set[Connection] = set()
@@ -147,9 +149,10 @@ class Port:
             # It has gone already.
             client.close()
 
-    def _protocol(self) -> asyncio.Protocol:
+    def _protocol(self) -> Intake:
         connection = Connection(self, self._loop)
-        return connection if self._security is None else self._security(connection)
+        inner = connection if self._security is None else self._security(connection)
+        return Intake(inner, self._buffer)
 
 
 def _listening(family: int, where: tuple[str, int]) -> socket.socket:
