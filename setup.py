@@ -34,7 +34,7 @@ MODULES = (
     *(Path("server", "http2", name) for name in HTTP2),
     *(Path("sandbox", name) for name in ("pace", "places", "turns", "suspects", "child", "crew")),
     *(Path("sandbox", "switchboard"), Path("server", "answering")),
-    *(Path("documents", name) for name in ("simple", "memo")),
+    *(Path("documents", name) for name in ("simple", "memo", "stream")),
     *(Path("contribution", name) for name in ("names", "order", "sanitize")),
     *(Path("contribution", name) for name in ("rendered", "returned")),
     *(Path(name) for name in ("fields", "objects", "request", "desired", "response")),

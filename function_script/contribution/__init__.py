@@ -85,7 +85,7 @@ def _from_text(
     if wanted is None:
         stream = documents.read_stream(text, locate=locate, limits=limits, lenient=dialect.lenient)
         wanted = from_documents(stream, xr, dialect, locate)
-        remembered.keep(key, wanted, stream, xr)
+        remembered.keep(key, wanted)
     return wanted
 
 

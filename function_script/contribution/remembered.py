@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from function_script import objects
-from function_script.contribution import shapes, warnings
 from function_script.documents import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from function_script.contribution import shapes
     from function_script.contribution.dialects import Dialect
-    from function_script.documents import Document
     from function_script.limits import Limits
     from function_script.values import Object
 
@@ -48,9 +45,8 @@ def find(key: Key) -> shapes.Contribution | None:
     return _memo.find(key)
 
 
-def keep(key: Key, wanted: shapes.Contribution, documents: Sequence[Document], xr: Object) -> None:
+def keep(key: Key, wanted: shapes.Contribution) -> None:
     """Keep what was read, unless it depends on more than its key."""
     # Places point into the run that wrote the text, and warnings name some.
-    is_bound = wanted.places or wanted.results
-    if not is_bound and not any(warnings.reads_xr(document, xr) for document in documents):
+    if not (wanted.places or wanted.results or wanted.reads_xr):
         _memo.keep(key, wanted, size_bytes=len(key.text) * _BYTES_PER_CHARACTER)

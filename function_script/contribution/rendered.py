@@ -39,7 +39,23 @@ _MERGE = {"Merge": False, "Replace": True}
 # `documents.stream` remembers of that text, so the same bound, which holds as many, costs little.
 _MEMO_BYTES = 16 << 20
 _BYTES_PER_CHARACTER = 12
-_memo: Memo[shapes.Contribution] = Memo(_MEMO_BYTES)
+
+
+class _Stated:
+    """What one document says of a composed resource; it may be shared between requests.
+
+    Most documents are one of these, so it is much less than a whole Contribution.
+    """
+
+    def __init__(
+        self, name: str, entry: shapes.Composed, results: tuple[wire.Result, ...] = ()
+    ) -> None:
+        self.name = name
+        self.entry = entry
+        self.results = results
+
+
+_memo: Memo[_Stated] = Memo(_MEMO_BYTES)
 
 
 def from_documents(
@@ -49,34 +65,78 @@ def from_documents(
     locate: Callable[[int], Span | None],
 ) -> shapes.Contribution:
     """Read every document; raises one DocumentError with all that is wrong, each at its place."""
-    found: list[Diagnostic] = []
-    parts: list[shapes.Contribution] = []
-    places: dict[str, Callable[[], Span | None]] = {}
-    lines: dict[tuple[str, str], int] = {}
-    doubts: list[Callable[[], Diagnostic]] = []
+    gathering = _Gathering(dialect, locate)
     for document in documents:
         problems = Problems()
-        part = _remembered(document, dialect) or _read(document, xr, dialect, problems)
-        doubts += [partial(document.doubt, error) for error in document.doubts]
-        for key in _names(part):
-            if key in lines and dialect.lenient and key[0] == _RESOURCE_NAME:
-                doubts.append(partial(_used_twice, key[1], document))
-            elif key in lines:
-                first = locate(lines[key]) or f"line {lines[key]} of the rendered text"
-                said = f'{key[0]} "{key[1]}" is used twice; first at {first}'
-                problems.add("", said, hint=_TWICE)
-            lines.setdefault(key, document.line)
+        stated = _memo.find((dialect.prefix, document.key))
+        read = _read(document, xr, dialect, problems) if stated is None else stated
+        if isinstance(read, _Stated):
+            gathering.add_stated(read, document, problems)
+        else:
+            gathering.add(read, document, problems)
+        gathering.add_problems(problems, document)
+    return gathering.whole()
+
+
+class _Gathering:
+    """What the documents so far add up to, and what is wrong with them."""
+
+    def __init__(self, dialect: Dialect, locate: Callable[[int], Span | None]) -> None:
+        self._dialect = dialect
+        self._locate = locate
+        self._found: list[Diagnostic] = []
+        self._doubts: list[Callable[[], Diagnostic]] = []
+        self._composed: dict[str, shapes.Composed] = {}
+        self._parts: list[shapes.Contribution] = []
+        self._places: dict[str, Callable[[], Span | None]] = {}
+        self._lines: dict[tuple[str, str], int] = {}
+
+    def add_stated(self, stated: _Stated, document: Document, problems: Problems) -> None:
+        """A document that is a composed resource."""
+        name, entry = stated.name, stated.entry
+        self._take_name(_RESOURCE_NAME, name, document, problems)
+        self._composed[name] = entry
+        if stated.results:
+            self._parts.append(shapes.Contribution(results=stated.results))
+        if entry.order is not None:
+            self._places[name] = _place(document, self._dialect)
+
+    def add(self, part: shapes.Contribution, document: Document, problems: Problems) -> None:
+        """Any other document."""
+        for name in part.composed:
+            self._take_name(_RESOURCE_NAME, name, document, problems)
+        for name in part.resources:
+            self._take_name("requirement", name, document, problems)
+        self._composed.update(part.composed)
+        self._parts.append(part)
+
+    def add_problems(self, problems: Problems, document: Document) -> None:
+        """What was found wrong with a document, and what is doubtful about it."""
+        for error in document.doubts:
+            self._doubts.append(partial(document.doubt, error))
         if problems.texts:
-            found.extend(_diagnostics(problems, document))
-        for name, entry in part.composed.items():
-            if entry.order is not None:
-                places[name] = _place(document, dialect)
-        parts.append(part)
-    if found:
-        raise DocumentError(*found)
-    if doubts:
-        parts.append(shapes.Contribution(results=warnings.of_doubts(_told(doubts))))
-    return replace(combined(parts), places=places) if places else combined(parts)
+            self._found += _diagnostics(problems, document)
+
+    def whole(self) -> shapes.Contribution:
+        """All of it; raises DocumentError."""
+        if self._found:
+            raise DocumentError(*self._found)
+        if self._doubts:
+            warned = warnings.of_doubts(_told(self._doubts))
+            self._parts.append(shapes.Contribution(results=warned))
+        return combined(self._parts, composed=self._composed, places=self._places)
+
+    def _take_name(self, what: str, name: str, document: Document, problems: Problems) -> None:
+        """Note a name that one step may use only once."""
+        line = self._lines.get((what, name))
+        if line is None:
+            self._lines[what, name] = document.line
+            return
+        if self._dialect.lenient and what == _RESOURCE_NAME:
+            self._doubts.append(partial(_used_twice, name, document))
+            return
+        first = self._locate(line) or f"line {line} of the rendered text"
+        problems.add("", f'{what} "{name}" is used twice; first at {first}', hint=_TWICE)
 
 
 def _used_twice(name: str, document: Document) -> Diagnostic:
@@ -98,14 +158,6 @@ def _place(document: Document, dialect: Dialect) -> Callable[[], Span | None]:
     return lambda: document.span(path)
 
 
-def _names(part: shapes.Contribution) -> list[tuple[str, str]]:
-    """What one step may say only once: every name with what it names."""
-    named = [(_RESOURCE_NAME, name) for name in part.composed]
-    if part.resources:
-        named += [("requirement", name) for name in part.resources]
-    return named
-
-
 def _diagnostics(problems: Problems, document: Document) -> list[Diagnostic]:
     kind = document.value.get("kind")
     subject = kind if isinstance(kind, str) else "document"
@@ -115,25 +167,23 @@ def _diagnostics(problems: Problems, document: Document) -> list[Diagnostic]:
     ]
 
 
-def _remembered(document: Document, dialect: Dialect) -> shapes.Contribution | None:
-    """What this very text composed the last time, which depends on nothing else."""
-    return _memo.find((dialect.prefix, document.key))
-
-
 def _read(
     document: Document, xr: Object, dialect: Dialect, problems: Problems
-) -> shapes.Contribution:
+) -> _Stated | shapes.Contribution:
     key = (dialect.prefix, document.key)
-    part = _part(Fields(document.value, "", problems), xr, dialect, key)
-    is_composite = part.composite is not shapes.NOTHING and not part.results
-    if is_composite and (warned := warnings.of_composite(document, xr)):
-        part = replace(part, results=warned)
-    if part.composed and not problems.texts:
-        _memo.keep(key, part, size_bytes=len(document.key) * _BYTES_PER_CHARACTER)
-    return part
+    read = _part(Fields(document.value, "", problems), xr, dialect, key)
+    if isinstance(read, _Stated):
+        if not problems.texts:
+            _memo.keep(key, read, size_bytes=len(document.key) * _BYTES_PER_CHARACTER)
+        return read
+    if read.reads_xr and (warned := warnings.of_composite(document, xr)):
+        return replace(read, results=warned)
+    return read
 
 
-def _part(document: Fields, xr: Object, dialect: Dialect, key: Hashable) -> shapes.Contribution:
+def _part(
+    document: Fields, xr: Object, dialect: Dialect, key: Hashable
+) -> _Stated | shapes.Contribution:
     api_version = document.text("apiVersion", required=True) or ""
     kind = document.text("kind", required=True) or ""
     metadata = document.object("metadata")
@@ -171,7 +221,7 @@ def _last_part(annotation: str) -> str:
 
 def _composed(
     document: Fields, annotations: dict[str, str], dialect: Dialect, key: Hashable
-) -> shapes.Contribution:
+) -> _Stated:
     name = annotations[dialect.annotation(_NAME)]
     stated = Fields(dict(annotations), "metadata.annotations", document.problems)
     if not name:
@@ -190,7 +240,7 @@ def _composed(
         key=key,
     )
     results = warnings.of_names(name, advice) if advice is not None else ()
-    return shapes.Contribution(composed={name: entry}, results=results)
+    return _Stated(name, entry, results)
 
 
 def _without_ours(resource: Object, dialect: Dialect) -> Object:
@@ -217,6 +267,7 @@ def _composite(
             as_written=dialect.lenient,
             ready=stated.choice(dialect.annotation("ready"), READY, exact=dialect.lenient),
         ),
+        reads_xr=warnings.reads_xr(document.value),
     )
 
 
@@ -231,10 +282,16 @@ def _meta(document: Fields, kind: str, dialect: Dialect) -> shapes.Contribution:
     return shapes.Contribution()
 
 
-def combined(parts: Sequence[shapes.Contribution]) -> shapes.Contribution:
-    """All parts as one; later documents win where both speak of the same field."""
-    composed: dict[str, shapes.Composed] = {}
+def combined(
+    parts: Sequence[shapes.Contribution],
+    *,
+    composed: dict[str, shapes.Composed] | None = None,
+    places: dict[str, Callable[[], Span | None]] | None = None,
+) -> shapes.Contribution:
+    """All parts as one, beside ``composed`` and ``places``; later ones win where they differ."""
+    composed = {} if composed is None else composed
     composite, ttl_seconds, output = shapes.NOTHING, None, None
+    reads_xr = False
     context: Object = {}
     results: list[wire.Result] = []
     conditions: list[wire.Condition] = []
@@ -250,6 +307,7 @@ def combined(parts: Sequence[shapes.Contribution]) -> shapes.Contribution:
         schemas.update(part.schemas)
         ttl_seconds = ttl_seconds if part.ttl_seconds is None else part.ttl_seconds
         output = output if part.output is None else part.output
+        reads_xr = reads_xr or part.reads_xr
     return shapes.Contribution(
         composed=composed,
         composite=composite,
@@ -260,6 +318,8 @@ def combined(parts: Sequence[shapes.Contribution]) -> shapes.Contribution:
         schemas=schemas,
         ttl_seconds=ttl_seconds,
         output=output,
+        places=places or {},
+        reads_xr=reads_xr,
     )
 
 

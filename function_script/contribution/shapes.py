@@ -96,7 +96,8 @@ class Contribution:
     """Everything one step adds. Absent parts are empty: the step has no opinion on them.
 
     ``places`` gives where the order of a composed resource is written: for errors, and only for
-    resources that have one.
+    resources that have one. ``reads_xr``: it would be another for an XR of the same type that has
+    other fields.
     """
 
     composed: Mapping[str, Composed] = field(default_factory=dict)
@@ -110,6 +111,7 @@ class Contribution:
     output: Object | None = None
     deferred: tuple[Deferred, ...] = ()
     places: Mapping[str, Callable[[], Span | None]] = field(default_factory=dict, compare=False)
+    reads_xr: bool = False
 
     @property
     def is_ordered(self) -> bool:

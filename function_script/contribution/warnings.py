@@ -64,10 +64,8 @@ def of_names(resource_name: str, found: Problems) -> tuple[wire.Result, ...]:
 
 
 def of_composite(document: Document, xr: Object) -> tuple[wire.Result, ...]:
-    """Fields of an XR's document that say otherwise than the XR: only its status is taken."""
+    """Fields of the XR's document that say otherwise than the XR: only its status is taken."""
     value = document.value
-    if not _is_of(value, xr):
-        return ()
     known = xr.get("metadata")
     known = known if isinstance(known, dict) else {}
     of_metadata = _metadata(value)
@@ -85,16 +83,9 @@ def of_composite(document: Document, xr: Object) -> tuple[wire.Result, ...]:
     return (wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), "IgnoredFields"),)
 
 
-def reads_xr(document: Document, xr: Object) -> bool:
-    """Whether `of_composite` holds anything in the document against the XR."""
-    value = document.value
-    return _is_of(value, xr) and bool(
-        _beside(value, _IDENTITY) or _beside(_metadata(value), _IDENTITY_METADATA)
-    )
-
-
-def _is_of(value: Object, xr: Object) -> bool:
-    return value.get("kind") == xr.get("kind") and value.get("apiVersion") == xr.get("apiVersion")
+def reads_xr(value: Object) -> bool:
+    """Whether `of_composite` holds anything in the XR's document against the XR."""
+    return bool(_beside(value, _IDENTITY) or _beside(_metadata(value), _IDENTITY_METADATA))
 
 
 def _metadata(value: Object) -> Object:

@@ -8,7 +8,6 @@ it is parsed, as Kubernetes does it: at lines that begin with ``---``; a stream 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from function_script.diagnostics import Diagnostic
@@ -39,7 +38,6 @@ _BYTES_PER_CHARACTER = 12
 _memo: Memo[Composed] = Memo(_MEMO_BYTES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """An object of a stream, and where it comes from.
 
@@ -51,13 +49,16 @@ class Document:
     ``doubts`` are the problems that a lenient reader let pass, ten at most; `doubt` places one.
     """
 
-    value: Object
-    key: str = field(repr=False)
-    number: int
-    line: int
-    first_line: int
-    origin: Origin = field(repr=False, compare=False)
-    doubts: tuple[YamlError, ...] = field(default=(), compare=False)
+    def __init__(
+        self, composed: Composed, key: str, origin: Origin, *, number: int, first_line: int
+    ) -> None:
+        self.value = cast("Object", composed.value)
+        self.key = key
+        self.number = number
+        self.line = first_line + composed.line
+        self.first_line = first_line
+        self.doubts: tuple[YamlError, ...] = ()
+        self.origin = origin
 
     def span(self, path: Path = ()) -> Span | None:
         """Where the author wrote the object, or the field at ``path`` or its nearest ancestor."""
@@ -196,15 +197,10 @@ class _Reader:
             message = f"more than {self._limits.documents:,} documents"
             raise self._error(TooLargeError(message, line=composed.line, column=0), line)
         self._nodes_left -= composed.nodes
-        document = Document(
-            value=cast("Object", composed.value),
-            key=text,
-            number=len(self._documents) + 1,
-            line=line + composed.line,
-            first_line=line,
-            origin=self._origin,
-            doubts=tuple(doubts),
-        )
+        number = len(self._documents) + 1
+        document = Document(composed, text, self._origin, number=number, first_line=line)
+        if doubts:
+            document.doubts = tuple(doubts)
         self._documents.append(document)
 
     def _error(self, error: YamlError, line: int) -> FatalError:

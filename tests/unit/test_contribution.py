@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 NAME = "script.fn.crossplane.io/composition-resource-name"
 SCOPE = Scope(request=Lazy({"observed": lambda: {"composite": {"resource": XR}}}))
+ONE_LINE = (
+    f'{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"annotations": {{"{NAME}": "a"}}}}}}'
+)
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: "
 
 
@@ -156,6 +159,11 @@ REFUSED_DOCUMENTS = [
         'metadata.annotations["b"] must be a string, not a boolean (quote the value)',
     ),
     ("no kind", "apiVersion: v1\nmetadata: {}\n", "document: kind: is required"),
+    (
+        "a name twice on one line",
+        2 * ONE_LINE,
+        'resource name "a" is used twice; first at inline:1',
+    ),
 ]
 
 
