@@ -12,6 +12,7 @@ import math
 import os
 import resource
 import signal
+import time
 
 from function_script.limits import MIB
 from function_script.sandbox import seccomp
@@ -20,6 +21,8 @@ from function_script.sandbox.outcome import MAX_LOG_BYTES
 # Deep but legal nesting needs it: parsers recurse on the native stack.
 STACK_BYTES = 64 * MIB
 _MAX_FILES = 32
+_CPU_SLACK_SECONDS = 1
+_PAGE_BYTES = resource.getpagesize()
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -76,23 +79,29 @@ class Memory:
 
     def _address_space_bytes(self) -> int:
         pages = os.pread(self._statm, 128, 0).split(b" ", 1)[0]
-        return int(pages) * resource.getpagesize()
+        return int(pages) * _PAGE_BYTES
 
 
-def arm(seconds: float) -> None:
-    """Have the kernel kill this process after ``seconds``, whatever it is doing then."""
-    # Zero would mean "never".
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
-    # A second net, in case the alarm is lost: more threads than one burn faster than the clock.
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    cpu_seconds = math.ceil(usage.ru_utime + usage.ru_stime + seconds) + 1
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (_reachable(resource.RLIMIT_CPU, cpu_seconds), hard))
+class Alarm:
+    """Has the kernel kill this process when a request takes too long, whatever it is doing then."""
 
+    def __init__(self) -> None:
+        self._cpu_seconds, self._hard = resource.getrlimit(resource.RLIMIT_CPU)
 
-def disarm() -> None:
-    """Call the kernel's alarm off."""
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    def set(self, seconds: float) -> None:
+        """After ``seconds`` from now."""
+        # Zero would mean "never".
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
+        # A second net, in case the alarm is lost: more threads than one burn faster than the
+        # clock. It is coarse, so that it need not be moved for every request.
+        cpu_seconds = math.ceil(time.process_time() + seconds) + 1
+        if not cpu_seconds <= self._cpu_seconds <= cpu_seconds + _CPU_SLACK_SECONDS:
+            self._cpu_seconds = _reachable(resource.RLIMIT_CPU, cpu_seconds)
+            resource.setrlimit(resource.RLIMIT_CPU, (self._cpu_seconds, self._hard))
+
+    def call_off(self) -> None:
+        """The request has ended."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _lower(limit: int, wanted: int) -> None:

@@ -10,8 +10,7 @@ import fcntl
 import mmap
 import os
 import struct
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import socket
@@ -26,8 +25,7 @@ _KEPT_BYTES = 4 << 20
 _MAX_FRAME_BYTES = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """Evaluate the ``length`` bytes in the box within ``budget_seconds``."""
 
     length: int
@@ -35,17 +33,15 @@ class Request:
 
     def pack(self) -> bytes:
         """The frame's bytes."""
-        return _REQUEST.pack(self.length, self.budget_seconds)
+        return _REQUEST.pack(*self)
 
     @classmethod
     def unpack(cls, frame: bytes) -> Request:
         """The request in a frame that came from the pool."""
-        length, budget_seconds = _REQUEST.unpack(frame)
-        return cls(length=length, budget_seconds=budget_seconds)
+        return cls(*_REQUEST.unpack(frame))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class Receipt(NamedTuple):
     """The box holds ``payload_length`` bytes of response, then ``report_length`` of report.
 
     ``is_answer`` False: the program took the evaluation down, only the report is there.
@@ -59,20 +55,14 @@ class Receipt:
 
     def pack(self) -> bytes:
         """The frame's bytes."""
-        return _REPLY.pack(self.is_answer, self.is_last, self.payload_length, self.report_length)
+        return _REPLY.pack(*self)
 
     @classmethod
     def unpack(cls, frame: bytes) -> Receipt:
         """The receipt in a frame; raises ValueError for anything a sound worker does not send."""
         if len(frame) != _REPLY.size:
             raise ValueError(f"a frame of {len(frame)} bytes")
-        is_answer, is_last, payload_length, report_length = _REPLY.unpack(frame)
-        return cls(
-            is_answer=is_answer,
-            is_last=is_last,
-            payload_length=payload_length,
-            report_length=report_length,
-        )
+        return cls(*_REPLY.unpack(frame))
 
 
 def receive(connection: socket.socket, flags: int = 0) -> bytes:

@@ -61,6 +61,7 @@ class Worker:
     handle: Handle
     limits: Limits
     memory: confinement.Memory
+    alarm: confinement.Alarm
 
     def serve(self, max_runs: int) -> None:
         """Answer requests until the pool hangs up, at most ``max_runs`` of them."""
@@ -70,15 +71,14 @@ class Worker:
                 return
             receipt = self._answer(Request.unpack(frame), is_last=runs_left == 0)
             self.connection.send(receipt.pack())
-            confinement.disarm()
+            self.alarm.call_off()
             if receipt.is_last:
                 return
 
     def _answer(self, request: Request, *, is_last: bool) -> Receipt:
-        confinement.arm(request.budget_seconds)
+        self.alarm.set(request.budget_seconds)
         response, told = self._evaluate(request)
-        self.memory.limit(self.limits.memory_bytes)
-        text = report.to_json(replace(told, log=_take_log()))
+        text = report.to_json(told)
         if len(response) + len(text) > self.box.capacity_bytes:
             response, text = b"", report.to_json(Report(cause=Cause.OUTPUT))
             told = Report(cause=Cause.OUTPUT)
@@ -97,8 +97,12 @@ class Worker:
         try:
             answer = self.handle(data, limits, self._narrow(limits))
         except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
-            return b"", _failure(error)
-        return answer.response, Report(diagnostics=answer.diagnostics, facts=answer.facts)
+            failure = _failure(error)
+            self.memory.limit(self.limits.memory_bytes)
+            return b"", replace(failure, log=_take_log())
+        self.memory.limit(self.limits.memory_bytes)
+        told = Report(diagnostics=answer.diagnostics, facts=answer.facts, log=_take_log())
+        return answer.response, told
 
     def _narrow(self, limits: Limits) -> Callable[[Limits], None]:
         started = time.monotonic()
@@ -107,7 +111,7 @@ class Worker:
             self.box.put_limits(narrowed.timeout_seconds, narrowed.memory_bytes)
             self.memory.limit(narrowed.memory_bytes)
             if narrowed.timeout_seconds < limits.timeout_seconds:
-                confinement.arm(started + narrowed.timeout_seconds - time.monotonic())
+                self.alarm.set(started + narrowed.timeout_seconds - time.monotonic())
 
         return on_limits
 

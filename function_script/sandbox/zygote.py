@@ -96,6 +96,7 @@ def _live(zygote: int, descriptors: list[int], handle: Handle, settings: Setting
             handle=handle,
             limits=settings.limits,
             memory=confinement.Memory(settings.limits.memory_bytes),
+            alarm=confinement.Alarm(),
         )
         worker.serve(settings.max_runs)
         code = 0
