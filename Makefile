@@ -27,14 +27,11 @@ test: .venv/dev ## Run the whole test suite
 	@$(BIN)/python -m pytest -q -n 2 -m "not serial"
 	@$(BIN)/python -m pytest -q -m serial
 
-# What requests go through, and a server; the rest of the suite knows nothing of how they run.
-COMPILED_TESTS = tests/unit tests/property tests/conformance tests/scripts tests/test_examples.py \
-	tests/e2e/test_serve.py
-
-test-compiled: .venv/dev ## Run the tests of the way of a request with the codec compiled
+test-compiled: .venv/dev ## Run the whole test suite once more with the way of a request compiled
 	@rm -rf build/compiled
 	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
-	@PYTHONPATH=$(CURDIR)/build/compiled/lib $(BIN)/pytest -q -n 2 --compiled -m "not serial" $(COMPILED_TESTS)
+	@PYTHONPATH=$(CURDIR)/build/compiled/lib $(BIN)/pytest -q -n 2 --compiled -m "not serial"
+	@PYTHONPATH=$(CURDIR)/build/compiled/lib $(BIN)/pytest -q --compiled -m serial
 
 lint: .venv/dev ## Check style, types and floors only
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
