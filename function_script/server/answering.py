@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 
 def owner(data: bytes) -> Hashable:
     """The XR that a request is about: requests that wait take turns by it."""
-    return _owner(wire.read_identity(data))
-
-
-def _owner(found: wire.Identity) -> tuple[str, ...]:
-    return found.api_version, found.kind, found.namespace, found.name
+    return wire.read_owner(data)
 
 
 def suspect(data: bytes) -> Hashable:
@@ -42,7 +38,7 @@ def suspect(data: bytes) -> Hashable:
     every call, and with it all that could be told from the bytes themselves.
     """
     found = wire.read_identity(data)
-    return _owner(found), found.input_bytes
+    return found.api_version, found.kind, found.namespace, found.name, found.input_bytes
 
 
 class Desk:

@@ -53,7 +53,7 @@ from function_script.wire.decode import (
 )
 from function_script.wire.encode import EncodeError, encode_struct
 from function_script.wire.fields import Part, WireError
-from function_script.wire.identity import Identity, read_identity
+from function_script.wire.identity import Identity, read_identity, read_owner
 from function_script.wire.messages import (
     Condition,
     Request,
@@ -95,6 +95,7 @@ __all__ = [
     "index_tag",
     "is_compiled",
     "read_identity",
+    "read_owner",
     "splice_resource",
     "splice_state",
     "splice_struct",

@@ -51,25 +51,53 @@ class Identity(NamedTuple):
 
 def read_identity(data: bytes) -> Identity:
     """The identity in the bytes of a RunFunctionRequest, or in what is readable of them."""
-    observed = data[:0]
-    step_input = data[:0]
+    start = end = 0
+    input_start = input_end = 0
     try:
         fields = Fields(data, 0, len(data))
         while fields.next():
-            if fields.is_field(_OBSERVED, LENGTH) and not observed:
-                observed = _struct_of_composite(data, fields.start, fields.end)
+            if fields.is_field(_OBSERVED, LENGTH) and start == end:
+                start, end = _struct_of_composite(data, fields.start, fields.end)
             elif fields.is_field(_INPUT, LENGTH):
-                step_input = fields.payload()
+                input_start, input_end = fields.start, fields.end
     except (WireError, IndexError):
         pass
-    xr = _texts(observed, (_API_VERSION, _KIND), (_NAMESPACE, _NAME, _UID))
-    of_input = _texts(step_input, (_API_VERSION, _KIND), (_NAME,))
-    size = len(step_input)
-    return Identity(xr[0], xr[1], xr[2], xr[3], xr[4], of_input[0], of_input[1], of_input[2], size)
+    xr = _texts(data, start, end)
+    of_input = _texts(data, input_start, input_end)
+    return Identity(
+        xr.get(_API_VERSION, ""),
+        xr.get(_KIND, ""),
+        xr.get(_NAMESPACE, ""),
+        xr.get(_NAME, ""),
+        xr.get(_UID, ""),
+        of_input.get(_API_VERSION, ""),
+        of_input.get(_KIND, ""),
+        of_input.get(_NAME, ""),
+        input_end - input_start,
+    )
 
 
-def _struct_of_composite(data: bytes, start: int, end: int) -> bytes:
-    """The XR's Struct in a State; the first field of each, where writers put them."""
+def read_owner(data: bytes) -> tuple[str, str, str, str]:
+    """The first four of an identity, which say whose request it is, in half the time."""
+    start = end = 0
+    try:
+        fields = Fields(data, 0, len(data))
+        while start == end and fields.next():
+            if fields.is_field(_OBSERVED, LENGTH):
+                start, end = _struct_of_composite(data, fields.start, fields.end)
+    except (WireError, IndexError):
+        pass
+    xr = _texts(data, start, end)
+    return (
+        xr.get(_API_VERSION, ""),
+        xr.get(_KIND, ""),
+        xr.get(_NAMESPACE, ""),
+        xr.get(_NAME, ""),
+    )
+
+
+def _struct_of_composite(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """Where the XR's Struct is in a State; the first field of each, where writers put them."""
     for number in (_COMPOSITE, _STRUCT):
         fields = Fields(data, start, end)
         start = end
@@ -77,75 +105,79 @@ def _struct_of_composite(data: bytes, start: int, end: int) -> bytes:
             if fields.is_field(number, LENGTH):
                 start, end = fields.start, fields.end
                 break
-    return data[start:end]
+    return start, end
 
 
-def _texts(
-    struct: bytes, keys: tuple[bytes, ...], keys_of_metadata: tuple[bytes, ...]
-) -> list[str]:
-    """Texts by key of a Kubernetes object, then those of its metadata."""
+def _texts(data: bytes, start: int, end: int) -> dict[bytes, str]:
+    """What identifies the Kubernetes object at ``data[start:end]``; empty texts may be absent."""
     found: dict[bytes, str] = {}
-    inner: dict[bytes, str] = {}
     try:
-        places = _find(struct, 0, len(struct), (*keys, _METADATA))
-        for key, (start, end) in places.items():
-            if key != _METADATA:
-                found[key] = _text(struct, start, end)
-                continue
-            first, last = _content(struct, start, end, _STRUCT_VALUE)
-            for name, place in _find(struct, first, last, keys_of_metadata).items():
-                inner[name] = _text(struct, place[0], place[1])
+        entries = _Entries(data, start, end)
+        while entries.next():
+            if entries.key == _METADATA:
+                first, last = _content(data, entries.start, entries.end, _STRUCT_VALUE)
+                inner = _Entries(data, first, last)
+                while inner.next():
+                    if inner.key in (_NAME, _NAMESPACE, _UID):
+                        found[inner.key] = _text(data, inner.start, inner.end)
+            elif entries.key in (_API_VERSION, _KIND):
+                found[entries.key] = _text(data, entries.start, entries.end)
     except (WireError, IndexError):
         pass
-    return [found.get(key, "") for key in keys] + [inner.get(key, "") for key in keys_of_metadata]
-
-
-def _find(
-    data: bytes, start: int, end: int, wanted: tuple[bytes, ...]
-) -> dict[bytes, tuple[int, int]]:
-    """Where the Values of these keys are in the Struct at ``data[start:end]``."""
-    found: dict[bytes, tuple[int, int]] = {}
-    position = start
-    while position < end and len(found) < len(wanted):
-        size = data[position + 1]
-        key_tag = position + 2
-        if size >= MORE:
-            size, key_tag = read_varint(data, position + 1, end)
-        stop = key_tag + size
-        key_end = key_tag + 2 + data[key_tag + 1]
-        if not _is_usual(data, position, key_tag, key_end, stop):
-            return _find_slowly(data, start, end, wanted)
-        key = data[key_tag + 2 : key_end]
-        if key in wanted:
-            _, value = read_varint(data, key_end + 1, stop)
-            found[key] = (value, stop)
-        position = stop
     return found
 
 
-def _is_usual(data: bytes, position: int, key_tag: int, key_end: int, stop: int) -> bool:
+class _Entries:
+    """Walks the Struct in ``data[start:stop]``: keys, and where their Values start and end."""
+
+    def __init__(self, data: bytes, start: int, stop: int) -> None:
+        self._data: bytes = data
+        self._stop: int = stop
+        self.key: bytes = b""
+        self.start: int = start
+        self.end: int = start
+        self._position: int = start
+
+    def next(self) -> bool:
+        """Step to the next entry; False at the end. Raises WireError or IndexError."""
+        data, position = self._data, self._position
+        if position >= self._stop:
+            return False
+        size, key_tag = data[position + 1], position + 2
+        if size >= MORE:
+            size, key_tag = read_varint(data, position + 1, self._stop)
+        end = key_tag + size
+        key_end = key_tag + 2 + data[key_tag + 1]
+        if end > self._stop or not _is_usual(data, position, key_tag, key_end, end):
+            return self._next_of_any_form()
+        self.key = data[key_tag + 2 : key_end]
+        _, self.start = read_varint(data, key_end + 1, end)
+        self.end = self._position = end
+        return True
+
+    def _next_of_any_form(self) -> bool:
+        """The same for the forms that protobuf allows and nobody writes."""
+        fields = Fields(self._data, self._position, self._stop)
+        if not fields.next():
+            return False
+        self._position = fields.end
+        self.key = b""
+        if fields.is_field(1, LENGTH):
+            key, value = read_entry(self._data, fields.start, fields.end)
+            if value.data is self._data:
+                self.key, self.start, self.end = key.encode(), value.start, value.end
+        return True
+
+
+def _is_usual(data: bytes, position: int, key_tag: int, key_end: int, end: int) -> bool:
     """An entry as everybody writes it: its key, of less than 128 bytes, and then its value."""
     return (
         data[position] == _ENTRY_TAG
         and data[key_tag] == _KEY_TAG
         and data[key_tag + 1] < MORE
-        and key_end < stop <= len(data)
+        and key_end < end
         and data[key_end] == _VALUE_TAG
     )
-
-
-def _find_slowly(
-    data: bytes, start: int, end: int, wanted: tuple[bytes, ...]
-) -> dict[bytes, tuple[int, int]]:
-    """The same for entries in any form that protobuf allows."""
-    found: dict[bytes, tuple[int, int]] = {}
-    fields = Fields(data, start, end)
-    while fields.next():
-        if fields.is_field(1, LENGTH):
-            key, value = read_entry(data, fields.start, fields.end)
-            if key.encode() in wanted and value.data is data:
-                found[key.encode()] = (value.start, value.end)
-    return found
 
 
 def _content(data: bytes, start: int, end: int, number: int) -> tuple[int, int]:

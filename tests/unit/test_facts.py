@@ -71,7 +71,9 @@ def test_every_kind_has_the_language_it_runs(kind: tuple[str, str]) -> None:
 def test_reading_never_fails(tail: bytes, kept: int) -> None:
     """Any bytes, also a request that is cut off anywhere and goes on with something else."""
     whole = builders.request(builders.starlark("x")).SerializeToString()
-    facts.read(whole[:kept] + tail)
+    data = whole[:kept] + tail
+    facts.read(data)
+    assert wire.read_owner(data) == wire.read_identity(data)[:4]
 
 
 NAMES = st.text(max_size=200)
@@ -86,9 +88,37 @@ def test_the_identity_is_what_the_codec_decodes(
     resource = {**others, "metadata": metadata, "kind": kind}
     data = builders.request(None, observed={"composite": {"resource": resource}})
     found = wire.read_identity(data.SerializeToString())
+    assert found[:4] == wire.read_owner(data.SerializeToString())
     assert found.name.encode() == name.encode()[:256] or len(name.encode()) > 256
     assert found.kind.encode() == kind.encode()[:256] or len(kind.encode()) > 256
     assert found.uid == others.get("uid", "")
+
+
+def length_delimited(tag: bytes, content: bytes) -> bytes:
+    """A field of less than 128 bytes."""
+    return tag + bytes([len(content)]) + content
+
+
+NAME = length_delimited(b"\n", b"name")
+TEXT = length_delimited(b"\x12", length_delimited(b"\x1a", b"demo"))
+ENTRIES = [
+    pytest.param(b"\n", NAME + TEXT, id="usual"),
+    pytest.param(b"\n", TEXT + NAME, id="value first"),
+    pytest.param(b"\n", NAME + TEXT + b"\x18\x01", id="an unknown field"),
+    pytest.param(b"\n", b"\n\x84\x00name" + TEXT, id="a long size"),
+    pytest.param(b"\x8a\x00", NAME + TEXT, id="a long tag"),
+    pytest.param(b"\x18\x07\n", NAME + TEXT, id="after another field"),
+]
+
+
+@pytest.mark.parametrize(("tag", "entry"), ENTRIES)
+def test_entries_are_read_in_every_form(tag: bytes, entry: bytes) -> None:
+    """Protobuf allows much that nobody writes."""
+    struct = length_delimited(b"*", length_delimited(tag, entry))
+    metadata = length_delimited(b"\n", b"metadata") + length_delimited(b"\x12", struct)
+    xr = length_delimited(b"\n", metadata)
+    state = length_delimited(b"\n", length_delimited(b"\n", xr))
+    assert wire.read_owner(length_delimited(b"\x12", state)) == ("", "", "", "demo")
 
 
 def test_a_run_counts_what_it_stated_and_what_it_knew() -> None:
