@@ -40,15 +40,18 @@ class Report:
 
 
 def to_json(report: Report) -> bytes:
-    """The report's bytes; lone surrogates and the like are replaced."""
-    document = {
-        "diagnostics": [_from_diagnostic(problem) for problem in report.diagnostics],
-        "facts": dict(report.facts),
-        "log": report.log,
-        "cause": report.cause and report.cause.value,
-        "detail": report.detail,
-        "trace": report.trace,
-    }
+    """The report's bytes, without what is empty; lone surrogates and the like are replaced."""
+    document: Object = {"facts": {**report.facts}}
+    if report.diagnostics:
+        document["diagnostics"] = [_from_diagnostic(problem) for problem in report.diagnostics]
+    if report.log:
+        document["log"] = report.log
+    if report.cause is not None:
+        document["cause"] = report.cause.value
+    if report.detail:
+        document["detail"] = report.detail
+    if report.trace:
+        document["trace"] = report.trace
     try:
         return orjson.dumps(document)
     except TypeError:
@@ -59,21 +62,35 @@ def to_json(report: Report) -> bytes:
 def from_json(data: bytes) -> Report:
     """The report in ``data``; raises ValueError."""
     try:
-        return _report(orjson.loads(data))
+        document = orjson.loads(data)
+        if len(document) == 1:
+            return Report(facts=_facts(document["facts"]))
+        return _report(document)
     except _SURPRISES as error:
         raise ValueError(f"an unreadable report: {type(error).__name__}") from error
 
 
 def _report(document: Object) -> Report:
-    cause = document["cause"]
+    cause = document.get("cause")
     return Report(
-        diagnostics=tuple(_to_diagnostic(_object(item)) for item in _list(document["diagnostics"])),
-        facts={key: _text(value) for key, value in _object(document["facts"]).items()},
-        log=_text(document["log"]),
+        diagnostics=tuple(
+            _to_diagnostic(_object(item)) for item in _list(document.get("diagnostics", []))
+        ),
+        facts=_facts(document["facts"]),
+        log=_text(document.get("log", "")),
         cause=None if cause is None else Cause(cause),
-        detail=_text(document["detail"]),
-        trace=_text(document["trace"]),
+        detail=_text(document.get("detail", "")),
+        trace=_text(document.get("trace", "")),
     )
+
+
+def _facts(value: Value) -> Facts:
+    facts = {}
+    for key, text in _object(value).items():
+        if not isinstance(text, str):
+            raise TypeError
+        facts[key] = text
+    return facts
 
 
 def _from_diagnostic(problem: Diagnostic) -> Object:
