@@ -30,14 +30,14 @@ _PACKAGE = "function_script"
 _MAX_BYTES = 2 * 1024
 _MAX_DEBUG_BYTES = 64 * 1024
 _MAX_BYTES_PER_CHARACTER = 4
-_FIXED = frozenset({"ts", "level", "msg"})
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _LOG = logging.getLogger(__name__)
+_OURS = logging.getLogger(_PACKAGE)
 
 
 def start(*, debug: bool) -> None:
     """Send the log to standard error, asyncio's warnings with it; ``debug``: for people to read."""
-    handler = Lines()
+    handler = Lines(_line_of)
     handler.setFormatter(_Text() if debug else _Json())
     for name, level in (
         (_PACKAGE, logging.DEBUG if debug else logging.INFO),
@@ -63,16 +63,15 @@ def fields(**values: str | float) -> dict[str, Fields]:
 
 def write(record: Record) -> None:
     """The one line of a request; with --debug also its problems and what its program printed."""
-    message = "answered" if record.outcome in {"ok", "fatal"} else "not answered"
-    level = logging.ERROR if record.is_alarming else logging.INFO
-    values = fields_of(record)
     if _LOG.isEnabledFor(logging.DEBUG):
-        _LOG.log(level, message, extra={"fields": values})
+        level = logging.ERROR if record.is_alarming else logging.INFO
+        _LOG.log(level, _message(record), extra={"fields": fields_of(record)})
         _write_more(record)
-    elif _LOG.isEnabledFor(level):
-        # By way of a logging call, this would take twice as long.
-        name = logging.getLevelName(level).lower()
-        _write_line(_to_line(time.time(), name, message, values))
+        return
+    # By way of a logging call, this would take several times as long.
+    moment = time.time()
+    for lines in _written_to():
+        lines.put(moment, record)
 
 
 def _write_more(record: Record) -> None:
@@ -83,29 +82,35 @@ def _write_more(record: Record) -> None:
         _LOG.debug("the program printed", extra=fields(printed=record.printed + "\n"))
 
 
-def _write_line(line: str) -> None:
-    for lines in _written_to():
-        lines.put(line)
-
-
 def _written_to() -> list[Lines]:
-    handlers = logging.getLogger(_PACKAGE).handlers
-    return [handler for handler in handlers if isinstance(handler, Lines)]
+    return [handler for handler in _OURS.handlers if isinstance(handler, Lines)]
+
+
+def _line_of(moment: float, record: Record) -> str:
+    level = "error" if record.is_alarming else "info"
+    return _to_line(moment, level, _message(record), fields_of(record))
+
+
+def _message(record: Record) -> str:
+    return "answered" if record.outcome in {"ok", "fatal"} else "not answered"
 
 
 def fields_of(record: Record) -> Fields:
     """What the line of a request says, without what every line says."""
     values: dict[str, str | int | float] = {"outcome": record.outcome, **record.identity}
-    waited = record.waited_seconds
     values["milliseconds"] = round(record.seconds * 1000, 2)
-    values["waited_milliseconds"] = round(waited * 1000, 2)
+    values["waited_milliseconds"] = round(record.waited_seconds * 1000, 2)
     if record.program_seconds is not None:
         values["program_milliseconds"] = round(record.program_seconds * 1000, 2)
     values["request_bytes"] = record.request_bytes
     values["response_bytes"] = record.response_bytes
     values.update(record.counts)
-    told = {"limit": record.limit, "error": record.error, "detail": record.detail}
-    values.update({key: value for key, value in told.items() if value})
+    if record.limit:
+        values["limit"] = record.limit
+    if record.error:
+        values["error"] = record.error
+    if record.detail:
+        values["detail"] = record.detail
     return values
 
 
@@ -125,12 +130,19 @@ class _Json(logging.Formatter):
 
 
 def _to_line(moment: float, level: str, message: str, values: Fields) -> str:
-    line: dict[str, str | int | float] = {"ts": _stamp(moment), "level": level, "msg": message}
-    for key, value in values.items():
-        if key not in _FIXED:
-            is_long = type(value) is str and len(value) * _MAX_BYTES_PER_CHARACTER > _MAX_BYTES
-            line[key] = diagnostics.cut(str(value), _MAX_BYTES) if is_long else value
-    return _to_json(line)
+    fixed: Fields = {"ts": _stamp(moment), "level": level, "msg": message}
+    # In front, and not to be replaced by a field of the same name.
+    line = _to_json({**fixed, **values, **fixed})
+    if len(line) <= _MAX_BYTES:
+        return line
+    short = {key: _cut(value) for key, value in values.items()}
+    return _to_json({**fixed, **short, **fixed})
+
+
+def _cut(value: str | float) -> str | int | float:
+    if type(value) is str and len(value) * _MAX_BYTES_PER_CHARACTER > _MAX_BYTES:
+        return diagnostics.cut(value, _MAX_BYTES)
+    return value
 
 
 def _stamp(moment: float) -> str:

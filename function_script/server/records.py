@@ -33,7 +33,7 @@ _LIMITS = {Cause.TIMEOUT: "time", Cause.MEMORY: "memory", Cause.OUTPUT: "printed
 _TEXTS = ("api_version", "kind", "namespace", "name", "uid", "step", "input", "language")
 _MAX_CHARACTERS = 256
 _MAX_DIGITS = 12
-_COUNTS = ("documents", "remembered", "looked_up")
+_NUMBERS = ("program_microseconds", "documents", "remembered", "looked_up")
 
 
 class Record(NamedTuple):
@@ -96,7 +96,8 @@ def cleaned(reply: Reply, data: bytes) -> Reply:
 
 def _of_answer(reply: Answered, request_bytes: int, response_bytes: int, seconds: float) -> Record:
     told = reply.facts
-    took = told.get("program_microseconds", "")
+    numbers = _numbers(told)
+    took = numbers.pop("program_microseconds", None)
     return Record(
         outcome=FATAL if reply.diagnostics else OK,
         is_alarming="bug" in told,
@@ -105,8 +106,8 @@ def _of_answer(reply: Answered, request_bytes: int, response_bytes: int, seconds
         response_bytes=response_bytes,
         seconds=seconds,
         waited_seconds=reply.waited_seconds,
-        program_seconds=int(took) * 1e-6 if _is_count(took) else None,
-        counts={key: int(told[key]) for key in _COUNTS if _is_count(told.get(key, ""))},
+        program_seconds=None if took is None else took * 1e-6,
+        counts=numbers,
         limit=told.get("limit", "")[:_MAX_CHARACTERS],
         error=diagnostics.to_line(reply.diagnostics) if reply.diagnostics else "",
         detail=told.get("bug", ""),
@@ -115,5 +116,10 @@ def _of_answer(reply: Answered, request_bytes: int, response_bytes: int, seconds
     )
 
 
-def _is_count(text: str) -> bool:
-    return text.isdecimal() and len(text) <= _MAX_DIGITS
+def _numbers(told: Mapping[str, str]) -> dict[str, int]:
+    found = {}
+    for key in _NUMBERS:
+        text = told.get(key, "")
+        if text.isdecimal() and len(text) <= _MAX_DIGITS:
+            found[key] = int(text)
+    return found

@@ -28,11 +28,9 @@ class Watch:
         self._pool = pool
         self._options = options
         self._metrics = metrics.Metrics(self._gauges)
+        self.observe: Callable[[Record], None] = self._metrics.observe
+        """Counts a finished request."""
         self.is_serving = False
-
-    def observe(self, record: Record) -> None:
-        """Count a finished request."""
-        self._metrics.observe(record)
 
     def open(self, stack: ExitStack) -> int:
         """Serve the pages until ``stack`` ends; the port, 0 for nowhere. Raises InputError."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import time
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -61,6 +63,41 @@ def test_a_request_is_counted_by_input_and_outcome() -> None:
     assert found['documents_total{input="GoTemplate"}'] == 6
     assert found['memory_lookups_total{result="hit"}'] == 2
     assert found['memory_lookups_total{result="miss"}'] == 6
+
+
+class Counts(dict[str, int]):
+    """A record's counts that tell when they are gone."""
+
+
+def test_few_requests_wait_to_be_counted() -> None:
+    """They gather until somebody asks, but a server that nobody asks does not grow."""
+    made = metrics.Metrics(metrics.Gauges)
+    alive: list[weakref.ref[Counts]] = []
+    for _ in range(1_000):
+        counts = Counts(documents=1)
+        alive.append(weakref.ref(counts))
+        made.observe(RECORD._replace(counts=counts))
+    del counts
+    assert sum(counts() is not None for counts in alive) <= 300
+    assert 'function_script_documents_total{input="GoTemplate"} 1000.0' in made.render().decode()
+
+
+def test_threads_count_together() -> None:
+    """No request is lost or counted twice, also while somebody asks."""
+    made = metrics.Metrics(metrics.Gauges)
+
+    def observe(_: int) -> None:
+        for _ in range(400):
+            made.observe(RECORD)
+
+    with ThreadPoolExecutor(5) as threads:
+        asking = [threads.submit(made.render) for _ in range(3)]
+        list(threads.map(observe, range(4)))
+        for asked in asking:
+            asked.result()
+    text = made.render().decode()
+    assert 'requests_total{input="GoTemplate",outcome="ok"} 1600.0' in text
+    assert 'request_duration_seconds_count{input="GoTemplate"} 1600.0' in text
 
 
 def test_a_lost_worker_is_counted_by_its_cause() -> None:
