@@ -10,7 +10,7 @@ import json
 import re
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib import error as url_errors
 from urllib import parse as urls
 from urllib import request as http
@@ -39,6 +39,13 @@ _MANIFEST_TYPES: Final = (
 _CHALLENGE: Final = re.compile(r'(\w+)="([^"]*)"')
 
 
+class _Asked(NamedTuple):
+    method: str
+    url: str
+    data: bytes | Body | None = None
+    headers: Mapping[str, str] = {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
     status: int
@@ -63,44 +70,40 @@ class Repository:
 
     def has_blob(self, digest: str) -> bool:
         """Whether the registry holds a blob already."""
-        return self._send("HEAD", f"{self._base}/blobs/{digest}").is_fine
+        return self._send(_Asked("HEAD", f"{self._base}/blobs/{digest}")).is_fine
 
     def push_blob(self, body: Body, digest: str) -> None:
         """Upload a blob in one piece; raises InputError."""
-        begun = self._expect("POST", f"{self._base}/blobs/uploads/", b"")
+        begun = self._expect(_Asked("POST", f"{self._base}/blobs/uploads/", b""))
         place = urls.urljoin(f"{self._base}/", begun.headers.get("Location", ""))
         joint = "&" if urls.urlsplit(place).query else "?"
         headers = {
             "Content-Type": "application/octet-stream",
             "Content-Length": str(body.size_bytes),
         }
-        self._expect("PUT", f"{place}{joint}digest={urls.quote(digest, safe='')}", body, headers)
+        url = f"{place}{joint}digest={urls.quote(digest, safe='')}"
+        self._expect(_Asked("PUT", url, body, headers))
 
     def push_manifest(self, data: bytes, media_type: str, version: str) -> None:
         """Put a manifest under a tag or its digest; raises InputError."""
         headers = {"Content-Type": media_type}
-        self._expect("PUT", f"{self._base}/manifests/{version}", data, headers)
+        self._expect(_Asked("PUT", f"{self._base}/manifests/{version}", data, headers))
 
     def pull_manifest(self, version: str) -> bytes:
         """The manifest of a tag or a digest; raises InputError."""
         headers = {"Accept": ", ".join(_MANIFEST_TYPES)}
-        return self._expect("GET", f"{self._base}/manifests/{version}", None, headers).body
+        asked = _Asked("GET", f"{self._base}/manifests/{version}", headers=headers)
+        return self._expect(asked).body
 
     def pull_blob(self, digest: str) -> bytes:
         """A blob, which is what its digest says; raises InputError."""
-        data = self._expect("GET", f"{self._base}/blobs/{digest}").body
+        data = self._expect(_Asked("GET", f"{self._base}/blobs/{digest}")).body
         if sha256(data) != digest:
             raise self._failure(f"what it gave as {digest} is something else")
         return data
 
-    def _expect(
-        self,
-        method: str,
-        url: str,
-        data: bytes | Body | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> _Answer:
-        answer = self._send(method, url, data, headers)
+    def _expect(self, asked: _Asked) -> _Answer:
+        answer = self._send(asked)
         if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             raise self._failure(
                 f"the registry refuses the credentials ({_reason(answer)})"
@@ -112,29 +115,21 @@ class Repository:
             raise self._failure(_reason(answer))
         return answer
 
-    def _send(
-        self,
-        method: str,
-        url: str,
-        data: bytes | Body | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> _Answer:
-        answer = self._call(method, url, data, headers)
+    def _send(self, asked: _Asked) -> _Answer:
+        answer = self._call(asked)
         challenge = answer.headers.get("WWW-Authenticate", "")
         if answer.status == HTTPStatus.UNAUTHORIZED and self._authorize(challenge):
-            answer = self._call(method, url, data, headers)
+            answer = self._call(asked)
         return answer
 
-    def _call(
-        self, method: str, url: str, data: bytes | Body | None, headers: Mapping[str, str] | None
-    ) -> _Answer:
-        if isinstance(data, Body):
-            data.seek(0)
+    def _call(self, asked: _Asked) -> _Answer:
+        if isinstance(asked.data, Body):
+            asked.data.seek(0)
         request = http.Request(  # noqa: S310 - http and https only, see `Reference.address`
-            url, data=data, method=method, headers=dict(headers or {})
+            asked.url, data=asked.data, method=asked.method, headers=dict(asked.headers)
         )
         request.add_header("User-Agent", f"function-script/{__version__}")
-        if self._authorization and _same_host(url, self._base):
+        if self._authorization and _same_host(asked.url, self._base):
             # Unredirected: storage that a registry sends us on to must not see it.
             request.add_unredirected_header("Authorization", self._authorization)
         return self._open(request)
