@@ -30,6 +30,8 @@ _PACKAGE = "function_script"
 _MAX_BYTES = 2 * 1024
 _MAX_DEBUG_BYTES = 64 * 1024
 _MAX_BYTES_PER_CHARACTER = 4
+# Ours, and not cut.
+_MESSAGE = "msg"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _LOG = logging.getLogger(__name__)
 _OURS = logging.getLogger(_PACKAGE)
@@ -88,7 +90,9 @@ def _written_to() -> list[Lines]:
 
 def _line_of(moment: float, record: Record) -> str:
     level = "error" if record.is_alarming else "info"
-    return _to_line(moment, level, _message(record), fields_of(record))
+    values: dict[str, str | int | float] = {"ts": _stamp(moment), "level": level}
+    values[_MESSAGE] = _message(record)
+    return _to_line(_filled(values, record))
 
 
 def _message(record: Record) -> str:
@@ -97,7 +101,12 @@ def _message(record: Record) -> str:
 
 def fields_of(record: Record) -> Fields:
     """What the line of a request says, without what every line says."""
-    values: dict[str, str | int | float] = {"outcome": record.outcome, **record.identity}
+    return _filled({}, record)
+
+
+def _filled(values: dict[str, str | int | float], record: Record) -> Fields:
+    values["outcome"] = record.outcome
+    values.update(record.identity)
     values["milliseconds"] = round(record.seconds * 1000, 2)
     values["waited_milliseconds"] = round(record.waited_seconds * 1000, 2)
     if record.program_seconds is not None:
@@ -126,23 +135,24 @@ class _Json(logging.Formatter):
         values = dict(_fields_of(record))
         if record.exc_info:
             values["exception"] = self.formatException(record.exc_info)
-        return _to_line(record.created, record.levelname.lower(), record.getMessage(), values)
+        level = record.levelname.lower()
+        fixed = {"ts": _stamp(record.created), "level": level, _MESSAGE: record.getMessage()}
+        # They come first, and no field of the same name takes their place.
+        return _to_line({**fixed, **values, **fixed})
 
 
-def _to_line(moment: float, level: str, message: str, values: Fields) -> str:
-    fixed: Fields = {"ts": _stamp(moment), "level": level, "msg": message}
-    # In front, and not to be replaced by a field of the same name.
-    line = _to_json({**fixed, **values, **fixed})
+def _to_line(values: Fields) -> str:
+    line = _to_json(values)
     if len(line) <= _MAX_BYTES:
         return line
-    short = {key: _cut(value) for key, value in values.items()}
-    return _to_json({**fixed, **short, **fixed})
+    return _to_json({key: _cut(key, value) for key, value in values.items()})
 
 
-def _cut(value: str | float) -> str | int | float:
-    if type(value) is str and len(value) * _MAX_BYTES_PER_CHARACTER > _MAX_BYTES:
-        return diagnostics.cut(value, _MAX_BYTES)
-    return value
+def _cut(key: str, value: str | float) -> str | int | float:
+    if key == _MESSAGE or not isinstance(value, str):
+        return value
+    is_long = len(value) * _MAX_BYTES_PER_CHARACTER > _MAX_BYTES
+    return diagnostics.cut(value, _MAX_BYTES) if is_long else value
 
 
 def _stamp(moment: float) -> str:

@@ -50,8 +50,9 @@ _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0
 # Up to the 4 MiB that Crossplane accepts of a response, and more of requests.
 _BYTES = tuple(float(1 << exponent) for exponent in range(10, 27, 2))
 
-# More are counted without being asked for. What is kept of each is small.
-_MOST: Final = 256
+# More are counted without being asked for, which holds up the next request for a moment. What is
+# kept of each is small.
+_MOST: Final = 64
 # A record's input and outcome; its seconds in all, waiting and of the program; its bytes received
 # and sent; its counts; its limit.
 _Seen: TypeAlias = "tuple[str, str, float, float, float | None, int, int, Mapping[str, int], str]"
