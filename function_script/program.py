@@ -35,31 +35,63 @@ class Program:
         )
 
 
+class _Built(dict[str, Readable]):
+    """What was read of a lazy mapping so far; a key that is not there is built, and stays."""
+
+    __slots__ = ("_build",)
+
+    def __init__(self, build: Callable[[str], Readable]) -> None:
+        self._build = build
+
+    def __missing__(self, key: str) -> Readable:
+        value = self[key] = self._build(key)
+        return value
+
+
+class _BuiltByKey(dict[str, Readable]):
+    """The same, with a builder for each key."""
+
+    __slots__ = ("_builders",)
+
+    def __init__(self, builders: Mapping[str, Callable[[], Readable]]) -> None:
+        self._builders = builders
+
+    def __missing__(self, key: str) -> Readable:
+        value = self[key] = self._builders[key]()
+        return value
+
+
 class Lazy(Mapping[str, Readable]):
     """A read-only mapping whose values are built when first read, and then kept.
 
     ``builders`` gives each key's value. Iteration order is the order of ``builders``.
     """
 
-    __slots__ = ("_build", "_built", "_keys")
+    # ``kept[key]`` is what ``self[key]`` is, without a call where it was built before.
+    __slots__ = ("_decode", "_keys", "kept")
 
     def __init__(self, builders: Mapping[str, Callable[[], Readable]]) -> None:
         self._keys: Collection[str] = builders
-        self._build: Callable[[str], Readable] = lambda key: builders[key]()
-        self._built: dict[str, Readable] = {}
+        self.kept: dict[str, Readable] = _BuiltByKey(builders)
+        self._decode: Callable[[str], Value] | None = None
 
     @classmethod
-    def of(cls, keys: Mapping[str, object], build: Callable[[str], Readable]) -> Lazy:
-        """With the keys of a mapping, and ``build`` for the value of each; raises KeyError."""
+    def of(
+        cls,
+        keys: Collection[str],
+        build: Callable[[str], Readable],
+        decode: Callable[[str], Value] | None = None,
+    ) -> Lazy:
+        """With these keys, and ``build`` for the value of each; raises KeyError.
+
+        ``decode`` gives the same value in dicts and lists, where ``build`` gives lazy ones.
+        """
         lazy = cls.__new__(cls)
-        lazy._keys, lazy._build, lazy._built = keys, build, {}  # noqa: SLF001 - its own kind
+        lazy._keys, lazy.kept, lazy._decode = keys, _Built(build), decode  # noqa: SLF001 - its own kind
         return lazy
 
     def __getitem__(self, key: str) -> Readable:
-        if key in self._built:
-            return self._built[key]
-        value = self._built[key] = self._build(key)
-        return value
+        return self.kept[key]
 
     def __contains__(self, key: object) -> bool:
         return key in self._keys
@@ -72,7 +104,13 @@ class Lazy(Mapping[str, Readable]):
 
     def built(self) -> Mapping[str, Readable]:
         """What was read so far; builds nothing."""
-        return self._built
+        return self.kept
+
+    def plain(self, key: str) -> Value:
+        """The value of a key in dicts and lists only; nothing is kept of what was not read yet."""
+        if self._decode is None or key in self.kept:
+            return plain(self.kept[key])
+        return self._decode(key)
 
     def __repr__(self) -> str:
         return f"Lazy({', '.join(self._keys)})"
@@ -81,7 +119,7 @@ class Lazy(Mapping[str, Readable]):
 def plain(value: Readable) -> Value:
     """Build everything: the same data as dicts and lists only."""
     if isinstance(value, Lazy):
-        return {key: plain(value[key]) for key in value}
+        return {key: value.plain(key) for key in value}
     if isinstance(value, list) and value and isinstance(value[0], Lazy):
         return [plain(item) for item in value]
     return value  # type: ignore[return-value] # dicts have no Lazy in them, other lists neither

@@ -1,7 +1,7 @@
 """What a program may see of a request: protocol names, plain values, built when first touched.
 
-Called by the main path with the indexed request. A resource is decoded when a program first
-reads it and is an ordinary dict from then on. Bytes are text where they are UTF-8.
+Called by the main path with the indexed request. Of a resource, what a program reads is decoded
+when it first reads it. Bytes are text where they are UTF-8.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from function_script.program import OWN_REQUIREMENTS, Lazy, Scope
 from function_script.wire import enums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from function_script.values import Object, Readable, Value
 
@@ -28,6 +28,10 @@ CAPABILITIES = {
     enums.CAPABILITY_REQUIRED_SCHEMAS: "CAPABILITY_REQUIRED_SCHEMAS",
 }
 READY = {enums.READY_TRUE: "READY_TRUE", enums.READY_FALSE: "READY_FALSE"}
+# Objects down to here are decoded part by part: of status.atProvider most programs read a field.
+_LEVELS = 3
+# So many keys are looked for one by one; who wants more of an object gets an index of it.
+_MAX_SEARCHES = 4
 NO_RESOURCE = wire.index_resource(b"")
 
 
@@ -181,14 +185,78 @@ def _resource(indexed: wire.Resource, *, read: Callable[[bytes], Readable]) -> L
 
 
 def _parts(struct: bytes, *, unread: str, sort_keys: bool) -> Lazy:
-    """An object whose parts, such as ``spec``, are decoded one by one."""
-    parts = wire.index_struct(struct, sort_keys=sort_keys)
+    whole = wire.Part(struct, 0, len(struct))
+    return _Encoded(whole, 1, unread=unread, sort_keys=sort_keys).lazy()
 
-    def decode(key: str) -> Value:
-        without = unread if key == "metadata" else ""
-        return wire.decode_part(parts[key], without=without, sort_keys=sort_keys)
 
-    return Lazy.of(parts, decode)
+class _Encoded:
+    """An object of which only those parts are decoded that are read.
+
+    ``level`` is how deep it stands, 1 for a resource. ``unread`` is a key of a resource's metadata
+    that nobody gets to see.
+    """
+
+    def __init__(self, struct: wire.Part, level: int, *, unread: str, sort_keys: bool) -> None:
+        self.struct: wire.Part = struct
+        self.level: int = level
+        self.unread: str = unread
+        self.sort_keys: bool = sort_keys
+        self.searches: int = 0
+        self.index: dict[str, wire.Part] | None = None
+
+    def lazy(self) -> Lazy:
+        """As a program sees it."""
+        return Lazy.of(self, self.read, self.decode)
+
+    def read(self, key: str) -> Readable:
+        """The value of a key; an object's own parts are left for later, down to _LEVELS."""
+        part = self._find(key)
+        below = wire.open_part(part) if self.level < _LEVELS else None
+        if below is None:
+            return self._decode(part, key)
+        unread = self._unread_in(key)
+        return _Encoded(below, self.level + 1, unread=unread, sort_keys=self.sort_keys).lazy()
+
+    def decode(self, key: str) -> Value:
+        """The value of a key, with all that is in it."""
+        return self._decode(self._find(key), key)
+
+    def parts(self) -> dict[str, wire.Part]:
+        """The encoded value of each key."""
+        if self.index is None:
+            self.index = wire.index_object(self.struct, sort_keys=self.sort_keys)
+            if self.unread and self.level > 1:
+                self.index.pop(self.unread, None)
+        return self.index
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self._search(key) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts())
+
+    def __len__(self) -> int:
+        return len(self.parts())
+
+    def _find(self, key: str) -> wire.Part:
+        part = self._search(key)
+        if part is None:
+            raise KeyError(key)
+        return part
+
+    def _search(self, key: str) -> wire.Part | None:
+        if self.index is None and self.searches < _MAX_SEARCHES and key != self.unread:
+            self.searches += 1
+            return wire.find_part(self.struct, key)
+        return self.parts().get(key)
+
+    def _unread_in(self, key: str) -> str:
+        return self.unread if self.level == 1 and key == "metadata" else ""
+
+    def _decode(self, part: wire.Part, key: str) -> Value:
+        return wire.decode_part(
+            part, without=self._unread_in(key), sort_keys=self.sort_keys, depth=self.level + 1
+        )
 
 
 def _resources(

@@ -48,8 +48,11 @@ from function_script.wire.decode import (
     decode_struct,
     decode_struct_fields,
     decode_value,
+    find_part,
+    index_object,
     index_part,
     index_struct,
+    open_part,
 )
 from function_script.wire.encode import EncodeError, encode_struct
 from function_script.wire.fields import Part, WireError
@@ -88,12 +91,15 @@ __all__ = [
     "encode_resource",
     "encode_response",
     "encode_struct",
+    "find_part",
+    "index_object",
     "index_part",
     "index_request",
     "index_resource",
     "index_struct",
     "index_tag",
     "is_compiled",
+    "open_part",
     "read_identity",
     "read_owner",
     "splice_resource",

@@ -102,7 +102,18 @@ def decode_value(payload: bytes) -> Value:
 
 def index_struct(payload: bytes, *, sort_keys: bool = False) -> dict[str, Part]:
     """The Value of each top-level key, for `decode_part`; none is decoded. Raises WireError."""
-    parts = _entries(Part(payload, 0, len(payload)))
+    return index_object(Part(payload, 0, len(payload)), sort_keys=sort_keys)
+
+
+def index_part(value: Part) -> dict[str, Part] | None:
+    """The Value of each key of a Value that is an object; None for any other. Raises WireError."""
+    struct = open_part(value)
+    return None if struct is None else _entries(struct)
+
+
+def index_object(struct: Part, *, sort_keys: bool = False) -> dict[str, Part]:
+    """The same of a Struct."""
+    parts = _entries(struct)
     if not sort_keys:
         return parts
     ordered: dict[str, Part] = {}
@@ -111,22 +122,48 @@ def index_struct(payload: bytes, *, sort_keys: bool = False) -> dict[str, Part]:
     return ordered
 
 
-def index_part(value: Part) -> dict[str, Part] | None:
-    """The Value of each key of a Value that is an object; None for any other. Raises WireError."""
+def open_part(value: Part) -> Part | None:
+    """The Struct in a Value that is an object; None for any other. Raises WireError."""
     fields = value.fields()
     if not fields.next() or not fields.is_field(_STRUCT, LENGTH) or fields.end != value.end:
         return None
-    return _entries(fields.part())
+    return fields.part()
 
 
-def decode_part(value: Part, *, without: str = "", sort_keys: bool = False) -> Value:
+def find_part(struct: Part, key: str) -> Part | None:
+    """The Value of one key of a Struct, without an index of all. Raises WireError."""
+    wanted = key.encode("utf-8", "surrogatepass")
+    size = len(wanted)
+    found: Part | None = None
+    data, position, end = struct.data, struct.start, struct.end
+    while position < end:
+        key_start, key_end, value, stop = _usual_entry(data, position, end)
+        if stop:
+            if key_end - key_start == size and data[key_start:key_end] == wanted:
+                found = Part(data, value, stop)
+            position = stop
+        else:
+            fields = Fields(data, position, end)
+            fields.next()
+            if fields.is_field(1, LENGTH):
+                name, part = read_entry(data, fields.start, fields.end)
+                if name == key:
+                    found = part
+            position = fields.end
+    return found
+
+
+def decode_part(
+    value: Part, *, without: str = "", sort_keys: bool = False, depth: int = 2
+) -> Value:
     """The Value of one key of a Struct. Raises WireError.
 
     ``without``: when the value is an object, its key of that name is left out, unread.
+    ``depth``: 2 for a key of the whole, 3 for one of an object in it.
     """
     if without:
         return _value_without(value, without, sort=sort_keys)
-    return _value(value.data, value.start, value.end, 2, sort=sort_keys)
+    return _value(value.data, value.start, value.end, depth, sort=sort_keys)
 
 
 def _value_without(value: Part, key: str, *, sort: bool) -> Value:

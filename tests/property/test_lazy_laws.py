@@ -33,6 +33,12 @@ WAYS = {
         "{{ r == {'spec': r.spec} }} {{ {'spec': 1} == r }} {{ r is mapping }} {{ not r }}",
         "{{ r | dictsort }} {{ r | to_yaml }} {{ r is defined }} {{ {'x': r} }} {{ r ~ '' }}",
         "{{ observed.resources.values() | map(attribute='resource.status') | list }}",
+        "{{ r.status.a.b }} {{ r.metadata.a }} {{ r.metadata.managedFields }} {{ r.spec.a.a.b }}",
+        "{{ r.status.a is mapping }} {{ r.status.a | length }} {{ r.metadata.a }} {{ r }}",
+        "{{ 'a' in r.spec }} {{ 'managedFields' in r.metadata }} {{ r.spec == r.status }}",
+        "{% for x in 'abcdef' %}{{ x in r.spec }} {{ r.spec[x] | default(x) }};{% endfor %}",
+        "{{ r.spec.a.items() }} {{ r.spec.a | tojson }} {{ {'x': r.spec.a} }} {{ r.spec }}",
+        "{{ r.metadata | list }} {{ r.metadata.values() | list }} {{ merge(r.spec, r.status) }}",
         "{{ required_resources }} {{ required_resources.g['items'][0].resource.spec }}",
     ],
     "gotemplate": [
@@ -46,6 +52,7 @@ WAYS = {
         "{{ deepCopy $r | toJson }} {{ dig `status` `a` `none` $r }} {{ printf `%v` $r }}",
         "{{ set $r `spec` 1 }} {{ unset $r `status` }} {{ $r }} {{ .observed }}",
         "{{ toJson .requiredResources }}",
+        "{{ $r.status.a.b }} {{ $r.metadata }} {{ toJson $r.spec.a }}",
     ],
     "starlark": [
         'r["spec"] if "spec" in r else None',
@@ -55,6 +62,7 @@ WAYS = {
         'get(req, "observed.resources.r.resource.status")',
         "[e.resource for e in [struct(**e) for e in req['observed']['resources'].values()]]",
         'req["required_resources"]',
+        '[r["metadata"], r["status"]["a"] if "a" in r["status"] else 0]',
     ],
 }
 FRAMES = {
@@ -64,11 +72,11 @@ FRAMES = {
     '    r = req["observed"]["resources"]["r"]["resource"]\n'
     '    return {{"output": {{"value": {}}}}}\n',
 }
-KEYS = st.sampled_from(["a", "b", "spec", "managedFields"])
+KEYS = st.sampled_from(["a", "b", "spec", "managedFields", ""])
 VALUES = st.recursive(
     st.sampled_from([None, True, 0, 1.5, "x", ""]),
-    lambda below: st.lists(below, max_size=2) | st.dictionaries(KEYS, below, max_size=2),
-    max_leaves=4,
+    lambda below: st.lists(below, max_size=2) | st.dictionaries(KEYS, below, max_size=3),
+    max_leaves=8,
 )
 RESOURCES = st.dictionaries(
     st.sampled_from(["apiVersion", "kind", "metadata", "spec", "status", "items"]), VALUES

@@ -82,6 +82,33 @@ def test_any_layout_that_means_a_value_decodes_to_it(data: st.DataObject, value:
     assert from_struct(Struct.FromString(payload)) == value
 
 
+@given(st.data(), OBJECTS, st.text(max_size=3))
+def test_a_key_that_is_looked_for_is_found_as_the_index_has_it(
+    data: st.DataObject, value: Object, other: str
+) -> None:
+    """In any layout; an object below it opens as what it decodes to."""
+    payload = data.draw(unusual_structs(value))
+    struct = wire.Part(payload, 0, len(payload))
+    index = wire.index_object(struct)
+    for key in {*value, other}:
+        found = wire.find_part(struct, key)
+        assert (found is not None) is (key in value) is (key in index)
+        if found is not None:
+            assert wire.decode_part(found) == value[key]
+
+
+@given(OBJECTS)
+def test_an_object_that_is_opened_has_the_parts_it_decodes_to(value: Object) -> None:
+    """Level by level is the same as at once; nothing else can be opened."""
+    payload = wire.encode_struct(value)
+    for key, part in wire.index_struct(payload).items():
+        below, item = wire.open_part(part), value[key]
+        assert (below is not None) is isinstance(item, dict)
+        if below is not None and isinstance(item, dict):
+            parts = wire.index_object(below)
+            assert {name: wire.decode_part(parts[name], depth=3) for name in parts} == item
+
+
 @given(st.data(), OBJECTS)
 def test_dropping_managed_fields_takes_any_layout(data: st.DataObject, value: Object) -> None:
     """The way that skips managedFields reads the same bytes as the one that does not."""

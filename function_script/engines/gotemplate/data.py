@@ -120,12 +120,20 @@ def _resource(entry: object, take: Take) -> dict[str, object]:
     resource = entry.get("resource")
     if resource:
         lazily = isinstance(resource, Lazy)
-        made["resource"] = _each(resource, take) if lazily else take(resource)
+        made["resource"] = _parts(resource, take) if lazily else take(resource)
     if entry.get("connection_details"):
         made["connectionDetails"] = _to_base64(entry["connection_details"])
     if "ready" in entry:
         made["ready"] = entry["ready"]
     return made
+
+
+def _parts(resource: Lazy, take: Take) -> Shelf:
+    return Shelf({name: partial(_part, resource, name, take) for name in resource})
+
+
+def _part(resource: Lazy, name: str, take: Take) -> object:
+    return take(resource.plain(name))
 
 
 def _groups(groups: object, take: Take, *, instead: Builder = lambda: ABSENT) -> object:

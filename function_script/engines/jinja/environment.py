@@ -127,20 +127,23 @@ class Environment(ImmutableSandboxedEnvironment):
 
     def getattr(self, obj: object, attribute: str) -> object:
         """``obj.attribute``; the key of an object comes first."""
-        if type(obj) is dict or type(obj) is Lazy:
-            try:
-                return obj[attribute]
-            except KeyError:
-                pass
-        return lookups.attribute(obj, attribute, self.undefined)
+        if type(obj) is dict:
+            found: Mapping[str, object] = obj
+        elif type(obj) is Lazy:
+            found = obj.kept
+        else:
+            return lookups.attribute(obj, attribute, self.undefined)
+        try:
+            return found[attribute]
+        except KeyError:
+            return lookups.attribute(obj, attribute, self.undefined)
 
     def getitem(self, obj: object, argument: object) -> object:
         """``obj[argument]``."""
-        if (type(obj) is dict or type(obj) is Lazy) and type(argument) is str:
-            try:
-                return obj[argument]
-            except KeyError:
-                pass
+        if type(argument) is str:
+            return self.getattr(obj, argument)
+        if type(argument) is int and type(obj) is list and 0 <= argument < len(obj):
+            return obj[argument]
         return lookups.item(obj, argument, self.undefined)
 
     def call(  # type: ignore[override] # positional only, so that no named argument can clash

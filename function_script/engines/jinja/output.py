@@ -17,6 +17,7 @@ from jinja2 import Undefined
 from function_script.engines.jinja.budget import MAX_INTEGER
 from function_script.engines.jinja.problems import BudgetError, MissingError, RenderError, a
 from function_script.engines.jinja.undefined import Absent
+from function_script.program import Lazy, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,6 +102,9 @@ def settled(budget: Budget, value: object, depth: int = _MAX_DEPTH) -> Value:
         return _settled_float(value)
     if depth == 0:
         raise BudgetError(f"a value nested more than {_MAX_DEPTH} levels deep")
+    if type(value) is Lazy:
+        # All of it is wanted, which is less work at once than key by key.
+        value = plain(value)
     if isinstance(value, Mapping):
         _charge(budget, len(value))
         return {_key(key): settled(budget, item, depth - 1) for key, item in value.items()}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from function_script.program import plain
+from function_script.program import Lazy, plain
 
 if TYPE_CHECKING:
     from function_script.values import Object, Readable, Value
@@ -102,10 +102,16 @@ def _tree(wanted: Paths, here: Path) -> _Tree | None:
 
 def _select(value: Mapping[str, Readable], tree: _Tree | None) -> Object:
     if tree is None:
-        return {key: plain(item) for key, item in value.items()}
+        return {key: _whole(value, key) for key in value}
     keys = value if ANY in tree else [key for key in tree if key in value]
-    return {key: _selected(value[key], tree[key if key in tree else ANY]) for key in keys}
+    return {key: _selected(value, key, tree[key if key in tree else ANY]) for key in keys}
 
 
-def _selected(value: Readable, tree: _Tree | None) -> Value:
-    return plain(value) if tree is None else _select(cast("Mapping[str, Readable]", value), tree)
+def _selected(value: Mapping[str, Readable], key: str, tree: _Tree | None) -> Value:
+    if tree is None:
+        return _whole(value, key)
+    return _select(cast("Mapping[str, Readable]", value[key]), tree)
+
+
+def _whole(value: Mapping[str, Readable], key: str) -> Value:
+    return value.plain(key) if isinstance(value, Lazy) else plain(value[key])
