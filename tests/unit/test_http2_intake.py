@@ -7,8 +7,8 @@ import asyncio
 from function_script.server.http2.intake import BUFFER_BYTES, Intake
 
 
-class Hearer(asyncio.Protocol):
-    """Keeps what it is told."""
+class Hearer:
+    """Keeps copies of what it is told."""
 
     def __init__(self) -> None:
         self.heard: list[bytes] = []
@@ -17,8 +17,8 @@ class Hearer(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:  # noqa: ARG002 - the protocol
         self.told.append("made")
 
-    def data_received(self, data: bytes) -> None:
-        self.heard.append(data)
+    def data_received(self, data: memoryview) -> None:
+        self.heard.append(bytes(data))
 
     def connection_lost(self, error: Exception | None) -> None:
         self.told.append(f"lost: {error}")

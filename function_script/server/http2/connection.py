@@ -109,13 +109,13 @@ class Connection(asyncio.Protocol):
         self._out.flush()
         self._house.join(self)
 
-    def data_received(self, data: bytes) -> None:
-        """Handle the frames that are complete."""
+    def data_received(self, data: bytes | memoryview) -> None:
+        """Handle the frames that are complete; nothing is kept of ``data`` but copies."""
         if self._is_over:
             return
         self._was_heard = self._out.is_gathering = True
         try:
-            self._rest = self._read(self._rest + data if self._rest else data)
+            self._rest = self._read(b"".join((self._rest, data)) if self._rest else data)
         except GoAwayError as fault:
             self._end(fault.code, str(fault))
         self._out.is_gathering = False
@@ -159,7 +159,7 @@ class Connection(asyncio.Protocol):
 
     # Frames.
 
-    def _read(self, data: bytes) -> bytes:
+    def _read(self, data: bytes | memoryview) -> bytes:
         """Handle the frames in ``data``; what is left is the start of the next."""
         at, size = 0, len(data)
         if not self._has_preface:
@@ -167,7 +167,7 @@ class Connection(asyncio.Protocol):
             if data[:at] != frames.PREFACE[:size]:
                 raise GoAwayError(Code.PROTOCOL_ERROR, "this is not HTTP/2")
             if size < at:
-                return data
+                return bytes(data)
             self._has_preface = True
         view, unpack = memoryview(data), frames.HEAD.unpack_from
         while size - at >= frames.HEAD_BYTES:
@@ -180,7 +180,7 @@ class Connection(asyncio.Protocol):
             payload = view[at + frames.HEAD_BYTES : end]
             self._dispatch(kind, flags, number & frames.STREAM_MASK, payload)
             at = end
-        return data[at:]
+        return bytes(view[at:])
 
     def _dispatch(self, kind: int, flags: int, number: int, payload: memoryview) -> None:
         if self._blocks.is_open and kind != frames.CONTINUATION:

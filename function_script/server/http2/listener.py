@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from function_script.server.http2.heads import Head
+    from function_script.server.http2.intake import Inner
     from function_script.server.http2.stream import Call, Stream
     from function_script.server.tls import Certificates
     from function_script.server.transport import Service
@@ -43,7 +44,7 @@ class Port:
         self,
         loop: asyncio.AbstractEventLoop,
         router: Router,
-        security: Callable[[asyncio.Protocol], asyncio.Protocol] | None,
+        security: Callable[[Connection], Inner] | None,
     ) -> None:
         self._loop = loop
         self._router = router
@@ -234,13 +235,13 @@ class Http2:
 
 def _security(
     certificates: Certificates, loop: asyncio.AbstractEventLoop
-) -> Callable[[asyncio.Protocol], asyncio.Protocol]:
+) -> Callable[[Connection], Inner]:
     """What puts TLS before a connection, always with the newest certificates."""
     from function_script.server.http2 import secure  # noqa: PLC0415 - slow to import
 
     context = secure.context(certificates.content)
 
-    def protect(connection: asyncio.Protocol) -> asyncio.Protocol:
+    def protect(connection: Connection) -> Inner:
         nonlocal context
         if certificates.renew():
             context = secure.context(certificates.content)

@@ -101,7 +101,7 @@ class Secure(asyncio.Protocol):
         """Wait for the client's hello."""
         self._transport = cast("asyncio.Transport", transport)
 
-    def data_received(self, data: bytes) -> None:
+    def data_received(self, data: bytes | memoryview) -> None:
         """Decrypt; whatever breaks TLS ends the connection."""
         try:
             self._tls.bio_write(data)
