@@ -58,9 +58,11 @@ class House:
 
 
 def feed(loop: asyncio.AbstractEventLoop, data: bytes, size: int) -> tuple[Connection, Sink]:
-    """A connection that was sent ``data`` in pieces."""
+    """A connection that was sent ``data`` in pieces, each in memory that is used again."""
     connection, sink = Connection(House(), loop), Sink()
     connection.connection_made(sink)  # type: ignore[arg-type] # as much of a transport as it needs
     for at in range(0, len(data), size):
-        connection.data_received(data[at : at + size])
+        piece = bytearray(data[at : at + size])
+        connection.data_received(memoryview(piece))
+        piece[:] = bytes(len(piece))
     return connection, sink
