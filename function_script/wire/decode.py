@@ -143,13 +143,9 @@ def find_part(struct: Part, key: str) -> Part | None:
                 found = Part(data, value, stop)
             position = stop
         else:
-            fields = Fields(data, position, end)
-            fields.next()
-            if fields.is_field(1, LENGTH):
-                name, part = read_entry(data, fields.start, fields.end)
-                if name == key:
-                    found = part
-            position = fields.end
+            name, part, position = _unusual_entry(data, position, end)
+            if part is not None and name == key:
+                found = part
     return found
 
 
@@ -190,13 +186,20 @@ def _entries(struct: Part) -> dict[str, Part]:
             found[_key(data, key_start, key_end)] = Part(data, value, stop)
             position = stop
         else:
-            fields = Fields(data, position, end)
-            fields.next()
-            if fields.is_field(1, LENGTH):
-                key, part = read_entry(data, fields.start, fields.end)
+            key, part, position = _unusual_entry(data, position, end)
+            if part is not None:
                 found[key] = part
-            position = fields.end
     return found
+
+
+def _unusual_entry(data: bytes, position: int, end: int) -> tuple[str, Part | None, int]:
+    """Key and Value of an entry in any form, and where it ends; no Value for another field."""
+    fields = Fields(data, position, end)
+    fields.next()
+    if not fields.is_field(1, LENGTH):
+        return "", None, fields.end
+    key, part = read_entry(data, fields.start, fields.end)
+    return key, part, fields.end
 
 
 def _object(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> Object:
@@ -211,12 +214,9 @@ def _object(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> Obj
             decoded[key] = _value(data, value, stop, depth + 1, sort=sort)
             position = stop
         else:
-            fields = Fields(data, position, end)
-            fields.next()
-            position = fields.end
-            if not fields.is_field(1, LENGTH):
+            key, part, position = _unusual_entry(data, position, end)
+            if part is None:
                 continue
-            key, part = read_entry(data, fields.start, fields.end)
             decoded[key] = _value(part.data, part.start, part.end, depth + 1, sort=sort)
         is_sorted = is_sorted and last <= key
         last = key
