@@ -27,11 +27,14 @@ test: .venv/dev ## Run the whole test suite
 	@$(BIN)/python -m pytest -q -n 2 -m "not serial"
 	@$(BIN)/python -m pytest -q -m serial
 
+# Commands that tests start in this directory must not find the sources there instead.
+COMPILED = PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/compiled/lib
+
 test-compiled: .venv/dev ## Run the whole test suite once more with the way of a request compiled
 	@rm -rf build/compiled
 	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
-	@PYTHONPATH=$(CURDIR)/build/compiled/lib $(BIN)/pytest -q -n 2 --compiled -m "not serial"
-	@PYTHONPATH=$(CURDIR)/build/compiled/lib $(BIN)/pytest -q --compiled -m serial
+	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial"
+	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial
 
 lint: .venv/dev ## Check style, types and floors only
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports

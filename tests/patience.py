@@ -8,13 +8,15 @@ machine, and are stretched for others.
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 PATIENCE_SECONDS = 60.0
 SLACK_SECONDS = 10.0
@@ -24,6 +26,11 @@ _BUSY_SECONDS = 0.1
 _YARDSTICK_SECONDS = 0.025
 # What neighbours on the same cores and caches cost, beyond what the yardstick meets.
 _NEIGHBOURS = 3.0
+# What starts, imports and exits, as a command does; its CPU seconds on that same machine.
+_YARDSTICK_PROCESS = ("-I", "-c", "import asyncio, ctypes, decimal, doctest, ssl, tarfile")
+_YARDSTICK_PROCESS_SECONDS = 0.085
+# A bound holds when it is kept once in so many rounds: others can only lengthen what they meet.
+_ROUNDS = 20
 
 
 def wait_until(holds: Callable[[], object]) -> None:
@@ -57,6 +64,31 @@ def _cpu_seconds(pid: int) -> float:
 def stretched(seconds: float) -> float:
     """The bound for a test beside others, of what takes less CPU time than that alone."""
     return seconds * slower() * _NEIGHBOURS
+
+
+def takes_less(command: Sequence[str], limit_seconds: float) -> bool:
+    """Tell whether this Python, run with these arguments, takes less CPU time than that.
+
+    Children of the process are included. A yardstick process runs before each: what slows the
+    machine down in these very moments stretches the limit.
+    """
+    least = yardstick = float("inf")
+    for _ in range(_ROUNDS):
+        yardstick = min(yardstick, _process_seconds(_YARDSTICK_PROCESS))
+        least = min(least, _process_seconds(command))
+        if least < limit_seconds * max(1.0, yardstick / _YARDSTICK_PROCESS_SECONDS):
+            return True
+    return False
+
+
+def _process_seconds(arguments: Sequence[str]) -> float:
+    """CPU seconds of one run of Python, which must succeed."""
+    command = [sys.executable, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status
+    assert status == 0, command
+    return usage.ru_utime + usage.ru_stime
 
 
 @cache

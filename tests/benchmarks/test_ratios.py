@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # On a busy machine the rounds may take a while.
 pytestmark = [pytest.mark.serial, pytest.mark.timeout(600)]
 ROUNDS = 7
+# What others do to one side in a few rounds, they do not do in all of these.
+MOST_ROUNDS = 40
 LANGUAGES = ["jinja", "starlark"]
 
 
@@ -53,10 +55,15 @@ def cost(language: str, workload: Workload) -> Callable[[], float]:
     return measured
 
 
-def ratio(first: Callable[[], float], second: Callable[[], float]) -> float:
-    """The least of the first by the least of the second."""
-    pairs = [(first(), second()) for _ in range(ROUNDS)]
-    return min(pair[0] for pair in pairs) / min(pair[1] for pair in pairs)
+def is_within(most: float, first: Callable[[], float], second: Callable[[], float]) -> bool:
+    """Tell whether the least of the first is at most so many times the least of the second."""
+    firsts, seconds = [], []
+    for number in range(MOST_ROUNDS):
+        firsts.append(first())
+        seconds.append(second())
+        if number >= ROUNDS and min(firsts) <= most * min(seconds):
+            return True
+    return False
 
 
 few = partial(Workload, few=True, new=False)
@@ -69,7 +76,7 @@ def test_cost_grows_with_what_is_touched_and_not_with_the_state(language: str) -
     many = cost(language, few(observed=500, produced=3))
     three = cost(language, few(observed=3, produced=3))
     # The plain codec takes more for the index, which has every resource.
-    assert ratio(many, three) <= (5 if wire.is_compiled() else 12)
+    assert is_within(5 if wire.is_compiled() else 12, many, three)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -77,7 +84,7 @@ def test_what_is_not_touched_is_not_decoded(language: str) -> None:
     """Touching 3 of 500 costs a fraction of touching all."""
     three = cost(language, few(observed=500, produced=3))
     all_of_them = cost(language, every(observed=500, produced=3))
-    assert ratio(three, all_of_them) <= 1 / 4
+    assert is_within(1 / 4, three, all_of_them)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -85,7 +92,7 @@ def test_known_documents_cost_less_than_new_ones(language: str) -> None:
     """What was composed before is neither parsed nor checked nor encoded again."""
     known = cost(language, Workload(observed=0, produced=100, new=False))
     new = cost(language, Workload(observed=0, produced=100, new=True))
-    assert ratio(known, new) <= 2 / 3
+    assert is_within(2 / 3, known, new)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -93,7 +100,7 @@ def test_cost_is_linear_in_what_is_produced(language: str) -> None:
     """Eight times the resources cost about eight times as much, and not sixty-four times."""
     many = cost(language, Workload(observed=0, produced=400, new=False))
     some = cost(language, Workload(observed=0, produced=50, new=False))
-    assert ratio(many, some) <= 12
+    assert is_within(12, many, some)
 
 
 def test_the_way_to_a_worker_costs_little_for_large_requests() -> None:
@@ -107,4 +114,4 @@ def test_the_way_to_a_worker_costs_little_for_large_requests() -> None:
                 assert isinstance(pool.run(data, 10.0), Answered)
             return time.process_time() - began
 
-        assert ratio(partial(relayed, 1_900_000), partial(relayed, 14_000)) <= 20
+        assert is_within(20, partial(relayed, 1_900_000), partial(relayed, 14_000))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +22,12 @@ def test_a_short_soak_is_borne(tmp_path: Path, flags: list[str]) -> None:
     output = tmp_path / "soak.json"
     load = ["--minutes", "0.07", "--rate", "10", "--hostile-rate", "2", "--kill-every", "0.7"]
     command = [sys.executable, "soak.py", *load, *flags, "--zygote-every", "2"]
+    # The whole suite may run with a path that leaves out the script's own directory.
+    path = os.pathsep.join(filter(None, (str(BENCHMARKS), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
         [*command, "--output", str(output)],
         cwd=BENCHMARKS,
+        env=os.environ | {"PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,

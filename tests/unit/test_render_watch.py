@@ -192,16 +192,18 @@ def test_what_is_rendered_is_validated_again(tmp_path: Path) -> None:
 
 @pytest.mark.serial
 def test_a_change_is_shown_at_once(tmp_path: Path) -> None:
-    """At most 150 ms pass from the write to the difference."""
-    seconds = []
+    """At most 150 ms pass from the write to the difference, when nobody else is in the way."""
+    least = PATIENCE_SECONDS
     with watching(tmp_path) as watch:
-        for number in range(5):
+        for number in range(20):
             old, new = (f"name: demo{n or ''}" for n in (number, number + 1))
             watch.replace("xr.yaml", old, new)
             begin = time.perf_counter()
             watch.wait_for("stdout", "+++ nothing")
-            seconds.append(time.perf_counter() - begin)
-    assert min(seconds) < 0.15 * slower()
+            least = min(least, time.perf_counter() - begin)
+            if least < 0.15:
+                return
+    assert least < 0.15 * slower()
 
 
 A: Object = {"kind": "A", "metadata": {"name": "a"}, "spec": {"x": 1}}
