@@ -111,9 +111,9 @@ def _result(reply: str, script: build.Script, limits: Limits) -> Returned:
             f"cannot read the result of main: {size:,} bytes of JSON "
             f"are more than the limit of {limits.output_bytes:,}"
         )
-    # The bridge puts each desired resource on a line of its own.
+    # The bridge puts each desired resource on a line of its own, behind a brace or a comma.
     before, *lines = reply.split("\n")
-    after = lines.pop() if lines else ""
+    after = "{" + lines.pop() if lines else ""
     try:
         value = cast("Object", orjson.loads(before + after))
     except orjson.JSONDecodeError as error:
@@ -121,7 +121,7 @@ def _result(reply: str, script: build.Script, limits: Limits) -> Returned:
     return Returned(
         value=value,
         span=script.span,
-        resources=[line.lstrip(",") for line in lines if line],
+        resources=[line[1:] for line in lines],
         locate=partial(_locate, script),
     )
 
