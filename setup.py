@@ -36,7 +36,7 @@ MODULES = (
     *(Path("sandbox", "switchboard"), Path("server", "answering")),
     *(Path("documents", name) for name in ("simple", "memo", "stream")),
     *(Path("contribution", name) for name in ("names", "order", "sanitize")),
-    *(Path("contribution", name) for name in ("rendered", "returned")),
+    *(Path("contribution", name) for name in ("annotations", "composed", "rendered", "returned")),
     *(Path(name) for name in ("fields", "objects", "request", "desired", "response")),
 )
 SETTING = os.environ.get("FUNCTION_SCRIPT_COMPILE", "")

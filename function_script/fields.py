@@ -59,7 +59,9 @@ class Fields:
 
     def refuse_unknown(self, *known: str, hint: str | None = None) -> None:
         """Note every field that is not ``known``, with the nearest name that is."""
-        for key in sorted(self.value.keys() - known):
+        unknown = [key for key in self.value if key not in known]
+        unknown.sort()
+        for key in unknown:
             near = nearest(key, known)
             advice = f'did you mean "{near}"?' if near else hint
             self.problems.add(self.at(key), "unknown field", hint=advice)

@@ -178,6 +178,14 @@ def _limit(argument: bytes) -> bytes:
     return str(resource.getrlimit(getattr(resource, argument.decode()))[0]).encode()
 
 
+def _fill(argument: bytes) -> bytes:
+    """How many pages the kernel had to bring for so many blocks of 1 MiB, taken and freed often."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10):
+        _ = [b"x" * MIB for _ in range(int(argument))]
+    return str(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before).encode()
+
+
 def _policy(_: bytes) -> bytes:
     """How the scheduler treats this process, see sched(7)."""
     return Path("/proc/self/stat").read_text().rpartition(")")[2].split()[38].encode()
@@ -215,6 +223,7 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "echo": _echo,
     "environment": _environment,
     "files": _files,
+    "fill": _fill,
     "forge": _forge,
     "hoard": _hoard,
     "leave": _leave,

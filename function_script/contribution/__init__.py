@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from function_script import documents
 from function_script.contribution import deferral, peer, remembered, warnings
+from function_script.contribution.composed import Composed
 from function_script.contribution.dialects import OURS
 from function_script.contribution.places import path_of
 from function_script.contribution.rendered import combined, from_documents
 from function_script.contribution.returned import from_response
 from function_script.contribution.shapes import (
-    Composed,
     Composite,
     Contribution,
     Deferred,

@@ -152,7 +152,7 @@ def _without_lines(text: str, piece: _Piece) -> str:
 def _identify(found: _Found, gap: Gap, xr: Object, dialect: Dialect) -> Deferred:
     """Which document is withheld; nothing that says so may have a gap itself."""
     kinds = api_version_and_kind(found.document)
-    key = dialect.annotation("composition-resource-name")
+    key = dialect.annotations.name
     name = find_path(found.document, ("metadata", "annotations", key))
     if found.word and any(found.word in str(part) for part in (*kinds, name)):
         raise _vague(gap, "it is part of the name or the kind of a document")

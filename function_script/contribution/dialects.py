@@ -6,8 +6,9 @@ Read by everything that looks at documents; a dialect says what differs, and rea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from function_script.contribution.annotations import Annotations
 from function_script.contribution.returned import from_response
 
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from function_script.contribution.shapes import Contribution
     from function_script.fields import Fields
     from function_script.values import Object, Value
-
-
-# What is read from annotations of composed resources where others with the prefix mean nothing.
-_READ: Final = ("composition-resource-name", "ready", "merge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,23 +31,13 @@ class Dialect:
     readiness, and refuses those it does not know.
     """
 
-    prefix: str
+    annotations: Annotations
     meta_api_version: str
     kinds: Mapping[str, Callable[[Fields], Contribution]]
     replaces: bool
     keeps_empty: bool
     lenient: bool
     orders: bool
-
-    def reads(self, annotation: str) -> bool:
-        """Whether an annotation of a composed resource is meant for us, and goes no further."""
-        if self.lenient:
-            return annotation in {self.annotation(name) for name in _READ}
-        return annotation.startswith(f"{self.prefix}/")
-
-    def annotation(self, name: str) -> str:
-        """The annotation key of that name, such as ``ready``."""
-        return f"{self.prefix}/{name}"
 
 
 def _reader(
@@ -76,7 +63,7 @@ def _composite(field: str, value: Value) -> Object:
 
 
 OURS = Dialect(
-    prefix="script.fn.crossplane.io",
+    annotations=Annotations("script.fn.crossplane.io", claims_all=True),
     meta_api_version="meta.script.fn.crossplane.io/v1beta1",
     replaces=False,
     keeps_empty=False,

@@ -15,32 +15,28 @@ from function_script.readiness import parse_rule
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from function_script.contribution.annotations import Annotations
     from function_script.fields import Fields
 
-DEPENDS_ON = "depends-on"
-READY_WHEN = "ready-when"
-USAGES = "usages"
 _FLAGS = {"True": True, "False": False}
-_KNOWN = ("composition-resource-name", "ready", "merge", DEPENDS_ON, READY_WHEN, USAGES)
 
 
-def refuse_unknown(stated: Fields, prefix: str) -> None:
+def refuse_unknown(stated: Fields, texts: dict[str, str], keys: Annotations) -> None:
     """Note every annotation that is meant for us and that we do not know."""
-    for key in stated.value:
-        name = key.removeprefix(f"{prefix}/")
-        if name != key and name not in _KNOWN:
-            near = nearest(name, _KNOWN)
-            hint = f'did you mean "{near}"?' if near else f"there are {', '.join(_KNOWN)}"
-            stated.problems.add(stated.at(key), "unknown annotation", hint=hint)
+    for key in keys.unknown_in(texts):
+        known = tuple(name.rpartition("/")[2] for name in keys.known)
+        near = nearest(key.rpartition("/")[2], known)
+        hint = f'did you mean "{near}"?' if near else f"there are {', '.join(known)}"
+        stated.problems.add(stated.at(key), "unknown annotation", hint=hint)
 
 
-def from_annotations(stated: Fields, prefix: str) -> Order | None:
-    """The order in annotations ``PREFIX/depends-on``, ``…/ready-when``, ``…/usages``."""
-    names = tuple(f"{prefix}/{name}" for name in (DEPENDS_ON, READY_WHEN, USAGES))
-    if not any(name in stated.value for name in names):
+def from_annotations(stated: Fields, keys: Annotations) -> Order | None:
+    """The order in the annotations ``depends-on``, ``ready-when`` and ``usages``."""
+    depends_on, ready_when, usages = keys.depends_on, keys.ready_when, keys.usages
+    said = stated.value
+    if depends_on not in said and ready_when not in said and usages not in said:
         return None
-    depends_on, ready_when, usages = names
-    _refuse_both(stated, f"{prefix}/ready", ready_when)
+    _refuse_both(stated, keys.ready, ready_when)
     texts = str(stated.value.get(depends_on, "")).replace("\n", ",").split(",")
     if depends_on in stated.value and not any(map(str.strip, texts)):
         stated.problems.add(stated.at(depends_on), "must name a resource")
@@ -53,7 +49,8 @@ def from_annotations(stated: Fields, prefix: str) -> Order | None:
 
 def from_entry(entry: Fields) -> Order | None:
     """The order in ``depends_on`` (a list of texts), ``ready_when`` and ``usages``."""
-    if not entry.value.keys() & {"depends_on", "ready_when", "usages"}:
+    stated = entry.value
+    if "depends_on" not in stated and "ready_when" not in stated and "usages" not in stated:
         return None
     _refuse_both(entry, "ready", "ready_when")
     texts = entry.value.get("depends_on")

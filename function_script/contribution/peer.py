@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from function_script import conditions, wire
 from function_script.contribution import warnings
+from function_script.contribution.annotations import Annotations
 from function_script.contribution.dialects import Dialect
 from function_script.contribution.returned import STATUS, TARGET
 from function_script.contribution.shapes import Composite, Contribution
@@ -180,7 +181,7 @@ def _labels(item: Fields) -> dict[str, str] | None:
 
 
 PEER = Dialect(
-    prefix=PREFIX,
+    annotations=Annotations(PREFIX, claims_all=False),
     meta_api_version=f"meta.{PREFIX}/v1alpha1",
     replaces=True,
     keeps_empty=True,

@@ -37,7 +37,7 @@ _memo: Memo[shapes.Contribution] = Memo(_MEMO_BYTES)
 def key_of(text: str, xr: Object, dialect: Dialect, limits: Limits) -> Key:
     """The key for a rendered text, read in a dialect within limits."""
     bounds = (limits.documents, limits.nodes, limits.depth)
-    return Key(text, dialect.prefix, objects.api_version_and_kind(xr), bounds)
+    return Key(text, dialect.annotations.prefix, objects.api_version_and_kind(xr), bounds)
 
 
 def find(key: Key) -> shapes.Contribution | None:

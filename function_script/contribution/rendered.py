@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script.contribution import order, shapes, warnings
+from function_script.contribution.composed import Composed
 from function_script.contribution.places import path_of
 from function_script.contribution.returned import READY
 from function_script.contribution.sanitize import as_written, composed_object
@@ -47,9 +48,7 @@ class _Stated:
     Most documents are one of these, so it is much less than a whole Contribution.
     """
 
-    def __init__(
-        self, name: str, entry: shapes.Composed, results: tuple[wire.Result, ...] = ()
-    ) -> None:
+    def __init__(self, name: str, entry: Composed, results: tuple[wire.Result, ...] = ()) -> None:
         self.name = name
         self.entry = entry
         self.results = results
@@ -66,10 +65,12 @@ def from_documents(
 ) -> shapes.Contribution:
     """Read every document; raises one DocumentError with all that is wrong, each at its place."""
     gathering = _Gathering(dialect, locate)
+    prefix = dialect.annotations.prefix
     for document in documents:
         problems = Problems()
-        stated = _memo.find((dialect.prefix, document.key))
-        read = _read(document, xr, dialect, problems) if stated is None else stated
+        key = (prefix, document.key)
+        stated = _memo.find(key)
+        read = _read(document, xr, dialect, problems, key) if stated is None else stated
         if isinstance(read, _Stated):
             gathering.add_stated(read, document, problems)
         else:
@@ -86,7 +87,7 @@ class _Gathering:
         self._locate = locate
         self._found: list[Diagnostic] = []
         self._doubts: list[Callable[[], Diagnostic]] = []
-        self._composed: dict[str, shapes.Composed] = {}
+        self._composed: dict[str, Composed] = {}
         self._parts: list[shapes.Contribution] = []
         self._places: dict[str, Callable[[], Span | None]] = {}
         self._lines: dict[tuple[str, str], int] = {}
@@ -154,7 +155,7 @@ def _told(doubts: Sequence[Callable[[], Diagnostic]]) -> list[Diagnostic]:
 
 
 def _place(document: Document, dialect: Dialect) -> Callable[[], Span | None]:
-    path = ("metadata", "annotations", dialect.annotation(order.DEPENDS_ON))
+    path = ("metadata", "annotations", dialect.annotations.depends_on)
     return lambda: document.span(path)
 
 
@@ -168,9 +169,12 @@ def _diagnostics(problems: Problems, document: Document) -> list[Diagnostic]:
 
 
 def _read(
-    document: Document, xr: Object, dialect: Dialect, problems: Problems
+    document: Document,
+    xr: Object,
+    dialect: Dialect,
+    problems: Problems,
+    key: tuple[str, str],
 ) -> _Stated | shapes.Contribution:
-    key = (dialect.prefix, document.key)
     read = _part(Fields(document.value, "", problems), xr, dialect, key)
     if isinstance(read, _Stated):
         if not problems.texts:
@@ -188,7 +192,7 @@ def _part(
     kind = document.text("kind", required=True) or ""
     metadata = document.object("metadata")
     annotations = (metadata.texts("annotations") if metadata is not None else None) or {}
-    if dialect.annotation(_NAME) in annotations:
+    if dialect.annotations.name in annotations:
         return _composed(document, annotations, dialect, key)
     if api_version == dialect.meta_api_version:
         return _meta(document, kind, dialect)
@@ -202,7 +206,7 @@ def _part(
 def _refuse_nameless(
     document: Fields, xr: Object, annotations: dict[str, str], dialect: Dialect
 ) -> None:
-    resource_name = dialect.annotation(_NAME)
+    resource_name = dialect.annotations.name
     problem = f"metadata.annotations lacks {resource_name}"
     hint = "it names the composed resource; give each one a name of its own"
     if document.value.get("kind") == xr.get("kind"):
@@ -222,21 +226,22 @@ def _last_part(annotation: str) -> str:
 def _composed(
     document: Fields, annotations: dict[str, str], dialect: Dialect, key: Hashable
 ) -> _Stated:
-    name = annotations[dialect.annotation(_NAME)]
+    keys = dialect.annotations
+    name = annotations[keys.name]
     stated = Fields(dict(annotations), "metadata.annotations", document.problems)
     if not name:
-        stated.problems.add(stated.at(dialect.annotation(_NAME)), "must not be empty")
+        stated.problems.add(stated.at(keys.name), "must not be empty")
     if dialect.orders:
-        order.refuse_unknown(stated, dialect.prefix)
-    replaces = stated.choice(dialect.annotation("merge"), _MERGE)
+        order.refuse_unknown(stated, annotations, keys)
+    replaces = stated.choice(keys.merge, _MERGE)
     advice = Problems() if dialect.lenient else None
     resource = composed_object(document) if advice is None else as_written(document, advice)
-    entry = shapes.Composed(
+    entry = Composed(
         resource=_without_ours(resource, dialect),
         keeps_nulls=dialect.lenient,
-        ready=stated.choice(dialect.annotation("ready"), READY, exact=dialect.lenient),
+        ready=stated.choice(keys.ready, READY, exact=dialect.lenient),
         replace=dialect.replaces if replaces is None else replaces,
-        order=order.from_annotations(stated, dialect.prefix) if dialect.orders else None,
+        order=order.from_annotations(stated, keys) if dialect.orders else None,
         key=key,
     )
     results = warnings.of_names(name, advice) if advice is not None else ()
@@ -245,9 +250,9 @@ def _composed(
 
 def _without_ours(resource: Object, dialect: Dialect) -> Object:
     """Without the annotations that are meant for us."""
-    metadata = resource["metadata"]
+    metadata, keys = resource["metadata"], dialect.annotations
     if isinstance(metadata, dict) and isinstance(annotations := metadata["annotations"], dict):
-        kept = {key: text for key, text in annotations.items() if not dialect.reads(key)}
+        kept = {key: text for key, text in annotations.items() if not keys.are_meant_by(key)}
         metadata["annotations"] = kept
         if not kept and not dialect.keeps_empty:
             del metadata["annotations"]
@@ -265,7 +270,7 @@ def _composite(
         composite=shapes.Composite(
             status=None if status is None else status.value,
             as_written=dialect.lenient,
-            ready=stated.choice(dialect.annotation("ready"), READY, exact=dialect.lenient),
+            ready=stated.choice(dialect.annotations.ready, READY, exact=dialect.lenient),
         ),
         reads_xr=warnings.reads_xr(document.value),
     )
@@ -285,7 +290,7 @@ def _meta(document: Fields, kind: str, dialect: Dialect) -> shapes.Contribution:
 def combined(
     parts: Sequence[shapes.Contribution],
     *,
-    composed: dict[str, shapes.Composed] | None = None,
+    composed: dict[str, Composed] | None = None,
     places: dict[str, Callable[[], Span | None]] | None = None,
 ) -> shapes.Contribution:
     """All parts as one, beside ``composed`` and ``places``; later ones win where they differ."""

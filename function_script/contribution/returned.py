@@ -14,6 +14,7 @@ import orjson
 
 from function_script import conditions, wire
 from function_script.contribution import order, shapes
+from function_script.contribution.composed import Composed
 from function_script.contribution.sanitize import composed_object
 from function_script.documents import Memo
 from function_script.fields import Fields, Problems
@@ -58,7 +59,7 @@ TARGET = {
 # Composed resources by their JSON text, of which an object takes about eight times the memory.
 _MEMO_BYTES = 12 << 20
 _BYTES_PER_CHARACTER = 8
-_memo: Memo[Mapping[str, shapes.Composed]] = Memo(_MEMO_BYTES)
+_memo: Memo[Mapping[str, Composed]] = Memo(_MEMO_BYTES)
 _ENTRY_FIELDS = (
     "resource",
     "ready",
@@ -111,7 +112,7 @@ def _content(fields: Fields, key: str) -> Object | None:
     return None if found is None else found.value
 
 
-def _composed(desired: Fields, texts: Sequence[str]) -> dict[str, shapes.Composed]:
+def _composed(desired: Fields, texts: Sequence[str]) -> dict[str, Composed]:
     desired.refuse_unknown("composite", "resources")
     resources = desired.object("resources")
     if resources is None:
@@ -123,7 +124,7 @@ def _composed(desired: Fields, texts: Sequence[str]) -> dict[str, shapes.Compose
     return composed
 
 
-def _read(text: str, path: str, problems: Problems) -> dict[str, shapes.Composed]:
+def _read(text: str, path: str, problems: Problems) -> dict[str, Composed]:
     """The member in a JSON text; remembered when nothing is wrong with it."""
     member = Fields(orjson.loads(f"{{{text}}}"), path, Problems())
     found = _entries(member, key=text)
@@ -134,16 +135,16 @@ def _read(text: str, path: str, problems: Problems) -> dict[str, shapes.Composed
     return found
 
 
-def _entries(resources: Fields, key: str | None = None) -> dict[str, shapes.Composed]:
+def _entries(resources: Fields, key: str | None = None) -> dict[str, Composed]:
     composed = {}
     for name, entry in resources.members(nullable=True):
         if not name:
             resources.problems.add(resources.path, "a resource name must not be empty")
-        composed[name] = shapes.Composed(resource=None) if entry is None else _entry(entry, key)
+        composed[name] = Composed(resource=None) if entry is None else _entry(entry, key)
     return composed
 
 
-def _entry(entry: Fields, key: str | None) -> shapes.Composed:
+def _entry(entry: Fields, key: str | None) -> Composed:
     is_bare = "kind" in entry.value and "resource" not in entry.value
     hint = 'wrap the object: {"resource": {...}}' if is_bare else None
     # Connection details come with an echoed observed entry; Crossplane has no use for them.
@@ -154,7 +155,7 @@ def _entry(entry: Fields, key: str | None) -> shapes.Composed:
         body.text("apiVersion", required=True)
         body.text("kind", required=True)
     resource = {} if body is None else composed_object(body)
-    return shapes.Composed(resource=resource, ready=ready, key=key, order=order.from_entry(entry))
+    return Composed(resource=resource, ready=ready, key=key, order=order.from_entry(entry))
 
 
 def _composite(desired: Fields) -> shapes.Composite:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from function_script.wire import enums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Mapping
 
     from function_script import wire
+    from function_script.contribution.composed import Composed
     from function_script.readiness import Rule
     from function_script.source import Span
     from function_script.values import Object
@@ -52,26 +53,6 @@ class Deferred:
     subject: str
     missing: str
     span: Span | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Composed:
-    """One composed resource the step has an opinion on.
-
-    ``resource`` None: the step removes it; it may be shared, and hold null fields that mean
-    nothing, so it is not to be changed. ``replace``: it takes the place of an earlier step's
-    entry instead of merging into it. ``ready`` None: not said. ``key``: all that the entry was
-    read from, for whoever remembers what is derived from it; None: not worth remembering.
-    ``order`` None: nothing is said about what it waits for or when it is ready. ``keeps_nulls``:
-    null fields do mean something, and are sent.
-    """
-
-    resource: Object | None
-    ready: int | None = None
-    replace: bool = True
-    order: Order | None = None
-    keeps_nulls: bool = False
-    key: Hashable = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -142,9 +142,8 @@ def _readiness(
 
 
 def _judged(entry: Composed, name: str, world: World) -> Composed:
-    ready = enums.READY_TRUE if world.judge(name).is_ready else enums.READY_FALSE
-    key = None if entry.key is None else (entry.key, ready)
-    return replace(entry, ready=ready, key=key)
+    is_ready = world.judge(name).is_ready
+    return entry.judged(enums.READY_TRUE if is_ready else enums.READY_FALSE)
 
 
 def _unready(

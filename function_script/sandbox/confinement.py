@@ -26,6 +26,12 @@ _PAGE_BYTES = resource.getpagesize()
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _LIBC = ctypes.CDLL(None, use_errno=True)
+# Memory that a run has freed is kept for the next one, up to so much. By itself, the C library
+# gives blocks of 128 KiB and more back at once, and the kernel clears them when they are taken
+# anew: a third of the time of a script with a few hundred resources.
+_KEPT_BYTES = 16 * MIB
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
 
 
 def harden_zygote() -> None:
@@ -35,6 +41,7 @@ def harden_zygote() -> None:
     _lower(resource.RLIMIT_STACK, STACK_BYTES)
     _lower(resource.RLIMIT_CORE, 0)
     _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    _keep_freed_memory()
 
 
 def harden_worker(zygote: int) -> None:
@@ -102,6 +109,13 @@ class Alarm:
     def call_off(self) -> None:
         """The request has ended."""
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _keep_freed_memory() -> None:
+    # Of the GNU C library alone; others do as they please.
+    if hasattr(_LIBC, "mallopt"):
+        _LIBC.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+        _LIBC.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
 
 
 def _lower(limit: int, wanted: int) -> None:

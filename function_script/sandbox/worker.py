@@ -161,8 +161,10 @@ def _panic(text: str) -> Report:
     return Report(cause=Cause.CRASH, detail=text)
 
 
-# How Rust code says it: starlark allocates without asking and prints without looking.
+# How Rust code says it: starlark allocates without asking and prints without looking, and its
+# binding takes for granted that Python has room for a text.
 _PANICS = (
+    ("PyObject pointer is null", Cause.MEMORY),
     ("out of memory", Cause.MEMORY),
     ("AlignedSize", Cause.MEMORY),
     ("failed printing to stderr", Cause.OUTPUT),

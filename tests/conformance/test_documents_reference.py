@@ -14,7 +14,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "documents.m
 NAMES = [
     *(f"| `{kind}` |" for kind in OURS.kinds),
     *(f"| `{source}` |" for source in (origin.INLINE, origin.FILE_SYSTEM, *places.SECTIONS)),
-    f"`{OURS.prefix}/composition-resource-name`",
+    f"`{OURS.annotations.prefix}/composition-resource-name`",
     f"`{OURS.meta_api_version}`",
     f"`{OWN_REQUIREMENTS}`",
 ]

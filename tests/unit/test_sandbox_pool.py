@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
 import signal
 import struct
@@ -156,6 +158,7 @@ FAILURES = [
     (b"narrow 30 16 hoard", Cause.MEMORY, "needed more memory"),
     (b"signal 6", Cause.MEMORY, "needed more memory"),
     (b"panic out of memory", Cause.MEMORY, "needed more memory"),
+    (b"panic PyObject pointer is null", Cause.MEMORY, "needed more memory"),
     (b"panic failed printing to stderr: x", Cause.OUTPUT, "printed more than 64 KiB"),
     (b"panic Unrepresentable number", Cause.CRASH, "worker crashed: Unrepresentable number"),
     (b"shout", Cause.OUTPUT, "printed more than 64 KiB"),
@@ -179,6 +182,14 @@ def test_failures_are_explained(pool: Pool, command: bytes, cause: Cause, text: 
     limits = {Cause.MEMORY, Cause.OUTPUT}
     assert isinstance(failed.error, LimitError if cause in limits else SandboxError)
     assert answer(pool.run(b"echo next")) == "next"
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="not the GNU C library")
+def test_freed_memory_is_kept_for_the_next_run(pool: Pool) -> None:
+    """Taken again and again it is brought once, and not at every turn."""
+    megabytes, turns = 4, 10
+    pages = megabytes * MIB // mmap.PAGESIZE
+    assert int(answer(pool.run(f"fill {megabytes}".encode()))) < turns / 2 * pages
 
 
 def test_bugs_are_located_and_not_quoted(pool: Pool) -> None:
