@@ -7,6 +7,7 @@ when it first reads it. Bytes are text where they are UTF-8.
 from __future__ import annotations
 
 import base64
+from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -168,8 +169,28 @@ def _state(
 def _each(
     resources: Mapping[str, wire.Resource], resource: Callable[[wire.Resource], Lazy]
 ) -> Lazy:
-    ordered = dict.fromkeys(sorted(resources))
-    return Lazy.of(ordered, lambda name: resource(resources[name]))
+    return Lazy.of(_Names(resources), lambda name: resource(resources[name]))
+
+
+class _Names(Collection[str]):
+    """Names in their order, which is found out when somebody wants to see it."""
+
+    __slots__ = ("_names", "_ordered")
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+        self._ordered: list[str] | None = None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        if self._ordered is None:
+            self._ordered = sorted(self._names)
+        return iter(self._ordered)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def _resource(indexed: wire.Resource, *, read: Callable[[bytes], Readable]) -> Lazy:

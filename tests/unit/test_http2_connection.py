@@ -141,16 +141,18 @@ def test_a_silent_client_is_asked_and_then_left(connection: Connection, sink: Si
     assert sink.is_over
 
 
+@pytest.mark.parametrize("gives_back", [False, True])
 @pytest.mark.parametrize("size", [1, 10, 100])
 def test_what_was_read_may_change_afterwards(
-    connection: Connection, house: House, size: int
+    connection: Connection, house: House, size: int, *, gives_back: bool
 ) -> None:
-    """All connections are read into the same memory."""
+    """All connections are read into the same memory; what is left may come back in front."""
     block = Encoder().encode(HEAD)
     body = frame(0, 0, 1, message(b"a request")[:7]) + frame(0, 1, 1, message(b"a request")[7:])
     sent = PREFACE + frame(4, 0, 0) + frame(1, 0, 1, block[:5]) + frame(9, 4, 1, block[5:]) + body
     for at in range(0, len(sent), size):
-        piece = bytearray(sent[at : at + size])
+        rest = connection.take_rest() if gives_back else b""
+        piece = bytearray(rest + sent[at : at + size])
         connection.data_received(memoryview(piece))
         piece[:] = bytes(len(piece))
     assert [call.data for call in house.recorder.calls] == [b"a request"]

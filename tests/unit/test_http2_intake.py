@@ -13,12 +13,17 @@ class Hearer:
     def __init__(self) -> None:
         self.heard: list[bytes] = []
         self.told: list[str] = []
+        self.rest = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:  # noqa: ARG002 - the protocol
         self.told.append("made")
 
     def data_received(self, data: memoryview) -> None:
         self.heard.append(bytes(data))
+
+    def take_rest(self) -> bytes:
+        rest, self.rest = self.rest, b""
+        return rest
 
     def connection_lost(self, error: Exception | None) -> None:
         self.told.append(f"lost: {error}")
@@ -44,6 +49,20 @@ def test_what_one_connection_was_told_outlives_the_next_read_of_another() -> Non
     fill(Intake(second, buffer), b"something else")
     assert first.heard == [b"to the first"]
     assert second.heard == [b"something else"]
+
+
+def test_what_was_left_stands_in_front_of_what_comes_next() -> None:
+    """Whatever was read into the same memory meanwhile, and if nothing came at the first turn."""
+    buffer = memoryview(bytearray(BUFFER_BYTES))
+    inner = Hearer()
+    intake = Intake(inner, buffer)
+    fill(intake, b"a frame, and ha")
+    inner.rest = b"ha"
+    intake.get_buffer(-1)
+    fill(Intake(Hearer(), buffer), b"to somebody else")
+    fill(intake, b"lf of one")
+    fill(intake, b"the next")
+    assert inner.heard == [b"a frame, and ha", b"half of one", b"the next"]
 
 
 def test_everything_else_that_happens_to_the_socket_is_passed_on() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import os
 import signal
 import struct
@@ -182,14 +180,6 @@ def test_failures_are_explained(pool: Pool, command: bytes, cause: Cause, text: 
     limits = {Cause.MEMORY, Cause.OUTPUT}
     assert isinstance(failed.error, LimitError if cause in limits else SandboxError)
     assert answer(pool.run(b"echo next")) == "next"
-
-
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="not the GNU C library")
-def test_freed_memory_is_kept_for_the_next_run(pool: Pool) -> None:
-    """Taken again and again it is brought once, and not at every turn."""
-    megabytes, turns = 4, 10
-    pages = megabytes * MIB // mmap.PAGESIZE
-    assert int(answer(pool.run(f"fill {megabytes}".encode()))) < turns / 2 * pages
 
 
 def test_bugs_are_located_and_not_quoted(pool: Pool) -> None:

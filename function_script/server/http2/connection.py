@@ -121,6 +121,11 @@ class Connection(asyncio.Protocol):
         self._out.is_gathering = False
         self._out.flush()
 
+    def take_rest(self) -> bytes:
+        """The start of a frame that has not come in whole, for whoever gives it back in front."""
+        rest, self._rest = self._rest, b""
+        return rest
+
     def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002 - the protocol
         """Let go of everything."""
         self._is_over = True
@@ -286,8 +291,6 @@ class Connection(asyncio.Protocol):
 
     def _on_priority(self, _: int, number: int, payload: memoryview) -> None:
         self._credit.spend()
-        if number == 0:
-            raise GoAwayError(Code.PROTOCOL_ERROR, "PRIORITY of the connection")
         frames.check_priority(number, payload)
 
     def _on_reset(self, _: int, number: int, payload: memoryview) -> None:

@@ -128,6 +128,8 @@ def without_priority(flags: int, stream: int, payload: memoryview) -> tuple[memo
 
 def check_priority(stream: int, payload: memoryview) -> None:
     """A PRIORITY frame means nothing here, but it must be one."""
+    if stream == 0:
+        raise GoAwayError(Code.PROTOCOL_ERROR, "PRIORITY of the connection")
     if len(payload) != _PRIORITY_BYTES:
         raise ResetError(Code.FRAME_SIZE_ERROR)
     if read_number(payload) == stream:

@@ -20,6 +20,9 @@ class Inner(Protocol):
     def data_received(self, data: memoryview) -> None:
         """As asyncio calls it, with memory that the next read changes."""
 
+    def take_rest(self) -> bytes:
+        """What of the last data it could not use yet: the next begins with it."""
+
     def connection_lost(self, error: Exception | None) -> None:
         """As asyncio calls it."""
 
@@ -40,6 +43,7 @@ class Intake(asyncio.BufferedProtocol):
     def __init__(self, inner: Inner, buffer: memoryview) -> None:
         self._inner = inner
         self._buffer = buffer
+        self._rest = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Pass it on."""
@@ -47,11 +51,15 @@ class Intake(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the protocol
         """Room for what comes; it is read and taken before any other connection's turn."""
-        return self._buffer
+        # When nothing comes, there is another turn for the same rest.
+        self._rest = rest = self._rest or self._inner.take_rest()
+        self._buffer[: len(rest)] = rest
+        return self._buffer[len(rest) :]
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Pass on what came."""
-        self._inner.data_received(self._buffer[:nbytes])
+        """Pass on what was left and what came; to join them would copy a large request again."""
+        size, self._rest = len(self._rest) + nbytes, b""
+        self._inner.data_received(self._buffer[:size])
 
     def connection_lost(self, error: Exception | None) -> None:
         """Pass it on."""

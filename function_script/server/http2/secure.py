@@ -113,6 +113,10 @@ class Secure(asyncio.Protocol):
             self._push()
             self._transport.close()
 
+    def take_rest(self) -> bytes:
+        """Nothing: what is left of a record is kept below."""
+        return b""
+
     def connection_lost(self, error: Exception | None) -> None:
         """Pass it on."""
         self._limit.cancel()
