@@ -29,7 +29,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 # Memory that a run has freed is kept for the next one, up to so much. By itself, the C library
 # gives blocks of 128 KiB and more back at once, and the kernel clears them when they are taken
 # anew: a third of the time of a script with a few hundred resources.
-_KEPT_BYTES = 16 * MIB
+_KEPT_BYTES = 8 * MIB
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 
