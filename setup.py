@@ -33,10 +33,12 @@ MODULES = (
     *(Path("wire", name) for name in CODEC),
     *(Path("server", "http2", name) for name in HTTP2),
     *(Path("sandbox", name) for name in ("pace", "places", "turns", "suspects", "child", "crew")),
-    *(Path("sandbox", "switchboard"), Path("server", "answering")),
+    *(Path("sandbox", name) for name in ("frames", "report", "run", "worker")),
+    *(Path("sandbox", "switchboard"), Path("server", "answering"), Path("server", "records")),
     *(Path("documents", name) for name in ("simple", "memo", "stream")),
     *(Path("contribution", name) for name in ("names", "order", "sanitize")),
     *(Path("contribution", name) for name in ("annotations", "composed", "rendered", "returned")),
+    Path("engines", "starlark", "parts"),
     *(Path(name) for name in ("fields", "objects", "request", "desired", "response")),
 )
 SETTING = os.environ.get("FUNCTION_SCRIPT_COMPILE", "")

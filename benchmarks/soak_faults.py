@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import threading
 
 _WATCH_SECONDS = 2.0
+_LOOKS = 10
 
 
 class Sample(NamedTuple):
@@ -71,9 +72,11 @@ class Watcher:
     def work(self, stop: threading.Event) -> None:
         """Until ``stop``."""
         for _ in steadily(1 / _WATCH_SECONDS, stop):
-            # A process may end while it is looked at; the next look will do.
-            with suppress(OSError):
-                self.samples.append(self._look())
+            for _ in range(_LOOKS):
+                # A process may end while it is looked at; another look will do.
+                with suppress(OSError):
+                    self.samples.append(self._look())
+                    break
 
     def growth(self, field: str) -> float:
         """The last quarter's median to the first's; nothing was there before the first requests."""

@@ -7,7 +7,6 @@ when it first reads it. Bytes are text where they are UTF-8.
 from __future__ import annotations
 
 import base64
-from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from function_script.program import OWN_REQUIREMENTS, Lazy, Scope
 from function_script.wire import enums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from function_script.values import Object, Readable, Value
 
@@ -172,10 +171,8 @@ def _each(
     return Lazy.of(_Names(resources), lambda name: resource(resources[name]))
 
 
-class _Names(Collection[str]):
+class _Names:
     """Names in their order, which is found out when somebody wants to see it."""
-
-    __slots__ = ("_names", "_ordered")
 
     def __init__(self, names: Collection[str]) -> None:
         self._names = names

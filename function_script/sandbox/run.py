@@ -7,8 +7,8 @@ A state machine without a clock or a thread of its own: ``Pool`` drives it by wa
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from function_script.sandbox import outcome, report
 from function_script.sandbox.frames import Receipt
@@ -35,24 +35,33 @@ _GRACE_SECONDS = 0.1
 _MAX_PICKS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
     """What all runs of a pool share."""
 
-    limits: Limits
-    places: Places
-    crew: Crew
-    pace: Pace
-    suspects: Suspects
-    suspect_of: Callable[[bytes], Hashable]
+    def __init__(  # noqa: PLR0913 # what a pool is made of
+        self,
+        *,
+        limits: Limits,
+        places: Places,
+        crew: Crew,
+        pace: Pace,
+        suspects: Suspects,
+        suspect_of: Callable[[bytes], Hashable],
+    ) -> None:
+        self.limits: Final = limits
+        self.places: Final = places
+        self.crew: Final = crew
+        self.pace: Final = pace
+        self.suspects: Final = suspects
+        self.suspect_of: Final = suspect_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
     """A worker that did not answer within ``seconds``: it has ended, or is to be ended."""
 
-    child: Child
-    seconds: float
+    def __init__(self, child: Child, seconds: float) -> None:
+        self.child: Final = child
+        self.seconds: Final = seconds
 
 
 class Run:
@@ -108,7 +117,7 @@ class Run:
         if frame:
             return self._read(child, frame)
         if frame is None or child.has_begun():
-            return Loss(child=child, seconds=time.monotonic() - self._began)
+            return Loss(child, time.monotonic() - self._began)
         self._means.crew.replace_later(child)
         self._picks += 1
         if self._picks < _MAX_PICKS:

@@ -13,7 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from function_script.limits import MIB, Limits
@@ -52,37 +52,46 @@ class Answer(Protocol):
 Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None]], Answer]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
     """One end of a pair; ``memory`` was taken when the process was still idle."""
 
-    connection: socket.socket
-    box: Box
-    handle: Handle
-    limits: Limits
-    memory: confinement.Memory
-    alarm: confinement.Alarm
+    def __init__(  # noqa: PLR0913 # what a worker is made of
+        self,
+        *,
+        connection: socket.socket,
+        box: Box,
+        handle: Handle,
+        limits: Limits,
+        memory: confinement.Memory,
+        alarm: confinement.Alarm,
+    ) -> None:
+        self._connection = connection
+        self._box = box
+        self._handle = handle
+        self._limits = limits
+        self._memory = memory
+        self._alarm = alarm
 
     def serve(self, max_runs: int) -> None:
         """Answer requests until the pool hangs up, at most ``max_runs`` of them."""
         for runs_left in range(max_runs - 1, -1, -1):
-            frame = receive(self.connection)
+            frame = receive(self._connection)
             if not frame:
                 return
             receipt = self._answer(Request.unpack(frame), is_last=runs_left == 0)
-            self.connection.send(receipt.pack())
-            self.alarm.call_off()
+            self._connection.send(receipt.pack())
+            self._alarm.call_off()
             if receipt.is_last:
                 return
 
     def _answer(self, request: Request, *, is_last: bool) -> Receipt:
-        self.alarm.set(request.budget_seconds)
+        self._alarm.set(request.budget_seconds)
         response, told = self._evaluate(request)
         text = report.to_json(told)
-        if len(response) + len(text) > self.box.capacity_bytes:
+        if len(response) + len(text) > self._box.capacity_bytes:
             response, text = b"", report.to_json(Report(cause=Cause.OUTPUT))
             told = Report(cause=Cause.OUTPUT)
-        self.box.put(response, text)
+        self._box.put(response, text)
         return Receipt(
             is_answer=told.cause is None,
             is_last=is_last or self._is_spent(told),
@@ -91,16 +100,16 @@ class Worker:
         )
 
     def _evaluate(self, request: Request) -> tuple[bytes, Report]:
-        data = self.box.get(request.length)
-        limits = _within(self.limits, request.budget_seconds)
-        self.box.put_limits(limits.timeout_seconds, limits.memory_bytes)
+        data = self._box.get(request.length)
+        limits = _within(self._limits, request.budget_seconds)
+        self._box.put_limits(limits.timeout_seconds, limits.memory_bytes)
         try:
-            answer = self.handle(data, limits, self._narrow(limits))
+            answer = self._handle(data, limits, self._narrow(limits))
         except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
             failure = _failure(error)
-            self.memory.limit(self.limits.memory_bytes)
+            self._memory.limit(self._limits.memory_bytes)
             return b"", replace(failure, log=_take_log())
-        self.memory.limit(self.limits.memory_bytes)
+        self._memory.limit(self._limits.memory_bytes)
         told = Report(diagnostics=answer.diagnostics, facts=answer.facts, log=_take_log())
         return answer.response, told
 
@@ -108,15 +117,15 @@ class Worker:
         started = time.monotonic()
 
         def on_limits(narrowed: Limits) -> None:
-            self.box.put_limits(narrowed.timeout_seconds, narrowed.memory_bytes)
-            self.memory.limit(narrowed.memory_bytes)
+            self._box.put_limits(narrowed.timeout_seconds, narrowed.memory_bytes)
+            self._memory.limit(narrowed.memory_bytes)
             if narrowed.timeout_seconds < limits.timeout_seconds:
-                self.alarm.set(started + narrowed.timeout_seconds - time.monotonic())
+                self._alarm.set(started + narrowed.timeout_seconds - time.monotonic())
 
         return on_limits
 
     def _is_spent(self, told: Report) -> bool:
-        return told.cause is not None or self.memory.grown_bytes() > _MAX_GROWTH_BYTES
+        return told.cause is not None or self._memory.grown_bytes() > _MAX_GROWTH_BYTES
 
 
 def _within(limits: Limits, budget_seconds: float) -> Limits:

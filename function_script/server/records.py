@@ -6,16 +6,15 @@ Answering makes one record for each request. A record says how it went, never wh
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from function_script import diagnostics, facts, redaction
 from function_script.sandbox import Answered
 from function_script.sandbox.outcome import Cause
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from function_script.sandbox import Reply
 
 _LOG = logging.getLogger(__name__)
@@ -36,6 +35,9 @@ _MAX_DIGITS = 12
 _NUMBERS = ("program_microseconds", "documents", "remembered", "looked_up")
 
 
+_Identity: TypeAlias = Mapping[str, str]
+
+
 class Record(NamedTuple):
     """Times in seconds. ``counts`` are whole numbers a worker reports; ``error`` is for users.
 
@@ -45,7 +47,7 @@ class Record(NamedTuple):
 
     outcome: str
     is_alarming: bool
-    identity: Mapping[str, str]
+    identity: _Identity
     request_bytes: int
     response_bytes: int
     seconds: float
