@@ -130,7 +130,9 @@ def _measure(options: argparse.Namespace, ours: Target) -> list[dict[str, object
                     samples[name].append(found)
             for name, found_all in samples.items():
                 # The first round warms caches.
-                figures = asdict(median(found_all[1:]))
+                counted = found_all[1:]
+                figures = asdict(median(counted))
+                figures["rounds_cpu_ms"] = [sample.cpu_ms for sample in counted]
                 rows.append({"server": name, "clients": clients, **asdict(workload), **figures})
                 print(_line(rows[-1]), file=sys.stderr)
     return rows
@@ -164,8 +166,8 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--languages", nargs="+", default=[*LANGUAGES], choices=[*LANGUAGES])
     parser.add_argument("--clients", nargs="+", type=int, default=[8])
-    parser.add_argument("--seconds", type=float, default=1.5, help="length of one burst")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of one burst")
+    parser.add_argument("--rounds", type=int, default=5, help="bursts that count")
     parser.add_argument("--python", default=sys.executable, help="serve this one's installation")
     parser.add_argument(
         "--long", action="store_true", help="also memory after 10,000 and 100,000 mixed requests"

@@ -1,0 +1,29 @@
+"""What a run of the benchmark is judged by."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+import judged
+
+
+def row(server: str, *rounds_cpu_ms: float) -> dict[str, object]:
+    """A row of 3 observed and 3 produced, as the benchmark makes it."""
+    point = {"observed": 3, "produced": 3, "few": False, "new": True, "clients": 8}
+    times = {"p50_ms": 2.0, "p99_ms": 5.0}
+    return {"server": server, **point, **times, "rounds_cpu_ms": list(rounds_cpu_ms)}
+
+
+def test_a_ratio_compares_what_was_measured_side_by_side() -> None:
+    """Both servers take longer while the host is slow, and the ratio stays."""
+    rows = [row("jinja", 0.4, 0.9, 0.8), row(judged.STARLARK, 0.5, 1.0, 1.0)]
+    ratio, tail = judged.findings(rows)
+    assert (ratio.at_most, ratio.measured) == (0.9, 0.8)
+    assert tail.measured == 2.5
+    assert "| 0.9 | 0.8 | yes |" in judged.table([ratio])
+    assert "| 0.9 | 1 | no |" in judged.table(
+        judged.findings([row("jinja", 1), row(judged.STARLARK, 1)])
+    )
