@@ -135,6 +135,19 @@ def test_renewed_certificates_are_used(tmp_path: Path, transport: str) -> None:
     assert "using renewed certificates" in "".join(server.text)
 
 
+def test_a_connection_that_has_ended_holds_no_memory(directory: Path, authority: Authority) -> None:
+    """A client that connects anew for every call costs no more than one that stays."""
+    with Server("--transport", "http2", env={"TLS_SERVER_CERTS_DIR": str(directory)}) as server:
+
+        def connect(times: int) -> int:
+            for _ in range(times):
+                assert answers(server.channel(authority.client()))
+            return server.resident_bytes()
+
+        before = connect(20)
+        assert (connect(100) - before) / 100 < 40_000
+
+
 def test_a_key_of_another_certificate_is_refused(tmp_path: Path, authority: Authority) -> None:
     """Files that do not belong together end the start, not each handshake later."""
     directory = authority.server(*NAMES).write(tmp_path)

@@ -89,7 +89,7 @@ class Secure(asyncio.Protocol):
         self, inner: asyncio.Protocol, made: SSL.Context, loop: asyncio.AbstractEventLoop
     ) -> None:
         self._inner = inner
-        self._tls = SSL.Connection(made, None)
+        self._tls: SSL.Connection | None = SSL.Connection(made, None)
         self._tls.set_accept_state()
         self._is_open = False
         self._transport: asyncio.Transport
@@ -103,14 +103,17 @@ class Secure(asyncio.Protocol):
 
     def data_received(self, data: bytes | memoryview) -> None:
         """Decrypt; whatever breaks TLS ends the connection."""
+        tls = self._tls
+        if tls is None:
+            return
         try:
-            self._tls.bio_write(data)
-            if self._is_open or self._shake_hands():
-                self._read()
-            self._push()
+            tls.bio_write(data)
+            if self._is_open or self._shake_hands(tls):
+                self._read(tls)
+            self._push(tls)
         except SSL.Error:
             # Tell the client what was wrong with it, if there is something to tell.
-            self._push()
+            self._push(tls)
             self._transport.close()
 
     def take_rest(self) -> bytes:
@@ -119,6 +122,8 @@ class Secure(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         """Pass it on."""
+        # OpenSSL keeps 70 KB for each, and we are part of a cycle that is collected much later.
+        self._tls = None
         self._limit.cancel()
         if self._is_open:
             self._inner.connection_lost(error)
@@ -140,25 +145,28 @@ class Secure(asyncio.Protocol):
         self._transport.set_write_buffer_limits(high=high)
 
     def write(self, data: bytes) -> None:
-        """Encrypt and send."""
-        self._tls.sendall(data)
-        self._push()
+        """Encrypt and send, while there is somebody to send it to."""
+        if self._tls is not None:
+            self._tls.sendall(data)
+            self._push(self._tls)
 
     def close(self) -> None:
         """End when all is sent."""
+        if self._tls is None:
+            return
         # The client may have ended it already.
         with suppress(SSL.Error):
             self._tls.shutdown()
-        self._push()
+        self._push(self._tls)
         self._transport.close()
 
     def abort(self) -> None:
         """End now."""
         self._transport.abort()
 
-    def _shake_hands(self) -> bool:
+    def _shake_hands(self, tls: SSL.Connection) -> bool:
         try:
-            self._tls.do_handshake()
+            tls.do_handshake()
         except SSL.WantReadError:
             return False
         self._limit.cancel()
@@ -166,11 +174,11 @@ class Secure(asyncio.Protocol):
         self._inner.connection_made(cast("asyncio.BaseTransport", self))
         return True
 
-    def _read(self) -> None:
+    def _read(self, tls: SSL.Connection) -> None:
         pieces = []
         try:
             while True:
-                pieces.append(self._tls.recv(_READ_BYTES))
+                pieces.append(tls.recv(_READ_BYTES))
         except SSL.WantReadError:
             pass
         except SSL.ZeroReturnError:
@@ -178,9 +186,9 @@ class Secure(asyncio.Protocol):
         if pieces:
             self._inner.data_received(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
-    def _push(self) -> None:
+    def _push(self, tls: SSL.Connection) -> None:
         try:
             while True:
-                self._transport.write(self._tls.bio_read(_SEND_BYTES))
+                self._transport.write(tls.bio_read(_SEND_BYTES))
         except SSL.WantReadError:
             return
