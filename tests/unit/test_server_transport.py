@@ -99,7 +99,7 @@ def test_the_time_left_is_passed_on_less_a_margin(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
 ) -> None:
     """Something is kept to send the answer in time; without a deadline there is no limit."""
-    # Clients round what they say up, to a hundredth of a second below ten, to a whole one above 100.
+    # Clients round it up: to a hundredth of a second below ten, to a whole one above a hundred.
     send(b"1", timeout=9)
     send(b"1")
     assert 0 < recorder.calls[0].seconds < 8.95
