@@ -37,8 +37,8 @@ class Annotations:
         self.ready_when: Final = keys[4]
         self.usages: Final = keys[5]
 
-    def are_meant_by(self, key: str) -> bool:
-        """Whether an annotation is meant for us, and goes no further."""
+    def claims(self, key: str) -> bool:
+        """Whether an annotation is for us, and goes no further."""
         if self._claims_all:
             return key.startswith(self._before)
         return key in (self.name, self.ready, self.merge)

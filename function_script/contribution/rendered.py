@@ -252,7 +252,7 @@ def _without_ours(resource: Object, dialect: Dialect) -> Object:
     """Without the annotations that are meant for us."""
     metadata, keys = resource["metadata"], dialect.annotations
     if isinstance(metadata, dict) and isinstance(annotations := metadata["annotations"], dict):
-        kept = {key: text for key, text in annotations.items() if not keys.are_meant_by(key)}
+        kept = {key: text for key, text in annotations.items() if not keys.claims(key)}
         metadata["annotations"] = kept
         if not kept and not dialect.keeps_empty:
             del metadata["annotations"]
