@@ -5,7 +5,10 @@ Each set is made once: the keys are looked for in every document.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from function_script.values import Object
 
 _NAMES: Final = (
     "composition-resource-name",
@@ -43,7 +46,7 @@ class Annotations:
             return key.startswith(self._before)
         return key in (self.name, self.ready, self.merge)
 
-    def unknown_in(self, stated: dict[str, str]) -> list[str]:
+    def unknown_in(self, stated: Object) -> list[str]:
         """The keys with the prefix that are none of these."""
         before = self._before
         return [key for key in stated if key.startswith(before) and key not in self.known]

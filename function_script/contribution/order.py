@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 _FLAGS = {"True": True, "False": False}
 
 
-def refuse_unknown(stated: Fields, texts: dict[str, str], keys: Annotations) -> None:
+def refuse_unknown(stated: Fields, keys: Annotations) -> None:
     """Note every annotation that is meant for us and that we do not know."""
-    for key in keys.unknown_in(texts):
+    for key in keys.unknown_in(stated.value):
         known = tuple(name.rpartition("/")[2] for name in keys.known)
         near = nearest(key.rpartition("/")[2], known)
         hint = f'did you mean "{near}"?' if near else f"there are {', '.join(known)}"

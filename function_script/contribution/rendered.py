@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 _RESOURCE_NAME = "resource name"
 _MAX_DOUBTS = 3
-_NAME = "composition-resource-name"
 _TWICE = "make the name of something that differs, such as the loop's item"
 _MERGE = {"Merge": False, "Replace": True}
 
@@ -214,7 +213,9 @@ def _refuse_nameless(
         hint = "write that apiVersion to set the XR's status"
     elif document.value.get("kind") == "List":
         problem, hint = "a List cannot be composed", "write its items as documents of their own"
-    elif near := nearest(_NAME, tuple(last := {_last_part(key): key for key in annotations})):
+    elif near := nearest(
+        _last_part(resource_name), tuple(last := {_last_part(key): key for key in annotations})
+    ):
         hint = f'did you mean that by "{last[near]}"?'
     document.problems.add("", problem, hint=hint)
 
@@ -232,7 +233,7 @@ def _composed(
     if not name:
         stated.problems.add(stated.at(keys.name), "must not be empty")
     if dialect.orders:
-        order.refuse_unknown(stated, annotations, keys)
+        order.refuse_unknown(stated, keys)
     replaces = stated.choice(keys.merge, _MERGE)
     advice = Problems() if dialect.lenient else None
     resource = composed_object(document) if advice is None else as_written(document, advice)
