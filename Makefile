@@ -12,12 +12,12 @@ help: ## List the targets
 
 .venv/runtime: requirements/runtime.txt pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet -r requirements/runtime.txt
-	@FUNCTION_SCRIPT_COMPILE=0 $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/runtime.txt
+	@FUNCTION_SCRIPT_COMPILE=0 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/dev: .venv/runtime requirements/dev.txt
-	@$(BIN)/pip install --quiet -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
 	@touch $@
 
 demo: .venv/runtime ## Set up .venv and render an example to the terminal
@@ -58,12 +58,15 @@ goldens: .venv/dev ## Write the golden files anew; review the difference as beha
 proto: .venv/dev ## Generate the protobuf stubs anew
 	@$(BIN)/python proto/generate.py
 
-lock: .venv/dev ## Resolve the locked versions anew
-	@$(BIN)/pip install --quiet pip-tools
-	@$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --upgrade \
-		--output-file requirements/runtime.txt pyproject.toml requirements/build.in
-	@$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --upgrade \
-		--output-file requirements/dev.txt requirements/dev.in
+LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-emit-index-url --no-emit-find-links
+
+lock: .venv/dev ## Resolve the locked versions anew, for every platform, with hashes
+	@$(LOCK) --output-file requirements/build.txt requirements/build.in
+	@$(LOCK) --output-file requirements/runtime.txt pyproject.toml requirements/runtime.in --constraint requirements/build.txt
+	@$(LOCK) --output-file requirements/dev.txt requirements/dev.in
+	@$(LOCK) --output-file requirements/image.txt pyproject.toml --extra crypto --extra otel \
+		--constraint requirements/runtime.txt --constraint requirements/dev.txt
 
 clean: ## Remove what the targets above made
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
