@@ -5,20 +5,25 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help demo test test-compiled lint proto lock bench soak fuzz goldens clean
+.PHONY: FORCE help demo test test-compiled test-install lint proto lock bench soak fuzz goldens clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-.venv/runtime: requirements/runtime.txt pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+# Always looked at, and changed only where there is no complete environment of the right Python.
+.venv/pyvenv.cfg: FORCE
+	@sh requirements/environment.sh "$(PYTHON)" "$(origin PYTHON)" "$(MAKECMDGOALS)"
+
+.venv/runtime: .venv/pyvenv.cfg requirements/runtime.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/runtime.txt
 	@FUNCTION_SCRIPT_COMPILE=0 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
-	@touch $@
+	@pwd > $@
 
 .venv/dev: .venv/runtime requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
 	@touch $@
+
+FORCE:
 
 demo: .venv/runtime ## Set up .venv and render an example to the terminal
 	@$(BIN)/function-script render examples/starlark-robots
