@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from function_script import __version__
+from function_script import __version__, build
 from function_script.engines import ENGINES
 from function_script.errors import InputError
 from function_script.limits import MIB
@@ -153,6 +153,7 @@ def _announce(options: ServeOptions, watch: Watch, ports: tuple[int, ...], secon
         security="none" if options.insecure else "mutual TLS",
         system_calls="filtered" if seccomp.is_available() else "not filtered",
         version=__version__,
+        code=build.describe(),
         seconds=round(seconds, 3),
     )
     watch.is_serving = True
