@@ -5,12 +5,12 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help demo test test-compiled lint proto lock bench soak fuzz goldens clean
+.PHONY: help demo test test-compiled lint proto lock bench soak fuzz goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-.venv/runtime: requirements/runtime.txt pyproject.toml
+.venv/runtime: requirements/runtime.txt pyproject.toml function_script/release.py
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet -r requirements/runtime.txt
 	@FUNCTION_SCRIPT_COMPILE=0 $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
@@ -54,6 +54,9 @@ fuzz: .venv/dev ## Look for bytes that break the function or its transport, FUZZ
 
 goldens: .venv/dev ## Write the golden files anew; review the difference as behaviour
 	@$(BIN)/python -m pytest -q --update-goldens tests/scripts tests/test_examples.py
+
+names: .venv/dev ## Rewrite what repeats a name or the version of function_script/release.py
+	@$(BIN)/python -m pytest -q --update-goldens tests/architecture/test_names.py tests/unit/test_cli.py
 
 proto: .venv/dev ## Generate the protobuf stubs anew
 	@$(BIN)/python proto/generate.py
