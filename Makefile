@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: FORCE help demo test test-compiled test-install lint proto lock bench soak fuzz goldens clean
+.PHONY: FORCE help demo test test-compiled test-install lint proto lock bench soak fuzz goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -14,7 +14,7 @@ help: ## List the targets
 .venv/pyvenv.cfg: FORCE
 	@sh requirements/environment.sh "$(PYTHON)" "$(origin PYTHON)" "$(MAKECMDGOALS)"
 
-.venv/runtime: .venv/pyvenv.cfg requirements/runtime.txt pyproject.toml
+.venv/runtime: .venv/pyvenv.cfg requirements/runtime.txt pyproject.toml function_script/release.py
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/runtime.txt
 	@FUNCTION_SCRIPT_COMPILE=0 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@pwd > $@
@@ -59,6 +59,9 @@ fuzz: .venv/dev ## Look for bytes that break the function or its transport, FUZZ
 
 goldens: .venv/dev ## Write the golden files anew; review the difference as behaviour
 	@$(BIN)/python -m pytest -q --update-goldens tests/scripts tests/test_examples.py
+
+names: .venv/dev ## Rewrite what repeats a name or the version of function_script/release.py
+	@$(BIN)/python -m pytest -q --update-goldens tests/architecture/test_names.py tests/unit/test_cli.py
 
 proto: .venv/dev ## Generate the protobuf stubs anew
 	@$(BIN)/python proto/generate.py
