@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from function_script.cli import options
+from function_script.cli import options, terminal
 from function_script.engines import ENGINES
 
 if TYPE_CHECKING:
@@ -41,6 +41,6 @@ def init(directory: Path, *, language: str, quiet: bool) -> None:
     from function_script.tools import starters  # noqa: PLC0415 - slow to import
 
     for path in starters.write(language, directory):
-        click.echo(str(path))
+        terminal.echo(str(path))
     if not quiet:
-        click.echo(f"\nTry: cd {directory} && function-script test", err=True)
+        terminal.echo(f"\nTry: cd {directory} && function-script test", err=True)
