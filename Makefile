@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: FORCE help demo test test-compiled test-install lint proto lock bench soak fuzz goldens names clean
+.PHONY: FORCE help demo test test-compiled test-install lint proto lock bench soak fuzz search goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -56,6 +56,11 @@ fuzz: .venv/dev ## Look for bytes that break the function or its transport, FUZZ
 	@$(BIN)/pip install --quiet atheris
 	@$(BIN)/python tests/fuzz/run.py handle --seconds $(FUZZ_SECONDS)
 	@$(BIN)/python tests/fuzz/run.py http2 --seconds $(FUZZ_SECONDS)
+
+SEARCH_EXAMPLES = 20
+
+search: .venv/dev ## Try the property tests on random examples, SEARCH_EXAMPLES times as many as `make test` does
+	@SEARCH_EXAMPLES=$(SEARCH_EXAMPLES) $(BIN)/python -m pytest -q -n 2 -m hypothesis --timeout 0 tests
 
 goldens: .venv/dev ## Write the golden files anew; review the difference as behaviour
 	@$(BIN)/python -m pytest -q --update-goldens tests/scripts tests/test_examples.py

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from function_script import __version__
-from function_script.cli import failures, options
+from function_script.cli import failures, options, terminal
 from function_script.cli.check import check
 from function_script.cli.docs import docs
 from function_script.cli.editor import editor
@@ -82,7 +82,7 @@ def version() -> None:
     """Print the version, and whether it runs compiled or as plain Python, and why."""
     from function_script import build  # noqa: PLC0415 - only this command needs it
 
-    click.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {build.describe()})")
+    terminal.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {build.describe()})")
 
 
 for _command in (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 import click
 
 from function_script import release
-from function_script.cli import options
+from function_script.cli import options, terminal
 from function_script.engines import ENGINES
 
 if TYPE_CHECKING:
@@ -70,21 +70,21 @@ def init(directory: Path, **flags: Unpack[_InitFlags]) -> None:
         else origins.parse_requirement(flags["install"]),
     )
     for path in starters.write(flags["language"], directory, source):
-        click.echo(str(path))
+        terminal.echo(str(path))
     if not flags["quiet"]:
         _advise(directory, source.package.name, source.requirement)
 
 
 def _advise(directory: Path, package: str, requirement: str) -> None:
-    click.echo(f"\nTry: cd {directory} && function-script test", err=True)
+    terminal.echo(f"\nTry: cd {directory} && function-script test", err=True)
     if package == release.OWN_PACKAGE:
-        click.echo(
+        terminal.echo(
             "Before you deploy: name your registry in functions.yaml and crossplane.yaml, or to "
             "init as --package",
             err=True,
         )
     if not requirement:
-        click.echo(
+        terminal.echo(
             "Before CI runs: set FUNCTION_SCRIPT in ci.yaml, or name it to init as --install",
             err=True,
         )
