@@ -265,7 +265,8 @@ def test_nothing_is_left_after_close() -> None:
         failure(pool.run(b"spin"))
     assert not Path(f"/proc/{worker}").exists()
     assert not Path(f"/proc/{zygote}").exists()
-    assert len(list(Path("/proc/self/fd").iterdir())) == files_before
+    # Another pool may be about to close some of its own.
+    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)
 
 
 def test_a_closed_pool_fails_softly() -> None:
