@@ -174,7 +174,10 @@ def _stop(watch: Watch) -> None:
 
 
 class _Signals:
-    """Catches SIGTERM and SIGINT from beginning to end; gives them back afterwards."""
+    """Catches SIGTERM and SIGINT from beginning to end; gives them back afterwards.
+
+    Before there is a server to stop, a signal ends the process: nothing was begun.
+    """
 
     def __init__(self) -> None:
         self._stop: Callable[[], None] | None = None
@@ -194,12 +197,13 @@ class _Signals:
             signal.signal(number, former)
 
     def lead_to(self, stop: Callable[[], None]) -> None:
-        """Call ``stop`` when a signal comes, or has come."""
+        """Call ``stop`` when a signal comes."""
         self._stop = stop
-        if self._has_arrived:
-            stop()
 
     def _arrive(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 # the protocol
-        if not self._has_arrived and self._stop is not None:
+        if self._stop is None:
+            _LOG.info("stopped")
+            os._exit(0)
+        if not self._has_arrived:
             self._stop()
         self._has_arrived = True
