@@ -81,6 +81,7 @@ class Nursery:
                 confinement = self._confinement_of(child)
             except SandboxError:
                 child.kill()
+                child.has_ended()
                 self.reap(child.pid)
                 child.close()
                 raise

@@ -62,6 +62,12 @@ def explain(call: Call, number: int) -> SandboxError:
     return cannot_start(f"there are no more {resource} ({name}: {reason})", hint)
 
 
+def explain_threads() -> SandboxError:
+    """Build the error for a thread that was refused."""
+    hint = "raise the container's pids limit, which counts threads, too"
+    return SandboxError.of("cannot start: there are no more threads to be had", hint=hint)
+
+
 def cannot_start(reason: str, hint: str | None = None) -> SandboxError:
     """Build the error of a worker that did not start."""
     return SandboxError.of(f"cannot start a worker: {reason}", hint=hint)
