@@ -95,6 +95,7 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
 
 
 def _options(flags: _Flags) -> Options:
+    from function_script.sandbox import machine  # noqa: PLC0415 - slow to import
     from function_script.tools import report  # noqa: PLC0415 - slow to import
     from function_script.tools.cases import command, running  # noqa: PLC0415 - slow to import
 
@@ -111,7 +112,7 @@ def _options(flags: _Flags) -> Options:
         terms=terms,
         pattern=_pattern(flags["run"]),
         fails_fast=flags["fail_fast"],
-        jobs=flags["jobs"] or len(os.sched_getaffinity(0)),
+        jobs=flags["jobs"] or machine.count_cpus(),
         output=flags["output"],
         file=flags["output_file"],
         is_quiet=flags["quiet"],
