@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options, terminal
+from function_script.cli import confinement, failures, options, terminal
 
 if TYPE_CHECKING:
     from function_script.tools.cases.command import Options
@@ -90,6 +90,7 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
     """
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
 
+    confinement.print_note(is_quiet=flags["quiet"])
     is_fine = command.run(flags["paths"] or (Path(),), _options(flags))
     return failures.OK if is_fine else failures.PROBLEM
 
