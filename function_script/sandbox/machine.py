@@ -43,8 +43,8 @@ def _cpus() -> int:
 def _memory_bytes() -> int:
     try:
         installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except ValueError:
-        # POSIX has no name for it.
+    except (AttributeError, ValueError):
+        # POSIX has no name for it, and Windows no such call.
         installed = 0
     allowed = _read("memory.max")
     return min(installed, int(allowed)) if allowed.isdigit() else installed

@@ -57,6 +57,15 @@ def note() -> str:
     )
 
 
+def check_programs() -> None:
+    """Raise SandboxError where no pool can be made."""
+    if missing() and (lacking := _lacking(_PLAIN)):
+        raise SandboxError.of(
+            f"cannot run programs: this system has no {lacking[0]}",
+            hint="programs are not run on Windows; use WSL or the image",
+        )
+
+
 def check_server() -> None:
     """Raise SandboxError where `serve` cannot run, before what it needs is imported."""
     if lacking := (*missing(), *_lacking(_SERVER)):
@@ -75,11 +84,7 @@ def build_nursery(settings: Settings, *, answer_seconds: float, is_strict: bool)
         from function_script.sandbox import nursery  # noqa: PLC0415 - imports names of Linux
 
         return nursery.Nursery(settings, answer_seconds=answer_seconds, is_strict=is_strict)
-    if lacking := _lacking(_PLAIN):
-        raise SandboxError.of(
-            f"cannot run programs: this system has no {lacking[0]}",
-            hint="programs are not run on Windows; use WSL or the image",
-        )
+    check_programs()
     if is_strict:
         raise SandboxError.of("cannot confine programs: this system lacks what Linux has for it")
     from function_script.sandbox import plain  # noqa: PLC0415 - imports names of POSIX

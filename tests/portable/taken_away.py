@@ -7,6 +7,7 @@ like, and has no file that is not needed for that.
 
 from __future__ import annotations
 
+import builtins
 import errno
 import importlib
 import sys
@@ -55,15 +56,15 @@ DARWIN = {
         F_SETPIPE_SZ F_SETSIG
         """,
 }
-# Modules that Windows has not, and names of others; the rest of the standard library goes on
-# taking this for POSIX, or it would not start.
+# Names that CPython does not have on Windows. `sys.platform` and `os.name` stay: told otherwise,
+# the standard library and click would load what only Windows has.
 WINDOWS = {
     "posix": """
-        *SCHED_* getegid geteuid getgid getgroups getpgid getpgrp getpriority getresgid getresuid
-        getsid getuid initgroups killpg memfd_create mkfifo nice pidfd_open pread preadv pwrite
-        pwritev sched_* sendfile setegid seteuid setgid setgroups setpgid setpriority setregid
-        setresgid setresuid setreuid setsid setuid sysconf sysconf_names uname wait wait3 wait4
-        waitid WIFSIGNALED WTERMSIG
+        *SCHED_* fork forkpty getegid geteuid getgid getgroups getpgid getpgrp getpriority getresgid
+        getresuid getsid getuid initgroups killpg memfd_create mkfifo nice pidfd_open pread preadv
+        pwrite pwritev sched_* sendfile setegid seteuid setgid setgroups setpgid setpriority
+        setregid setresgid setresuid setreuid setsid setuid sysconf sysconf_names uname wait wait3
+        wait4 waitid WIFSIGNALED WTERMSIG
         """,
     "_signal": """
         ITIMER_* SIGALRM SIGCHLD SIGCLD SIGCONT SIGHUP SIGIO SIGKILL SIGPIPE SIGPOLL SIGPROF SIGPWR
@@ -137,34 +138,40 @@ class Loader:
         self._change(module)
 
 
-class Absent:
-    """Finds that there are no such modules."""
+def refuse_imports(names: tuple[str, ...]) -> None:
+    """Have no such modules for our package; the standard library of POSIX is made of them."""
+    real = builtins.__import__
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self._names = names
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Raise what the import of a module raises that is not there."""
-        del path, target
-        if name in self._names:
+    def import_(
+        name: str,
+        globals: dict | None = None,  # noqa: A002 - as others call it
+        locals: dict | None = None,  # noqa: A002 - same
+        fromlist: tuple[str, ...] = (),
+        level: int = 0,
+    ) -> ModuleType:
+        importer = str((globals or {}).get("__name__"))
+        if name in names and importer.startswith(("function_script", "__main__")):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, globals, locals, fromlist, level)
+
+    builtins.__import__ = import_
 
 
 def install(system: str) -> None:
     """Make this interpreter look like ``darwin`` or ``win32``."""
     names = DARWIN if system == "darwin" else WINDOWS
-    sys.platform = system
     changes = {
         name: lambda module, patterns=patterns: take_names(module, patterns)
         for name, patterns in names.items()
     }
     if system == "darwin":
         changes["resource"] = change_resource
+        sys.platform = system
         sys.addaudithook(refuse)
         change_files(importlib.import_module("posix"))
         change_clock(importlib.import_module("time"))
     else:
-        sys.meta_path.insert(0, Absent(ABSENT_ON_WINDOWS))
+        refuse_imports(ABSENT_ON_WINDOWS)
     # Those that the interpreter has imported before this one; all others come through the finder.
     for name in [name for name in changes if name in sys.modules]:
         changes.pop(name)(sys.modules[name])
