@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from notes import without_note
 
 PAGES = sorted((Path(__file__).resolve().parents[1] / "docs" / "tutorial").glob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -48,7 +49,7 @@ class Reader:
             check=False,
         )
         pattern = re.escape(shown.strip("\n")).replace(re.escape("..."), ".*")
-        printed = (done.stdout + done.stderr).strip("\n")
+        printed = (done.stdout + without_note(done.stderr)).strip("\n")
         assert re.fullmatch(pattern, printed, re.DOTALL), f"{command} printed:\n{printed}"
 
     def change(self, name: str, lines: str) -> None:

@@ -25,8 +25,15 @@ def slow_workers(memory_bytes: int, workers: int) -> int:
     return min(max(fitting, _MIN_SLOW_WORKERS), _MAX_SLOW_WORKERS)
 
 
+def count_cpus() -> int:
+    """Count the CPUs that this process may run on; all there are, where no system says it."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _cpus() -> int:
-    allowed = len(os.sched_getaffinity(0))
+    allowed = count_cpus()
     quota, _, period = _read("cpu.max").partition(" ")
     if quota.isdigit() and period.isdigit():
         allowed = min(allowed, math.ceil(int(quota) / int(period)))
@@ -34,7 +41,11 @@ def _cpus() -> int:
 
 
 def _memory_bytes() -> int:
-    installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError):
+        # POSIX has no name for it, and Windows no such call.
+        installed = 0
     allowed = _read("memory.max")
     return min(installed, int(allowed)) if allowed.isdigit() else installed
 

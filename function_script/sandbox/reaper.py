@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import select
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.sandbox.child import Child
+    from function_script.sandbox.child import Child, ForkedChild
 
 
 # A process that was killed and does not end hangs in the kernel.
@@ -26,7 +26,7 @@ class Reaper:
 
     def __init__(self, bury: Callable[[Child], object]) -> None:
         self._bury = bury
-        self._dying: dict[int, tuple[Child, Callable[[], object]]] = {}
+        self._dying: dict[int, tuple[ForkedChild, Callable[[], object]]] = {}
         self._epoll = select.epoll()
         self._closing = os.eventfd(0, os.EFD_CLOEXEC)
         self._epoll.register(self._closing, select.EPOLLIN)
@@ -35,8 +35,9 @@ class Reaper:
 
     def add(self, child: Child, on_end: Callable[[], object]) -> None:
         """Bury ``child``, which was killed, when it has ended, and call ``on_end`` then."""
-        self._dying[child.pidfd] = child, on_end
-        self._epoll.register(child.pidfd, select.EPOLLIN)
+        forked = cast("ForkedChild", child)
+        self._dying[forked.pidfd] = forked, on_end
+        self._epoll.register(forked.pidfd, select.EPOLLIN)
 
     def close(self) -> None:
         """Return when all who were added are buried, or will not end."""
