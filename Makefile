@@ -41,6 +41,9 @@ test-compiled: .venv/dev ## Run the whole test suite once more with the way of a
 	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial"
 	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial
 
+test-install: .venv/dev ## Build, install and run as users do, on every Python that the machine has
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations 0 tests/install
+
 lint: .venv/dev ## Check style, types and floors only
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
 

@@ -52,8 +52,9 @@ MYPY = (
     *("--config-file=", f"--cache-dir={os.devnull}", "--no-site-packages"),
     *("--ignore-missing-imports", "--follow-imports=silent"),
 )
-# Debugging information would name directories of the build.
-OPTIONS = {"group_name": "function_script_wire", "debug_level": "0"}
+GROUP = "function_script_wire"
+# Information for debuggers would name directories of the build.
+NONE = "0"
 MAX_REASON = 200
 VARIABLE = "FUNCTION_SCRIPT_COMPILE"
 SETTING = os.environ.get(VARIABLE, "")
@@ -126,7 +127,9 @@ def extensions(directory: str) -> list[Extension]:
 
     paths = [str(PACKAGE / f"{module}.py") for module in MODULES]
     try:
-        modules = mypycify([*MYPY, *paths], target_dir=directory, **OPTIONS)
+        modules = mypycify(
+            [*MYPY, *paths], group_name=GROUP, debug_level=NONE, target_dir=directory
+        )
     except SystemExit:
         stay_plain("mypyc refuses the sources; the build's output says why")
         return []
