@@ -120,6 +120,17 @@ def test_what_is_demanded_must_be_done(checkout: Path, tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*.whl")) == []
 
 
+def test_an_editable_installation_is_compiled_on_demand(checkout: Path, tmp_path: Path) -> None:
+    """And only then: it would go on running the old code when the source changes."""
+    env = environment(tmp_path / "home", CC=quick_compiler(tmp_path))
+    run([PYTHONS[0].path, "-m", "venv", tmp_path / "venv"], tmp_path, env)
+    pip = [tmp_path / "venv/bin/pip", "install", "--no-deps", "--editable", "."]
+    run(pip, checkout, env)
+    assert list(checkout.rglob("*.so")) == []
+    run(pip, checkout, {**env, "FUNCTION_SCRIPT_COMPILE": "1"})
+    assert len(list(checkout.rglob("function_script_wire__mypyc*.so"))) == 1
+
+
 def test_the_sdist_is_the_checkout(checkout: Path, tmp_path: Path) -> None:
     """It holds every file of the repository, and nothing that was made beside them."""
     expected = set(files_of())
