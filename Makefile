@@ -52,6 +52,9 @@ test-portable: .venv/dev ## Run the tests of the tools on a Python without what 
 	else mkdir -p build && ln -sfn ../.venv build/portable; fi
 	@build/portable/bin/python -m pytest -q -n 2 -m "not serial" $(PORTABLE)
 
+test-install: .venv/dev ## Build, install and run as users do, on every Python that the machine has
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations 0 tests/install
+
 lint: .venv/dev ## Check style, types and floors only
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
 
