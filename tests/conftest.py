@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, settings
+from example_counts import load_profile
 from scoreboard import Scoreboard
 
 from function_script import wire
 
-# A slow or busy machine is no finding.
-settings.register_profile(
-    "patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("patient")
+# Before test modules are imported: their own settings are derived from the profile's.
+load_profile()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options, progress
+from function_script.cli import options, progress, terminal
 
 _META: Final = "crossplane.yaml"
 
@@ -110,9 +110,9 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
             progress=told,
         )
     if written[0].left_out and not flags["quiet"]:
-        click.echo(f"left out: {', '.join(written[0].left_out)}", err=True)
+        terminal.echo(f"left out: {', '.join(written[0].left_out)}", err=True)
     for built in written:
-        click.echo(f"{built.path} {built.digest}")
+        terminal.echo(f"{built.path} {built.digest}")
 
 
 _PUSH_EXAMPLES: Final = """\b
@@ -139,7 +139,7 @@ def push(*, name: str, packages: tuple[Path, ...], quiet: bool, debug: bool) -> 
 
     with progress.shown(is_quiet=quiet) as told:
         digest = xpkg.push(name, packages, told)
-    click.echo(f"{name} {digest}")
+    terminal.echo(f"{name} {digest}")
 
 
 _INSPECT_EXAMPLES: Final = """\b
@@ -164,4 +164,4 @@ def inspect(*, place: str, output: Literal["text", "json"], debug: bool) -> None
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
     found = xpkg.inspect(place)
-    click.echo(xpkg.to_json(found) if output == "json" else xpkg.to_text(found))
+    terminal.echo(xpkg.to_json(found) if output == "json" else xpkg.to_text(found))

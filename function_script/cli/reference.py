@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from function_script.cli import NAME, commands, failures
+from function_script.cli import NAME, commands, failures, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,4 +110,4 @@ def _escaped(text: str) -> str:
 
 
 if __name__ == "__main__":
-    click.echo(build(), nl=False)
+    terminal.echo(build(), nl=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options, rendering, validating, watching
+from function_script.cli import failures, options, rendering, terminal, validating, watching
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -118,7 +118,7 @@ def render(**flags: Unpack[_Flags]) -> int:
         if flags["validate"]:
             report = _validate(flags, chosen, pool)
             return validating.tell(report, flags, is_quiet=flags["quiet"])
-        click.echo(command.render_text(_paths(flags), chosen, pool), nl=False)
+        terminal.echo_exact(command.render_text(_paths(flags), chosen, pool))
     return failures.OK
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from function_script.cli import options
+from function_script.cli import options, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -135,7 +135,7 @@ def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
         places=options.read_places(flags["function"]),
         annotations=dict(pairs(flags["function_annotations"], "--function-annotations")),
         timeout_seconds=flags["timeout"],
-        print=partial(click.echo, err=True),
+        print=partial(terminal.echo, err=True),
     )
 
 

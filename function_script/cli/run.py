@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options
+from function_script.cli import failures, options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,8 +60,8 @@ def run(**flags: Unpack[_Flags]) -> int:
     request = tool.parse(sources.load_text(flags["request"]))
     result = tool.run(request, pool, case=path)
     if result.log:
-        click.echo(result.log, err=True)
-    click.echo(result.text)
+        terminal.echo(result.log, err=True)
+    terminal.echo(result.text)
     if result.error is None:
         return failures.OK
     sys.stdout.flush()

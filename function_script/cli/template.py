@@ -8,7 +8,7 @@ from typing import Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options
+from function_script.cli import options, terminal
 
 
 class _Flags(options.LimitFlags, TypedDict):
@@ -73,7 +73,7 @@ def template(**flags: Unpack[_Flags]) -> None:
             limits=options.with_root(options.read_limits(flags), programs),
             programs=programs,
             plain=flags["plain"],
-            print=partial(click.echo, err=True),
+            print=partial(terminal.echo, err=True),
         ),
     )
-    click.echo(text, nl=False)
+    terminal.echo_exact(text)

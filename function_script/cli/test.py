@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options
+from function_script.cli import failures, options, terminal
 
 if TYPE_CHECKING:
     from function_script.tools.cases.command import Options
@@ -117,7 +116,7 @@ def _options(flags: _Flags) -> Options:
         file=flags["output_file"],
         is_quiet=flags["quiet"],
         colourful=report.is_colourful(sys.stdout),
-        print=partial(click.echo, color=True),
+        print=terminal.echo_coloured,
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from function_script import __version__
+from function_script import __version__, build
 from function_script.engines import ENGINES
 from function_script.errors import InputError, SandboxError
 from function_script.limits import MIB
@@ -172,6 +172,7 @@ def _announce(options: ServeOptions, watch: Watch, ports: tuple[int, ...], secon
         system_calls=f"not filtered: {unfiltered}" if unfiltered else "filtered",
         confinement=measures.summary(),
         version=__version__,
+        code=build.describe(),
         seconds=round(seconds, 3),
     )
     watch.is_serving = True

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from function_script import documents, objects
+from function_script import objects
 from function_script.errors import InputError
-from function_script.limits import Limits
 from function_script.source import Source
-from function_script.tools import manifests
+from function_script.tools import bounded, manifests
 from function_script.tools.xpkg import images, loading, manifest, references
 from function_script.tools.xpkg.registry import Repository
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
     from function_script.tools.xpkg.images import Image
     from function_script.values import Object, Value
-
-_LIMITS: Final = Limits(documents=1_000_000, nodes=100_000_000, depth=200)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +144,7 @@ def _inspect_file(path: Path) -> Inspected:
         for image in found
     ]
     digest = parts[0].digest if len(parts) == 1 else images.sha256(images.index(found))
-    return _inspected(digest, {}, parts, _text(found[0], str(path)))
+    return _inspected(str(path), digest, {}, parts, _text(found[0], str(path)))
 
 
 def _inspect_reference(reference: references.Reference) -> Inspected:
@@ -162,7 +159,8 @@ def _inspect_reference(reference: references.Reference) -> Inspected:
     parts = [_pull_part(repository, text) for text in texts]
     first = _pull_package(repository, parts[0])
     annotations = manifests.object_at(top, "annotations")
-    return _inspected(images.sha256(data), annotations, parts, _text(first, str(reference)))
+    place = str(reference)
+    return _inspected(place, images.sha256(data), annotations, parts, _text(first, place))
 
 
 def _pull_part(repository: Repository, text: bytes) -> _Part:
@@ -184,15 +182,24 @@ def _marks(layer: Object) -> set[object]:
 
 
 def _text(image: Image, place: str) -> str:
-    found = loading.find_file(image, manifest.FILE_NAME)
-    if found is None:
+    try:
+        data = loading.find_file(image, manifest.FILE_NAME)
+        text = None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        cause = f"its {manifest.FILE_NAME} is not UTF-8 text"
+        raise InputError.of(f'cannot read package "{place}": {cause}') from error
+    except ValueError as error:
+        raise InputError.of(f'cannot read package "{place}": {error}') from error
+    if text is None:
         raise InputError.of(f'cannot read package "{place}": it holds no {manifest.FILE_NAME}')
-    return found.decode()
+    return text
 
 
-def _inspected(digest: str, annotations: Object, parts: list[_Part], text: str) -> Inspected:
-    source = Source(name=manifest.FILE_NAME, text=text)
-    found = [document.value for document in documents.read_source(source, limits=_LIMITS)]
+def _inspected(
+    place: str, digest: str, annotations: Object, parts: list[_Part], text: str
+) -> Inspected:
+    source = Source(name=f"{place}/{manifest.FILE_NAME}", text=text)
+    found = [document.value for document in bounded.read_documents(source)]
     return Inspected(
         digest=digest,
         meta=found[0] if found else {},
