@@ -1,7 +1,8 @@
 """Run a command under a container runtime's worst habits: system calls that are refused.
 
 ``python refusing.py seccomp=EPERM,pidfd_open=ENOSYS COMMAND …`` installs a filter that answers
-those calls with an errno (0: "done", without doing anything) and becomes the command.
+those calls with an errno (0: "done", without doing anything) and becomes the command. ``none``
+refuses none. The command cannot look into other processes as root can.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ NUMBERS = {
     "x86_64": {"memfd_create": 319, "pidfd_open": 434, "setpgid": 109, "seccomp": 317},
     "aarch64": {"memfd_create": 279, "pidfd_open": 434, "setpgid": 154, "seccomp": 277},
 }
-PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 38, 22
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_CAPBSET_DROP = 38, 22, 24
+CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON = 19, 21, 38
+NONE = "none"
 PRCTL = {"x86_64": 157, "aarch64": 167}
 WRAPPER = """\
 #!/bin/sh
@@ -59,12 +62,20 @@ def main() -> None:
     calls, *command = sys.argv[1:]
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    # Containers do not have them; for others than root this changes nothing.
+    for capability in (CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON):
+        libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    if calls != NONE:
+        _refuse(libc, calls)
+    os.execvp(command[0], command)  # noqa: S606 # the command of the test
+
+
+def _refuse(libc: ctypes.CDLL, calls: str) -> None:
     program = _program(calls)
     code = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
     if libc.syscall(SECCOMP[os.uname().machine], 1, 0, header) != 0:
         raise OSError(ctypes.get_errno(), "no filter")
-    os.execv(command[0], command)  # noqa: S606 # the command of the test
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ A request is a command and its argument: ``b"narrow 0.2 64 spin"``. Workers impo
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import resource
 import signal
@@ -14,6 +15,7 @@ import stat
 import struct
 import sys
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -237,6 +239,12 @@ def _attempt(argument: bytes) -> bytes:
     return b"allowed"
 
 
+def _prctl(option: int, value: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
 ATTEMPTS: dict[str, Callable[[], object]] = {
     "socket": socket.socket,
     "fork": os.fork,
@@ -248,9 +256,30 @@ ATTEMPTS: dict[str, Callable[[], object]] = {
     "make a directory": lambda: Path("made-by-a-worker").mkdir(),
     "signal the zygote": lambda: os.kill(os.getppid(), 0),
     "signal the group": lambda: os.kill(0, 0),
+    "limit the zygote": lambda: resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (9, 9)),
+    "pin the zygote": lambda: os.sched_setaffinity(os.getppid(), {0}),
+    "slow the zygote down": lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19),
+    "set the zygote aside": lambda: os.sched_setscheduler(
+        os.getppid(), os.SCHED_IDLE, os.sched_param(0)
+    ),
+    "give a socket's signals away": lambda: fcntl.fcntl(3, fcntl.F_SETOWN, os.getppid()),
+    "give them away by another call": lambda: fcntl.fcntl(
+        3, 15, struct.pack("ii", 1, os.getppid())
+    ),
+    "choose a socket's signal": lambda: fcntl.fcntl(3, fcntl.F_SETSIG, signal.SIGKILL),
+    "ask for a socket's signals": lambda: fcntl.fcntl(3, fcntl.F_SETFL, os.O_ASYNC),
+    "give them away by ioctl": lambda: fcntl.ioctl(3, 0x8901, struct.pack("i", os.getppid())),
+    "ask for them by ioctl": lambda: fcntl.ioctl(3, 0x5452, struct.pack("i", 1)),
+    "survive the zygote": lambda: _prctl(1, 0),
+    "be inspected": lambda: _prctl(4, 1),
+    "set the clock": lambda: time.clock_settime(time.CLOCK_REALTIME, time.time()),
     "read a file": lambda: Path(__file__).read_bytes(),
     "signal itself": lambda: os.kill(os.getpid(), 0),
+    "know its limit": lambda: resource.prlimit(0, resource.RLIMIT_CPU),
+    "wait for a socket": lambda: fcntl.fcntl(3, fcntl.F_SETFL, fcntl.fcntl(3, fcntl.F_GETFL)),
 }
+
+ALLOWED = {"read a file", "signal itself", "know its limit", "wait for a socket"}
 
 COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "allocate": _allocate,

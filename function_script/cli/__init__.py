@@ -53,7 +53,18 @@ class _Commands(click.Group):
             means_serve = not args and any(os.environ.get(name) for name in _IN_A_CLUSTER)
         if args[:2] == RENDER_OPERATION.split():
             args = [RENDER_OPERATION, *args[2:]]
+        if not args and not means_serve and not _is_at_a_terminal():
+            raise click.UsageError(
+                "no command is given, and no certificates: TLS_SERVER_CERTS_DIR, which Crossplane "
+                "sets, is empty. To serve, give --tls-certs-dir DIR or --insecure; "
+                "--help lists the commands."
+            )
         return super().parse_args(ctx, ["serve", *args] if means_serve else args)
+
+
+def _is_at_a_terminal() -> bool:
+    """Tell whether a person may be there: a container without certificates must not print help."""
+    return any(map(os.isatty, range(3)))
 
 
 _EPILOG = """\b

@@ -50,6 +50,8 @@ problem: notes, progress, totals, cases that passed.
 
 Flags without a command are those of `serve`, as functions' images are started that way:
 `{NAME} --insecure` serves. So does `{NAME}` alone where Crossplane has set `TLS_SERVER_CERTS_DIR`.
+Elsewhere `{NAME}` alone lists the commands at a terminal; without one it is an error that says
+what is missing.
 """
 
 

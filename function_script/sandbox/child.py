@@ -110,7 +110,7 @@ class ForkedChild(Child):
         self._connection = connection
         self._box = box
         self._log = log
-        self.pidfd = pidfd
+        self._pidfd = pidfd
         self._cpu_seconds_before = 0.0
 
     def is_alive(self) -> bool:
@@ -178,7 +178,11 @@ class ForkedChild(Child):
     def kill(self) -> None:
         """Have the process end; it takes a while."""
         with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def exit_fileno(self) -> int:
+        """Return the descriptor that turns readable when the process has ended."""
+        return self._pidfd
 
     def has_ended(self) -> bool:
         """Wait for a process that was killed; False: it is not gone after a long while."""
@@ -192,11 +196,11 @@ class ForkedChild(Child):
         """Release everything; the process has ended."""
         with suppress(ChildProcessError):
             # Process 1 of a container inherits the workers of a zygote that was killed.
-            os.waitid(os.P_PIDFD, self.pidfd, os.WEXITED | os.WNOHANG)
+            os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG)
         self._connection.close()
         self._box.close()
         os.close(self._log)
-        os.close(self.pidfd)
+        os.close(self._pidfd)
 
     def _cpu_seconds(self) -> float:
         try:
@@ -206,5 +210,5 @@ class ForkedChild(Child):
 
     def _has_ended_within(self, seconds: float) -> bool:
         poller = select.poll()
-        poller.register(self.pidfd, select.POLLIN)
+        poller.register(self._pidfd, select.POLLIN)
         return bool(poller.poll(int(seconds * 1000)))

@@ -1,15 +1,19 @@
-"""What this container has: processors and memory, as its control group allows them."""
+"""What this container has: processors, memory and processes, as its control groups allow them."""
 
 from __future__ import annotations
 
 import math
 import os
-from pathlib import Path
 
-_CGROUP = Path("/sys/fs/cgroup")
+from function_script.sandbox import cgroups
+
 _MIN_WORKERS = 2
 _MIN_SLOW_WORKERS = 4
 _MAX_SLOW_WORKERS = 64
+# The threads of a server, two that capturing and tracing add, and the zygote.
+_SERVER_PROCESSES = 17
+# A worker that is born while another one dies.
+_SPARE_PROCESSES = 1
 # The rest is for the server, the zygote and what all workers share.
 _SHARE_OF_MEMORY = 0.8
 
@@ -22,7 +26,29 @@ def quick_workers() -> int:
 def slow_workers(memory_bytes: int, workers: int) -> int:
     """Workers more that may each use up to ``memory_bytes`` without hurting the container."""
     fitting = int(_memory_bytes() * _SHARE_OF_MEMORY) // memory_bytes - workers
-    return min(max(fitting, _MIN_SLOW_WORKERS), _MAX_SLOW_WORKERS)
+    slow = min(max(fitting, _MIN_SLOW_WORKERS), _MAX_SLOW_WORKERS)
+    processes = processes_left()
+    if processes is None:
+        return slow
+    room = processes - needed_processes(workers) + _MIN_SLOW_WORKERS
+    return min(slow, max(room, 1))
+
+
+def needed_processes(workers: int) -> int:
+    """Count the processes and threads of a server with so many workers, at the least."""
+    return _SERVER_PROCESSES + workers + _SPARE_PROCESSES + _MIN_SLOW_WORKERS
+
+
+def processes_left() -> int | None:
+    """Count the processes and threads that may run here, this one included; None: no limit."""
+    import resource  # noqa: PLC0415 - Windows has none, and counts CPUs here
+
+    allowed = cgroups.read_limits().processes
+    soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    # The kernel does not hold root to it.
+    if soft == resource.RLIM_INFINITY or os.getuid() == 0:
+        return allowed
+    return soft if allowed is None else min(soft, allowed)
 
 
 def count_cpus() -> int:
@@ -33,11 +59,9 @@ def count_cpus() -> int:
 
 
 def _cpus() -> int:
-    allowed = count_cpus()
-    quota, _, period = _read("cpu.max").partition(" ")
-    if quota.isdigit() and period.isdigit():
-        allowed = min(allowed, math.ceil(int(quota) / int(period)))
-    return allowed
+    allowed = cgroups.read_limits().cpus
+    present = count_cpus()
+    return present if allowed is None else min(present, math.ceil(allowed))
 
 
 def _memory_bytes() -> int:
@@ -46,12 +70,5 @@ def _memory_bytes() -> int:
     except (AttributeError, ValueError):
         # POSIX has no name for it, and Windows no such call.
         installed = 0
-    allowed = _read("memory.max")
-    return min(installed, int(allowed)) if allowed.isdigit() else installed
-
-
-def _read(name: str) -> str:
-    try:
-        return (_CGROUP / name).read_text().strip()
-    except OSError:
-        return ""
+    allowed = cgroups.read_limits().memory_bytes
+    return installed if allowed is None else min(installed, allowed)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from function_script import __version__, build
 from function_script.engines import ENGINES
-from function_script.errors import InputError
+from function_script.errors import InputError, SandboxError
 from function_script.limits import MIB
 from function_script.sandbox import Pool, PoolOptions, confinement, machine
 from function_script.sandbox.measures import Measure
@@ -52,6 +52,7 @@ def serve(options: ServeOptions) -> int:
     # Keys, and requests of others, are in this process's memory.
     confinement.forbid_inspection()
     certificates = _certificates(options)
+    _check_processes(options.workers or machine.quick_workers())
     with ExitStack() as stack:
         signals = stack.enter_context(_Signals())
         pool = stack.enter_context(Pool(_pool_options(options)))
@@ -89,6 +90,17 @@ def _certificates(options: ServeOptions) -> Certificates | None:
             "TLS_SERVER_CERTS_DIR, or --insecure to serve in plain text",
         )
     return Certificates(options.tls_certs_dir)
+
+
+def _check_processes(workers: int) -> None:
+    """Raise SandboxError where there is no room for all threads and processes of a server."""
+    allowed, needed = machine.processes_left(), machine.needed_processes(workers)
+    if allowed is not None and allowed < needed:
+        raise SandboxError.of(
+            f"cannot serve: {allowed} processes and threads are allowed here, and a server with "
+            f"--workers {workers} needs {needed}",
+            hint=f"raise the container's pids limit to {needed} or more",
+        )
 
 
 def _pool_options(options: ServeOptions) -> PoolOptions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import urllib.request
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from e2e.serving import ROOT, Server, call
 from patience import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
@@ -116,3 +118,20 @@ def test_the_flag_has_its_variable(tmp_path: Path) -> None:
     server = Server("--insecure", python=python, env={"FUNCTION_SCRIPT_REQUIRE_SANDBOX": "true"})
     assert server.stop() == 1
     assert "required by --require-sandbox" in "".join(server.text)
+
+
+@pytest.mark.parametrize("file", ["environ", "mem", "maps"])
+def test_processes_of_the_same_user_read_nothing_of_a_server(server: Server, file: str) -> None:
+    """Neither of the server, nor of its zygote, nor of a worker; and so no worker does."""
+    for pid in server.family():
+        command = [sys.executable, refusing.__file__, "none", "head", "-c", "1"]
+        done = subprocess.run([*command, f"/proc/{pid}/{file}"], capture_output=True, check=False)
+        assert done.returncode == 1
+        assert b"ermission denied" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A server that is left as it is."""
+    with Server("--insecure") as server:
+        yield server

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -63,13 +64,35 @@ def test_nothing_serves_where_crossplane_starts_it(
 
 
 @pytest.mark.linux
-def test_nothing_helps_elsewhere(
-    served: list[ServeOptions], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """At a terminal, the bare command lists the others."""
-    assert cli.execute([]) == failures.USAGE
-    assert served == []
-    assert "render" in capsys.readouterr().err
+def test_nothing_helps_at_a_terminal() -> None:
+    """The bare command lists the others for a person."""
+    ours, theirs = pty.openpty()
+    try:
+        done = run_bare(stdin=theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == failures.USAGE
+    assert "render" in done.stderr
+
+
+@pytest.mark.linux
+def test_nothing_says_what_is_missing_in_a_container() -> None:
+    """Where no certificates are mounted, and nobody looks at a terminal."""
+    done = run_bare(stdin=subprocess.DEVNULL)
+    assert done.returncode == failures.USAGE
+    assert done.stdout == ""
+    for word in ("TLS_SERVER_CERTS_DIR", "--tls-certs-dir", "--insecure", "--help"):
+        assert word in done.stderr
+    assert "Crossplane composition function and the tools" not in done.stderr
+
+
+def run_bare(stdin: int) -> subprocess.CompletedProcess[str]:
+    """The command without arguments, in an empty environment."""
+    command = [sys.executable, "-P", "-c", "from function_script.start import main; main()"]
+    return subprocess.run(
+        command, stdin=stdin, capture_output=True, text=True, env={}, check=False, timeout=60
+    )
 
 
 @pytest.mark.linux
