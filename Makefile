@@ -5,20 +5,25 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help demo test test-compiled lint proto lock bench soak fuzz search goldens clean
+.PHONY: FORCE help demo test test-compiled test-install lint proto lock bench soak fuzz search goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-.venv/runtime: requirements/runtime.txt pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet -r requirements/runtime.txt
-	@FUNCTION_SCRIPT_COMPILE=0 $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
-	@touch $@
+# Always looked at, and changed only where there is no complete environment of the right Python.
+.venv/pyvenv.cfg: FORCE
+	@sh requirements/environment.sh "$(PYTHON)" "$(origin PYTHON)" "$(MAKECMDGOALS)"
+
+.venv/runtime: .venv/pyvenv.cfg requirements/runtime.txt pyproject.toml function_script/release.py
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/runtime.txt
+	@FUNCTION_SCRIPT_COMPILE=0 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@pwd > $@
 
 .venv/dev: .venv/runtime requirements/dev.txt
-	@$(BIN)/pip install --quiet -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
 	@touch $@
+
+FORCE:
 
 demo: .venv/runtime ## Set up .venv and render an example to the terminal
 	@$(BIN)/function-script render examples/starlark-robots
@@ -60,15 +65,21 @@ search: .venv/dev ## Try the property tests on random examples, SEARCH_EXAMPLES 
 goldens: .venv/dev ## Write the golden files anew; review the difference as behaviour
 	@$(BIN)/python -m pytest -q --update-goldens tests/scripts tests/test_examples.py
 
+names: .venv/dev ## Rewrite what repeats a name or the version of function_script/release.py
+	@$(BIN)/python -m pytest -q --update-goldens tests/architecture/test_names.py tests/unit/test_cli.py
+
 proto: .venv/dev ## Generate the protobuf stubs anew
 	@$(BIN)/python proto/generate.py
 
-lock: .venv/dev ## Resolve the locked versions anew
-	@$(BIN)/pip install --quiet pip-tools
-	@$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --upgrade \
-		--output-file requirements/runtime.txt pyproject.toml requirements/build.in
-	@$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --upgrade \
-		--output-file requirements/dev.txt requirements/dev.in
+LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-emit-index-url --no-emit-find-links
+
+lock: .venv/dev ## Resolve the locked versions anew, for every platform, with hashes
+	@$(LOCK) --output-file requirements/build.txt requirements/build.in
+	@$(LOCK) --output-file requirements/runtime.txt pyproject.toml requirements/runtime.in --constraint requirements/build.txt
+	@$(LOCK) --output-file requirements/dev.txt requirements/dev.in
+	@$(LOCK) --output-file requirements/image.txt pyproject.toml --extra crypto --extra otel \
+		--constraint requirements/runtime.txt --constraint requirements/dev.txt
 
 clean: ## Remove what the targets above made
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

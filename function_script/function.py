@@ -78,7 +78,7 @@ def run(
     step = inputs.read(data.input or b"", ceilings, outside(data))
     on_limits(step.limits)
     scope = scope_of(data, step)
-    asked = requirements.resolve(step.requirements, scope)
+    asked = requirements.resolve(step.requirements, scope, data)
     if requirements.find_missing(asked, data):
         return response.encode(response.waiting(data, asked), step.limits)
 

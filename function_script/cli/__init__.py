@@ -79,11 +79,10 @@ def commands() -> None:
 
 @commands.command(short_help="Print the version.")
 def version() -> None:
-    """Print the version, and whether the codec runs as machine code."""
-    from function_script import wire  # noqa: PLC0415 - only this command needs it
+    """Print the version, and whether it runs compiled or as plain Python, and why."""
+    from function_script import build  # noqa: PLC0415 - only this command needs it
 
-    codec = "compiled" if wire.is_compiled() else "interpreted"
-    terminal.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {codec} codec)")
+    terminal.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {build.describe()})")
 
 
 for _command in (

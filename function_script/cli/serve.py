@@ -28,6 +28,7 @@ class _Flags(options.LimitFlags, TypedDict):
     default_options: str
     capture_dir: Path | None
     capture_limit: int
+    require_sandbox: bool
     debug: bool
 
 
@@ -135,6 +136,12 @@ Examples:
     metavar="N",
     help="Cases that --capture-dir may hold, of 8 MiB at most.",
 )
+@click.option(
+    "--require-sandbox",
+    is_flag=True,
+    help="Do not serve when the system refuses a measure that confines workers, "
+    "such as the filter of system calls.",
+)
 def serve(**flags: Unpack[_Flags]) -> None:
     """Serve the function to Crossplane.
 
@@ -164,5 +171,6 @@ def serve(**flags: Unpack[_Flags]) -> None:
             program_root=flags["program_root"],
             capture_dir=flags["capture_dir"],
             capture_limit=flags["capture_limit"],
+            require_sandbox=flags["require_sandbox"],
         )
     )

@@ -29,7 +29,7 @@ class Child:
         self._connection = connection
         self._box = box
         self._log = log
-        self._pidfd = pidfd
+        self.pidfd = pidfd
         self.pid = pid
         self.is_reusable = True
         self._cpu_seconds_before = 0.0
@@ -103,10 +103,13 @@ class Child:
             os.sched_setscheduler(self.pid, os.SCHED_IDLE, os.sched_param(0))
 
     def kill(self) -> None:
-        """End the process now, and wait until it has ended."""
+        """Have the process end; it takes a while."""
         with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-        self._has_ended_within(_LAST_BREATH_SECONDS)
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def has_ended(self) -> bool:
+        """Wait for a process that was killed; False: it is not gone after a long while."""
+        return self._has_ended_within(_LAST_BREATH_SECONDS)
 
     def last_words(self) -> bytes:
         """What the worker had printed when it ended."""
@@ -116,11 +119,11 @@ class Child:
         """Release everything; the process has ended."""
         with suppress(ChildProcessError):
             # Process 1 of a container inherits the workers of a zygote that was killed.
-            os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG)
+            os.waitid(os.P_PIDFD, self.pidfd, os.WEXITED | os.WNOHANG)
         self._connection.close()
         self._box.close()
         os.close(self._log)
-        os.close(self._pidfd)
+        os.close(self.pidfd)
 
     def _cpu_seconds(self) -> float:
         try:
@@ -130,5 +133,5 @@ class Child:
 
     def _has_ended_within(self, seconds: float) -> bool:
         poller = select.poll()
-        poller.register(self._pidfd, select.POLLIN)
+        poller.register(self.pidfd, select.POLLIN)
         return bool(poller.poll(int(seconds * 1000)))

@@ -10,13 +10,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from function_script.errors import SandboxError
+from function_script.sandbox.outcome import Death
+from function_script.sandbox.reaper import Reaper
+from function_script.sandbox.threads import start_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from function_script.sandbox.child import Child
     from function_script.sandbox.nursery import Nursery
-    from function_script.sandbox.outcome import Death
 
 
 class Crew:
@@ -28,8 +30,9 @@ class Crew:
         self._spare = spare
         self._lock = threading.Lock()
         self._idle: list[Child] = []
-        self._errands: set[threading.Thread] = set()
         self._is_closed = False
+        self._restocking = start_threads(1, "restock")
+        self._reaper = Reaper(self._bury)
         self.retired = 0
         """How many workers were ended in good order."""
 
@@ -75,34 +78,39 @@ class Crew:
     def replace(self, child: Child) -> Death:
         """End a worker and tell how it ended; another is made ready when few are."""
         death = self.end(child)
-        self._in_background(self._restock)
+        self._restock_later()
         return death
 
     def replace_later(self, child: Child, on_end: Callable[[], object] = bool) -> None:
         """The same, while the caller goes on: a large process takes its time to end."""
 
-        def replace() -> None:
-            self.end(child)
+        def end() -> None:
             on_end()
-            self._restock()
+            self._restock_later()
 
-        self._in_background(replace)
+        child.kill()
+        self._reaper.add(child, end)
 
     def close(self) -> None:
         """End the idle workers and the zygote, and with it every other worker."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
-            errands = list(self._errands)
         for child in idle:
             self.end(child)
-        for thread in errands:
-            thread.join()
+        self._restocking.shutdown()
+        self._reaper.close()
         self._nursery.close()
 
     def end(self, child: Child) -> Death:
         """End a worker and tell how it ended."""
         child.kill()
+        if child.has_ended():
+            return self._bury(child)
+        self._reaper.add(child, bool)
+        return Death(status=None)
+
+    def _bury(self, child: Child) -> Death:
         death = self._nursery.reap(child.pid)
         child.close()
         return death
@@ -112,22 +120,20 @@ class Crew:
             if len(self._idle) < self._max_idle and not self._is_closed:
                 self._idle.insert(len(self._idle) if is_warm else 0, child)
                 return
-        self._in_background(lambda: self.end(child))
+        child.kill()
+        self._reaper.add(child, bool)
 
     def _restock(self) -> None:
-        with self._lock:
-            is_needed = len(self._idle) < self._spare and not self._is_closed
-        if is_needed:
+        if self._is_short():
             with suppress(SandboxError):
                 self.hire(1)
 
-    def _in_background(self, task: Callable[[], object]) -> None:
-        def work() -> None:
-            task()
-            with self._lock:
-                self._errands.discard(thread)
+    def _restock_later(self) -> None:
+        if self._is_short():
+            # After the end nobody needs more.
+            with suppress(RuntimeError):
+                self._restocking.submit(self._restock)
 
-        thread = threading.Thread(target=work, name="errand")
+    def _is_short(self) -> bool:
         with self._lock:
-            self._errands.add(thread)
-        thread.start()
+            return len(self._idle) < self._spare and not self._is_closed

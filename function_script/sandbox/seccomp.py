@@ -11,7 +11,6 @@ import errno
 import os
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _SET_MODE_FILTER = 1
@@ -43,8 +42,9 @@ class Machine:
 
 
 # The same on every architecture: newer calls have one number everywhere.
+_PIDFD_SEND_SIGNAL = 424
 _DENIED_EVERYWHERE = (
-    *(424, 434, 438),  # pidfd_send_signal, pidfd_open, pidfd_getfd
+    *(_PIDFD_SEND_SIGNAL, 434, 438),  # pidfd_send_signal, pidfd_open, pidfd_getfd
     *(425, 435, 437),  # io_uring_setup, clone3, openat2
     *(428, 429, 430, 432, 442),  # open_tree, move_mount, fsopen, fsmount, mount_setattr
     452,  # fchmodat2
@@ -88,25 +88,28 @@ MACHINES = {
 }
 
 
-def is_available() -> bool:
-    """Whether ``install`` will do anything here."""
-    return os.uname().machine in MACHINES and Path("/proc/sys/kernel/seccomp").exists()
+def install() -> int:
+    """Filter this process's calls from now on; 0, or the errno that says why that is not possible.
 
-
-def install() -> bool:
-    """Filter this process's calls from now on; False where that is not possible.
-
-    The process must have given up new privileges before.
+    -1: the system said yes, and lets pass what the filter forbids. The process must have given up
+    new privileges before.
     """
     machine = MACHINES.get(os.uname().machine)
     if machine is None:
-        return False
+        return errno.ENOSYS
     program = build(machine, os.getpid())
     code = ctypes.create_string_buffer(program, len(program))
     # struct sock_fprog: a number of instructions, and where they are.
     header = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
-    result = _LIBC.syscall(machine.seccomp, _SET_MODE_FILTER, _FLAG_SPEC_ALLOW, header)
-    return bool(result == 0)
+    if _LIBC.syscall(machine.seccomp, _SET_MODE_FILTER, _FLAG_SPEC_ALLOW, header) != 0:
+        return ctypes.get_errno()
+    return 0 if _is_filtered() else -1
+
+
+def _is_filtered() -> bool:
+    """Make a call that does no harm and that the filter forbids."""
+    refused = _LIBC.syscall(_PIDFD_SEND_SIGNAL, -1, 0, 0, 0) == -1
+    return refused and ctypes.get_errno() == errno.EPERM
 
 
 def build(machine: Machine, pid: int) -> bytes:

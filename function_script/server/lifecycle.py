@@ -12,11 +12,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from function_script import __version__
+from function_script import __version__, build
 from function_script.engines import ENGINES
 from function_script.errors import InputError
 from function_script.limits import MIB
-from function_script.sandbox import Pool, PoolOptions, machine, seccomp
+from function_script.sandbox import Pool, PoolOptions, confinement, machine
+from function_script.sandbox.measures import Measure
 from function_script.sandbox.switchboard import Switchboard
 from function_script.server import answering, log, rehearsal, tracing
 from function_script.server.answering import Desk
@@ -48,6 +49,8 @@ def serve(options: ServeOptions) -> int:
     """
     started = time.monotonic()
     log.start(debug=options.debug)
+    # Keys, and requests of others, are in this process's memory.
+    confinement.forbid_inspection()
     certificates = _certificates(options)
     with ExitStack() as stack:
         signals = stack.enter_context(_Signals())
@@ -99,6 +102,7 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         gathers=options.transport == "http2",
         preload=tuple(ENGINES.values()),
         rehearsals=rehearsal.build(),
+        requires_confinement=options.require_sandbox,
     )
 
 
@@ -146,17 +150,23 @@ def _announce(options: ServeOptions, watch: Watch, ports: tuple[int, ...], secon
     address, health_address, metrics_address = (
         f"{host}:{port}" if port else "none" for host, port in zip(hosts, ports, strict=True)
     )
+    measures = watch.confinement()
+    unfiltered = measures.reason(Measure.SYSTEM_CALLS)
     values = log.fields(
         address=address,
         health_address=health_address,
         metrics_address=metrics_address,
         security="none" if options.insecure else "mutual TLS",
-        system_calls="filtered" if seccomp.is_available() else "not filtered",
+        system_calls=f"not filtered: {unfiltered}" if unfiltered else "filtered",
+        confinement=measures.summary(),
         version=__version__,
+        code=build.describe(),
         seconds=round(seconds, 3),
     )
     watch.is_serving = True
     _LOG.info("serving", extra=values)
+    if not measures.is_full:
+        _LOG.warning("workers are not fully confined: without %s", measures.gaps())
 
 
 def _stop(watch: Watch) -> None:
@@ -165,7 +175,10 @@ def _stop(watch: Watch) -> None:
 
 
 class _Signals:
-    """Catches SIGTERM and SIGINT from beginning to end; gives them back afterwards."""
+    """Catches SIGTERM and SIGINT from beginning to end; gives them back afterwards.
+
+    Before there is a server to stop, a signal ends the process: nothing was begun.
+    """
 
     def __init__(self) -> None:
         self._stop: Callable[[], None] | None = None
@@ -185,12 +198,13 @@ class _Signals:
             signal.signal(number, former)
 
     def lead_to(self, stop: Callable[[], None]) -> None:
-        """Call ``stop`` when a signal comes, or has come."""
+        """Call ``stop`` when a signal comes."""
         self._stop = stop
-        if self._has_arrived:
-            stop()
 
     def _arrive(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 # the protocol
-        if not self._has_arrived and self._stop is not None:
+        if self._stop is None:
+            _LOG.info("stopped")
+            os._exit(0)
+        if not self._has_arrived:
             self._stop()
         self._has_arrived = True

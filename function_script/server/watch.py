@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from function_script.sandbox import Pool
+    from function_script.sandbox.measures import Confinement
     from function_script.server.options import ServeOptions
     from function_script.server.records import Record
 
@@ -49,14 +50,20 @@ class Watch:
     def _readiness(self) -> Answer:
         if not self.is_serving:
             return Answer(503, b"not serving\n")
-        load = self._pool.load()
-        if not load.idle + load.busy + load.slow:
+        if not self._pool.is_able():
             return Answer(503, b"no worker\n")
-        return _OK
+        return Answer(200, f"ok\nconfinement: {self.confinement().summary()}\n".encode())
+
+    def confinement(self) -> Confinement:
+        """What holds for all workers, as they reported it themselves."""
+        return self._pool.confinement()
 
     def _gauges(self) -> metrics.Gauges:
         directory = None if self._options.insecure else self._options.tls_certs_dir
         expires = expiry.read(directory / "tls.crt") if directory is not None else None
         return metrics.Gauges(
-            load=self._pool.load(), certificate_expiry=expires, refused=dict(transport.REFUSED)
+            load=self._pool.load(),
+            certificate_expiry=expires,
+            refused=dict(transport.REFUSED),
+            confinement=self.confinement(),
         )

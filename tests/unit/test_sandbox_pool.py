@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import sandbox_handlers
 from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 from sandbox_handlers import PROBLEM
 
 from function_script.errors import LimitError, SandboxError
 from function_script.limits import MIB, Limits
-from function_script.sandbox import Answered, Failed, Load, Pool, PoolOptions, Reply, seccomp
+from function_script.sandbox import Answered, Failed, Load, Pool, PoolOptions, Reply
 from function_script.sandbox.outcome import Cause
 
 if TYPE_CHECKING:
@@ -213,25 +211,6 @@ def test_no_core_is_dumped(pool: Pool) -> None:
     assert answer(pool.run(b"limit RLIMIT_CORE")) == "0"
 
 
-@pytest.mark.skipif(not seccomp.is_available(), reason="this kernel filters no system calls")
-@pytest.mark.parametrize("attempt", sandbox_handlers.ATTEMPTS)
-def test_system_calls_are_filtered(pool: Pool, attempt: str) -> None:
-    """Native code gone astray can read files and end its own process, and nothing else."""
-    is_allowed = attempt in {"read a file", "signal itself"}
-    assert (answer(pool.run(b"attempt " + attempt.encode())) == "allowed") is is_allowed
-
-
-def test_every_architecture_has_a_program() -> None:
-    """A filter's jumps lead to an instruction, and its last one allows what is left."""
-    for machine in seccomp.MACHINES.values():
-        program = seccomp.build(machine, 1)
-        rules = [program[at : at + 8] for at in range(0, len(program), 8)]
-        assert rules[-1] == struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
-        for at, rule in enumerate(rules):
-            _, if_true, if_false, _ = struct.unpack("=HBBI", rule)
-            assert at + 1 + max(if_true, if_false) <= len(rules)
-
-
 def test_the_callers_deadline_wins() -> None:
     """A call with less time left than the limit is cut at its deadline, and told so."""
     with Pool(OPTIONS) as pool:
@@ -287,7 +266,8 @@ def test_nothing_is_left_after_close() -> None:
         failure(pool.run(b"spin"))
     assert not Path(f"/proc/{worker}").exists()
     assert not Path(f"/proc/{zygote}").exists()
-    assert len(list(Path("/proc/self/fd").iterdir())) == files_before
+    # Another pool may be about to close some of its own.
+    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)
 
 
 def test_a_closed_pool_fails_softly() -> None:

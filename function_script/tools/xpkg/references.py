@@ -27,8 +27,17 @@ class Reference:
     version: str
 
     def __str__(self) -> str:
-        joint = "@" if ":" in self.version else ":"
-        return f"{self.host}/{self.repository}{joint}{self.version}"
+        return f"{self.name}{'@' if self.is_pinned else ':'}{self.version}"
+
+    @property
+    def name(self) -> str:
+        """Return the registry and the repository, without a version."""
+        return f"{self.host}/{self.repository}"
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the version is a digest."""
+        return ":" in self.version
 
     @property
     def address(self) -> str:
@@ -44,6 +53,15 @@ class Reference:
             return ipaddress.ip_address(name).is_loopback
         except ValueError:
             return name == "localhost" or name.endswith(".localhost")
+
+    @property
+    def object_name(self) -> str:
+        """Return the name of the Function that Crossplane installs as another package's dependency.
+
+        The repository becomes a DNS label: separators become hyphens, other signs are dropped.
+        """
+        label = re.sub(r"[^a-z0-9-]", "", re.sub("[./:]", "-", self.repository[:63]))
+        return label.strip("-")
 
     @property
     def credentials_key(self) -> str:
