@@ -23,6 +23,7 @@ from function_script.tools.xpkg.transport import (
     HttpRequest,
     HttpResponse,
     NoAnswerError,
+    join,
     origin,
 )
 
@@ -131,7 +132,7 @@ class Repository:
         if not begun.is_fine:
             return begun
         place = begun.headers.get("Location", "")
-        url = urls.urljoin(f"{self._base}/", place)
+        url = join(f"{self._base}/", place)
         if not place:
             raise NoAnswerError("it names no address for an upload")
         if origin(self._base)[0] == "https" and origin(url)[0] != "https":

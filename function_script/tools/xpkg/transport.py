@@ -83,6 +83,14 @@ def origin(url: str) -> tuple[str, str, int]:
     return parts.scheme, host, port
 
 
+def join(base: str, place: str) -> str:
+    """Return the address that a Location header names; raises NoAnswerError."""
+    try:
+        return urls.urljoin(base, place)
+    except ValueError as error:
+        raise NoAnswerError(f"{place!r} is no address of HTTP") from error
+
+
 class Client:
     """Sends requests one after the other, each on a connection of its own."""
 
@@ -115,7 +123,7 @@ class Client:
             place = response.headers.get("Location")
             if response.status not in _REDIRECTS or request.method not in _READING or not place:
                 return response
-            target = urls.urljoin(response.url, place)
+            target = join(response.url, place)
             if response.url.startswith("https:") and not target.startswith("https:"):
                 raise NoAnswerError(f"it redirects from HTTPS to {target!r}")
             request = request._replace(url=target)
