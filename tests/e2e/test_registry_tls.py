@@ -14,6 +14,7 @@ from e2e.scripted_registry import (
     require,
     run_package,
     serving,
+    status,
     uploads_at,
 )
 
@@ -118,3 +119,15 @@ def test_odd_upload_addresses(
     code, err = run_package(capsys, "push", f"{registry.name}/a:v1", package)
     assert code == 1
     assert "our mistake" not in err
+
+
+def test_a_flag_too_many_is_told(
+    start: Callable[..., Registry], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A server with TLS says in plain text that it is one; others end the connection."""
+    registry = start(tls=False)
+    registry.hook("*", "", status(400, b"Client sent an HTTP request to an HTTPS server.\n"))
+    code, err = run_package(capsys, "inspect", f"{registry.name}/a:v1", "--plain-http")
+    assert code == 1
+    assert "the registry speaks TLS" in err
+    assert "hint: leave out --plain-http" in err

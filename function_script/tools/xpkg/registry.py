@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
 # Of a blob whose size is not stated. Those that are fetched hold metadata.
 _MAX_BLOB_BYTES: Final = 256 << 20
+# As Go's server and nginx say it to a client without TLS.
+_TLS_EXPECTED: Final = (
+    b"HTTP request to an HTTPS server",
+    b"HTTP request was sent to HTTPS port",
+)
 _MANIFEST_TYPES: Final = (
     MANIFEST_TYPE,
     INDEX_TYPE,
@@ -180,6 +185,9 @@ class Repository:
                 else f"the registry does not let us ({reason(response)})",
                 hint=f"log in with an account that may do it: docker login {self.reference.host}",
             )
+        is_plain = self._base.startswith("http:")
+        if is_plain and any(words in response.body for words in _TLS_EXPECTED):
+            raise self._failure("the registry speaks TLS", hint="leave out --plain-http")
         if not response.is_fine:
             raise self._failure(reason(response))
         return response
