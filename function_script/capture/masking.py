@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from function_script.errors import InputError
 from function_script.redaction import secret_values
 from function_script.redaction.budget import Budget, TooMuchWorkError
-from function_script.redaction.finder import Finder
+from function_script.redaction.finder import Finder, fold
 from function_script.redaction.rewriting import Rewriter
 from function_script.redaction.secret_values import Parts
 from function_script.values import MAX_SAFE_INTEGER
@@ -97,25 +97,28 @@ class SecretMasker:
         try:
             return self._mark(secret.decode())
         except UnicodeDecodeError:
-            mark = self._mark(secret_values.encode_base64(secret))
-            self._of_values.setdefault(secret, mark.encode())
-            return mark
+            key = secret_values.encode_base64(secret)
+            if key not in self._marks:
+                self._marks[key] = self._mark_parts(secret)
+            return self._marks[key]
 
     def _mark(self, secret: str) -> str:
         """The text that replaces a secret: fields of JSON stay fields."""
         if not secret or secret in self.words:
             return secret
         if secret not in self._marks:
-            self._marks[secret] = self._mark_json(secret) or self._mark_text(secret)
+            self._marks[secret] = self._mark_json(secret) or self._mark_parts(
+                secret_values.to_bytes(secret)
+            )
             for text in (secret, secret.strip()):
-                self._note(text, self._marks[secret], self._of_values)
+                self._note(secret_values.to_bytes(text), self._marks[secret], self._of_values)
         return self._marks[secret]
 
-    def _mark_text(self, secret: str) -> str:
+    def _mark_parts(self, secret: bytes) -> str:
         mark = f"{WORD}{len(self.words) + 1}"
         self.words.add(mark)
         parts = Parts()
-        secret_values.split(secret_values.to_bytes(secret), parts, self._budget)
+        secret_values.split(secret, parts, self._budget)
         for part in sorted(parts.texts | parts.short):
             self._note(part, mark, self._of_parts)
         return mark
@@ -138,12 +141,11 @@ class SecretMasker:
             return self._mark(value)
         return value if value is None or isinstance(value, bool) else 0
 
-    def _note(self, secret: str | bytes, mark: str, marks: dict[bytes, bytes]) -> None:
+    def _note(self, secret: bytes, mark: str, marks: dict[bytes, bytes]) -> None:
         """Look for a secret from now on."""
-        text = secret_values.to_bytes(secret) if isinstance(secret, str) else secret
-        self._budget.spend(len(text))
-        if not (text.isdigit() and len(text) < _NUMBER_LENGTH):
-            marks.setdefault(text, secret_values.to_bytes(mark))
+        self._budget.spend(len(secret))
+        if not (secret.isdigit() and len(secret) < _NUMBER_LENGTH):
+            marks.setdefault(secret, secret_values.to_bytes(mark))
 
 
 class _Marks:
@@ -153,7 +155,9 @@ class _Marks:
 
     def __init__(self, of_values: Mapping[bytes, bytes], of_parts: Mapping[bytes, bytes]) -> None:
         self._exact = {**of_parts, **of_values}
-        self._folded = {text.lower(): mark for text, mark in reversed(self._exact.items())}
+        self._folded = {
+            folded: mark for text, mark in reversed(self._exact.items()) for folded in fold(text)
+        }
 
     def choose(self, secret: bytes) -> bytes:
         mark = self._exact.get(secret)
