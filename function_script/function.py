@@ -86,7 +86,7 @@ def run(
         result = engines.get(step.language).evaluate(step.program, scope, step.limits)
     read = contribution.read(result, scope, step.limits, step.dialect)
     known.count(facts, len(read.composed))
-    wanted = requirements.merge(read, asked, data)
+    wanted = requirements.merge(redaction.redact_warnings(read, data), asked, data)
     wanted = progress.settle(data, wanted, step)
 
     state = desired.merge(data, wanted)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from function_script import wire
+from function_script.contribution import warnings
 from function_script.redaction import secret_values
 from function_script.redaction.budget import Budget, TooMuchWorkError
 from function_script.redaction.finder import Finder
@@ -20,6 +21,7 @@ from function_script.redaction.secret_values import Parts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from function_script.contribution import Contribution
     from function_script.diagnostics import Diagnostic
     from function_script.errors import FatalError
 
@@ -53,7 +55,7 @@ def redact_error(error: FatalError, data: bytes) -> FatalError:
     """
     problems = error.diagnostics
     texts = [text for problem in problems for text in _texts_of(problem)]
-    redacted = _redact(texts, data)
+    redacted = _redact_for(texts, data)
     if redacted is None:
         return type(error)(*(_withhold(problem) for problem in problems))
     if redacted == texts:
@@ -62,19 +64,41 @@ def redact_error(error: FatalError, data: bytes) -> FatalError:
     return type(error)(*(_with_texts(problem, rest) for problem in problems))
 
 
+def redact_warnings(read: Contribution, request: wire.Request) -> Contribution:
+    """The contribution without secrets of ``request`` in warnings that are not the program's own.
+
+    What a program itself says is its author's choice.
+    """
+    places = [
+        index for index, result in enumerate(read.results) if result.reason in warnings.QUOTING
+    ]
+    if not places:
+        return read
+    redacted = _redact([read.results[index].message for index in places], request)
+    results = list(read.results)
+    for number, index in enumerate(places):
+        text = WITHHELD if redacted is None else redacted[number]
+        results[index] = results[index]._replace(message=text)
+    return replace(read, results=tuple(results))
+
+
 def redact_text(text: str, data: bytes) -> str:
     """A text of a program's, or of native code, without the secrets of the request in ``data``."""
-    redacted = _redact([text], data)
+    redacted = _redact_for([text], data)
     return WITHHELD if redacted is None else redacted[0]
 
 
-def _redact(texts: Sequence[str], data: bytes) -> Sequence[str] | None:
-    """The texts without secrets; None when they are to be withheld."""
+def _redact_for(texts: Sequence[str], data: bytes) -> Sequence[str] | None:
     try:
         request = wire.index_request(data)
     except wire.WireError:
         # No program has seen anything of it.
         return texts
+    return _redact(texts, request)
+
+
+def _redact(texts: Sequence[str], request: wire.Request) -> Sequence[str] | None:
+    """The texts without secrets; None when they are to be withheld."""
     parts = Parts()
     budget = Budget(_VALUES_BUDGET)
     try:
