@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 MARK: Final = "[secret]"
 WITHHELD: Final = (
-    "the text is withheld: the request's secrets are too many or too large to look for in it"
+    "the text is withheld: it cannot be searched for the request's secrets, which are too many, "
+    "too large or not readable"
 )
-"""Stands for a text that cannot be searched within the bounds below."""
+"""Replaces a text that cannot be searched within the bounds below."""
 
 MAX_TEXT_LENGTH: Final = 64 * 1024
 """In characters; a longer text is cut. No log line and no result shows more."""
