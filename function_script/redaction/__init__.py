@@ -35,6 +35,9 @@ WITHHELD: Final = (
 MAX_TEXT_LENGTH: Final = 64 * 1024
 """In characters; a longer text is cut. No log line and no result shows more."""
 
+MAX_TEXTS_LENGTH: Final = 2 * MAX_TEXT_LENGTH
+"""Of an error's problems together; the texts of further ones are withheld."""
+
 # Measured: each costs less than half a second, on one of the slower CPUs of a cloud.
 _VALUES_BUDGET: Final = 32 << 20
 _TEXTS_BUDGET: Final = 2 << 20
@@ -55,14 +58,18 @@ def redact_error(error: FatalError, data: bytes) -> FatalError:
     Excerpts stay, for they are of the program's own text.
     """
     problems = error.diagnostics
-    texts = [text for problem in problems for text in _texts_of(problem)]
+    count = _count_to_search(problems)
+    texts = [text for problem in problems[:count] for text in _texts_of(problem)]
     redacted = _redact_for(texts, data)
+    if redacted is texts:
+        return error
     if redacted is None:
         return type(error)(*(_withhold(problem) for problem in problems))
-    if redacted == texts:
-        return error
     rest = iter(redacted)
-    return type(error)(*(_with_texts(problem, rest) for problem in problems))
+    return type(error)(
+        *(_with_texts(problem, rest) for problem in problems[:count]),
+        *(_withhold(problem) for problem in problems[count:]),
+    )
 
 
 def redact_warnings(read: Contribution, request: wire.Request) -> Contribution:
@@ -112,6 +119,16 @@ def _redact(texts: Sequence[str], request: wire.Request) -> Sequence[str] | None
         return rewriter.rewrite([_cut(text) for text in texts])
     except (TooMuchWorkError, MemoryError, wire.WireError):
         return None
+
+
+def _count_to_search(problems: Sequence[Diagnostic]) -> int:
+    """The number of problems whose texts have up to MAX_TEXTS_LENGTH together; at least one."""
+    length = 0
+    for index, problem in enumerate(problems):
+        length += sum(map(len, _texts_of(problem)))
+        if length > MAX_TEXTS_LENGTH:
+            return max(index, 1)
+    return len(problems)
 
 
 def _cut(text: str) -> str:
