@@ -42,7 +42,7 @@ test-compiled: .venv/dev ## Run the whole test suite once more with the way of a
 	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial
 
 # Everything that tests the tools, and what they are made of; tests/linux_only.py has what is left out.
-PORTABLE = tests/portable tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_tutorial.py \
+PORTABLE = tests/portable tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
 	tests/scripts tests/diagnostics tests/browser tests/hostile tests/e2e/test_package_push.py \
 	tests/e2e/test_package_tokens.py tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
 	tests/conformance/test_input_reference.py tests/conformance/test_xpkg_spec.py
