@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: FORCE help demo test test-compiled test-install lint proto lock bench soak fuzz search goldens names clean
+.PHONY: FORCE help demo test test-compiled test-install test-image lint proto lock bench soak fuzz search goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ test-compiled: .venv/dev ## Run the whole test suite once more with the way of a
 	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
 	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial"
 	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial
+
+test-image: .venv/dev ## Carry out the lines of package/Dockerfile without Docker, and run its images locked down (Linux, root)
+	@PYTHONPATH=tests $(BIN)/python -m image
 
 lint: .venv/dev ## Check style, types and floors only
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
@@ -78,6 +81,7 @@ lock: .venv/dev ## Resolve the locked versions anew, for every platform, with ha
 	@$(LOCK) --output-file requirements/build.txt requirements/build.in
 	@$(LOCK) --output-file requirements/runtime.txt pyproject.toml requirements/runtime.in --constraint requirements/build.txt
 	@$(LOCK) --output-file requirements/dev.txt requirements/dev.in
+	@$(LOCK) --output-file requirements/sbom.txt requirements/sbom.in
 	@$(LOCK) --output-file requirements/image.txt pyproject.toml --extra crypto --extra otel \
 		--constraint requirements/runtime.txt --constraint requirements/dev.txt
 
