@@ -34,6 +34,7 @@ FILES: Final = {
     "property/test_http2_fuzz.py": SERVER,
     "unit/test_http2_connection.py": SERVER,
     "unit/test_http2_intake.py": SERVER,
+    "unit/test_sandbox_confinement.py": FORKS,
     "unit/test_sandbox_switchboard.py": FORKS,
     "unit/test_server_answering.py": SERVER,
     "unit/test_server_lines.py": SERVER,
