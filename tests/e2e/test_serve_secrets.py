@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import builders
-import grpc
 import pytest
 from e2e.serving import Server, call
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -17,6 +16,8 @@ from patience import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import grpc
 
 PROGRAMS = [
     builders.jinja('a: b: {{ get_credential_data("db").password }}\n', credentials=["db"]),
