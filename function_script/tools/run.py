@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from google.protobuf import json_format
 
-from function_script import capture, documents, function, redaction
+from function_script import capture, documents, function
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -94,7 +94,7 @@ def check_name(path: Path) -> None:
 def _captured(request: bytes, reply: Reply) -> str:
     if isinstance(reply, Answered):
         return capture.to_case(request, reply.response, reply.diagnostics)
-    error = redaction.redact_error(reply.error, request)
+    error = reply.error
     return capture.to_case(request, function.pass_through(request, error), error.diagnostics)
 
 
