@@ -74,6 +74,8 @@ class Container:
         bundle = directory / self._name
         bundle.mkdir(parents=True)
         (bundle / "config.json").write_text(json.dumps(_configuration(image, settings)))
+        # runc makes the places of mounts in the image's own files.
+        self._places = [path for mount in settings.mounts for path in _absent(image.root, mount)]
         self._runc = ("runc", "--root", str(directory / "state"))
         self._process = subprocess.Popen(
             [*self._runc, "run", "--bundle", bundle, self._name],
@@ -107,6 +109,11 @@ class Container:
         self._control("delete", "--force", self._name)
         for reader in self._readers:
             reader.join()
+        for stream in (self._process.stdout, self._process.stderr):
+            assert stream is not None
+            stream.close()
+        for place in reversed(self._places):
+            place.rmdir()
 
     @property
     def pid(self) -> int:
@@ -153,7 +160,9 @@ class Container:
     def processes(self) -> list[int]:
         """List all of its processes, the first one first, those that have ended included."""
         parents = _parents()
-        family = [self.pid]
+        first = self.pid
+        assert first, self.text
+        family = [first]
         for pid in family:
             family += [child for child, parent in parents.items() if parent == pid]
         return family
@@ -166,6 +175,13 @@ class Container:
     @staticmethod
     def _read(stream: object, lines: deque[str]) -> None:
         lines.extend(stream)  # type: ignore[call-overload] # a pipe, line by line
+
+
+def _absent(root: Path, mount: Mount) -> list[Path]:
+    """List the directories of a mount that an image does not have, the outermost first."""
+    place = root / mount.target.lstrip("/")
+    parents = [path for path in place.parents if path.is_relative_to(root)]
+    return [path for path in [*reversed(parents), place] if not path.exists()]
 
 
 def state(pid: int) -> dict[str, str]:
