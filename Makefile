@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: FORCE help demo test test-compiled test-install lint proto lock bench soak fuzz search goldens names clean
+.PHONY: FORCE help demo test test-compiled test-portable test-install lint proto lock bench soak fuzz search goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,20 @@ test-compiled: .venv/dev ## Run the whole test suite once more with the way of a
 	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
 	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial"
 	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial
+
+# Everything that tests the tools, and what they are made of; tests/linux_only.py has what is left out.
+PORTABLE = tests/portable tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_tutorial.py \
+	tests/scripts tests/diagnostics tests/browser tests/hostile tests/e2e/test_package_push.py \
+	tests/e2e/test_package_tokens.py tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
+	tests/conformance/test_input_reference.py tests/conformance/test_xpkg_spec.py
+
+test-portable: .venv/dev ## Run the tests of the tools on a Python without what only Linux has, as on macOS
+	@if [ "$$(uname)" = Linux ]; then $(BIN)/python tests/portable/interpreter.py build/portable darwin; \
+	else mkdir -p build && ln -sfn ../.venv build/portable; fi
+	@build/portable/bin/python -m pytest -q -n 2 -m "not serial" $(PORTABLE)
+
+test-install: .venv/dev ## Build, install and run as users do, on every Python that the machine has
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations 0 tests/install
 
 lint: .venv/dev ## Check style, types and floors only
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports

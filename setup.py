@@ -38,7 +38,8 @@ MODULES = (
     *(Path("wire", name) for name in CODEC),
     *(Path("server", "http2", name) for name in HTTP2),
     *(Path("sandbox", name) for name in ("pace", "places", "turns", "suspects", "child", "crew")),
-    *(Path("sandbox", name) for name in ("frames", "report", "run", "worker")),
+    *(Path("sandbox", name) for name in ("box", "channel", "frames", "plain", "stream")),
+    *(Path("sandbox", name) for name in ("report", "run", "worker")),
     *(Path("sandbox", "switchboard"), Path("server", "answering"), Path("server", "records")),
     *(Path("documents", name) for name in ("simple", "memo", "stream")),
     *(Path("contribution", name) for name in ("names", "order", "sanitize")),
@@ -52,13 +53,13 @@ MYPY = (
     *("--config-file=", f"--cache-dir={os.devnull}", "--no-site-packages"),
     *("--ignore-missing-imports", "--follow-imports=silent"),
 )
-# Debugging information would name directories of the build.
-OPTIONS = {"group_name": "function_script_wire", "debug_level": "0"}
+GROUP = "function_script_wire"
+# Information for debuggers would name directories of the build.
+NONE = "0"
 MAX_REASON = 200
 VARIABLE = "FUNCTION_SCRIPT_COMPILE"
 SETTING = os.environ.get(VARIABLE, "")
 IS_DEMANDED = SETTING == "1"
-BUILDING = {"build", "build_ext", "bdist_wheel", "editable_wheel"}
 
 
 class Build(build):
@@ -116,8 +117,11 @@ def stay_plain(reason: str) -> None:
     print(f"function-script stays plain Python: {reason}")  # noqa: T201 - pip -v shows it
 
 
-def extensions(directory: str) -> list[Extension]:
-    """List the modules to compile, whose C code is in a directory; none where that cannot be."""
+def extensions(directory: str | None) -> list[Extension]:
+    """List the modules to compile, whose C code is in a directory; none where that cannot be.
+
+    Without a directory, it is in build/.
+    """
     reason = obstacle()
     if reason:
         stay_plain(reason)
@@ -126,7 +130,9 @@ def extensions(directory: str) -> list[Extension]:
 
     paths = [str(PACKAGE / f"{module}.py") for module in MODULES]
     try:
-        modules = mypycify([*MYPY, *paths], target_dir=directory, **OPTIONS)
+        modules = mypycify(
+            [*MYPY, *paths], group_name=GROUP, debug_level=NONE, target_dir=directory
+        )
     except SystemExit:
         stay_plain("mypyc refuses the sources; the build's output says why")
         return []
@@ -136,7 +142,7 @@ def extensions(directory: str) -> list[Extension]:
     if os.name == "posix":
         for module in modules:
             # mypyc adds -Werror, and the next compiler has warnings that this one does not have.
-            module.extra_compile_args.append("-Wno-error")
+            module.extra_compile_args = [*module.extra_compile_args, "-Wno-error"]
     return list(modules)
 
 
@@ -163,7 +169,7 @@ def compiler() -> str:
 
     Where that one is not installed, cc becomes CC.
     """
-    if not os.environ.get("CC"):
+    if not os.environ.get("CC", "").strip():
         name = first_word(sysconfig.get_config_var("CC") or "cc")
         if shutil.which(name) is not None or shutil.which("cc") is None:
             return name
@@ -180,14 +186,15 @@ def main() -> None:
     """Run the commands of the command line."""
     if SETTING not in {"", "0", "1"}:
         sys.exit(f'error: {VARIABLE} is "{SETTING}": 1, 0, or not set')
+    commands = {"build": Build, "build_ext": BuildExt}
+    if "bdist_wheel" not in sys.argv:
+        is_building = {"build", "build_ext", "editable_wheel"} & set(sys.argv)
+        setup(cmdclass=commands, ext_modules=extensions(None) if is_building else [])
+        return
+    # A wheel is made in an empty directory: nothing of an earlier build gets into it.
     with tempfile.TemporaryDirectory(prefix="function-script-") as directory:
-        # A wheel is made in an empty directory: nothing of an earlier build gets into it.
-        options = {"build": {"build_base": directory}} if "bdist_wheel" in sys.argv else {}
-        setup(
-            cmdclass={"build": Build, "build_ext": BuildExt},
-            ext_modules=extensions(directory) if BUILDING & set(sys.argv) else [],
-            options=options,
-        )
+        options = {"build": {"build_base": directory}}
+        setup(cmdclass=commands, ext_modules=extensions(directory), options=options)
 
 
 main()

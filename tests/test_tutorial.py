@@ -8,8 +8,13 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from notes import without_note
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PAGES = sorted((Path(__file__).resolve().parents[1] / "docs" / "tutorial").glob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -18,8 +23,11 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 class Reader:
     """Somebody who does what a page says, beginning in an empty directory."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, environment: Mapping[str, str] | None = None) -> None:
+        """Begin in a directory, with the commands of this environment unless PATH is another."""
         self.directory = directory
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self.environment = environment or {**os.environ, "PATH": path}
 
     def follow(self, kind: str, text: str) -> None:
         """Do what one block says; blocks of other kinds are only for reading."""
@@ -40,15 +48,15 @@ class Reader:
             self.directory /= arguments[0]
             return
         done = subprocess.run(
-            [Path(sys.executable).with_name(program), *arguments],
+            [program, *arguments],
             cwd=self.directory,
-            env={**os.environ, "NO_COLOR": "1"},
+            env={**self.environment, "NO_COLOR": "1"},
             capture_output=True,
             text=True,
             check=False,
         )
         pattern = re.escape(shown.strip("\n")).replace(re.escape("..."), ".*")
-        printed = (done.stdout + done.stderr).strip("\n")
+        printed = (done.stdout + without_note(done.stderr)).strip("\n")
         assert re.fullmatch(pattern, printed, re.DOTALL), f"{command} printed:\n{printed}"
 
     def change(self, name: str, lines: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from function_script.cli import options, terminal
+from function_script.cli import confinement, options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +41,7 @@ def playground(directory: Path, *, port: int, no_browser: bool) -> None:
 
     from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
 
+    confinement.print_note()
     with Playground(directory, port) as served:
         address = served.address
         terminal.echo(f"playground: {address}")

@@ -109,7 +109,7 @@ def render(**flags: Unpack[_Flags]) -> int:
     if flags["watch"] and "-" in ",".join(flags["crds"]).split(","):
         raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
     beside = flags["composition"] or flags["xr"] / "composition.yaml"
-    with rendering.sandbox(beside, flags) as pool:
+    with rendering.sandbox(beside, flags, is_quiet=flags["quiet"]) as pool:
         from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
         chosen = rendering.read_options(flags, full_xr=flags["include_full_xr"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options, terminal
+from function_script.cli import confinement, failures, options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +58,7 @@ def run(**flags: Unpack[_Flags]) -> int:
     if path is not None:
         tool.check_name(path)
     request = tool.parse(sources.load_text(flags["request"]))
+    confinement.print_note()
     result = tool.run(request, pool, case=path)
     if result.log:
         terminal.echo(result.log, err=True)

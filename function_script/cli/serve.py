@@ -147,6 +147,9 @@ def serve(**flags: Unpack[_Flags]) -> None:
 
     Flags without a command are taken for those of serve: `function-script --insecure` serves.
     """
+    from function_script.sandbox import system  # noqa: PLC0415 - slow to import
+
+    system.check_server()
     from function_script import server  # noqa: PLC0415 - grpc is slow to import
 
     # Workers have another current directory.

@@ -61,7 +61,7 @@ def forbid_inspection() -> None:
 
 
 def harden_worker(zygote: int) -> int:
-    """Settle what holds for a worker's whole life; to be called once, with its files in place.
+    """Settle what holds for a forked worker's whole life; call it once, with its files in place.
 
     Returns what ``seccomp.install`` does. Raises CallRefusedError.
     """
@@ -73,12 +73,18 @@ def harden_worker(zygote: int) -> int:
     # against each other, and then niceness means nothing between workers.)
     with named(Call.SETPGID):
         os.setpgid(0, 0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    bound_worker()
+    return seccomp.install()
+
+
+def bound_worker() -> None:
+    """Set the limits that every POSIX system has, and switch the collector on."""
     _lower(resource.RLIMIT_FSIZE, MAX_LOG_BYTES)
     _lower(resource.RLIMIT_NOFILE, _MAX_FILES)
     _lower(resource.RLIMIT_NPROC, 0)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     gc.set_threshold(20_000, 50, 100)
-    return seccomp.install()
+    gc.enable()
 
 
 def measure(filter_errno: int) -> Confinement:

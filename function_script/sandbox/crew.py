@@ -7,18 +7,49 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from function_script.errors import SandboxError
 from function_script.sandbox.outcome import Death
-from function_script.sandbox.reaper import Reaper
 from function_script.sandbox.threads import start_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from function_script.sandbox.child import Child
-    from function_script.sandbox.nursery import Nursery
+    from function_script.sandbox.measures import Confinement
+
+
+class Reaper(Protocol):
+    """Waits for processes that are about to end, while nothing else does."""
+
+    def add(self, child: Child, on_end: Callable[[], object]) -> None:
+        """Bury ``child``, which was killed, when it has ended, and call ``on_end`` then."""
+
+    def close(self) -> None:
+        """Return when all who were added are buried, or will not end."""
+
+
+class Nursery(Protocol):
+    """Starts workers, and knows what they are confined to and how they ended."""
+
+    def fork(self) -> Child:
+        """Return a new worker; raises SandboxError when there is no way to get one."""
+
+    def reap(self, pid: int) -> Death:
+        """Tell how a worker ended that has ended."""
+
+    def build_reaper(self, bury: Callable[[Child], object]) -> Reaper:
+        """Build who waits for the end of workers, and starts at once."""
+
+    def confinement(self) -> Confinement:
+        """Return what holds for all workers there are."""
+
+    def is_able(self) -> bool:
+        """Tell whether a worker lives, or one could be had when the last was asked for."""
+
+    def close(self) -> None:
+        """End every worker that is left."""
 
 
 class Crew:
@@ -32,7 +63,7 @@ class Crew:
         self._idle: list[Child] = []
         self._is_closed = False
         self._restocking = start_threads(1, "restock")
-        self._reaper = Reaper(self._bury)
+        self._reaper = nursery.build_reaper(self._bury)
         self.retired = 0
         """How many workers were ended in good order."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import resource
 
 from function_script.sandbox import cgroups
 
@@ -42,21 +41,39 @@ def needed_processes(workers: int) -> int:
 
 def processes_left() -> int | None:
     """Count the processes and threads that may run here, this one included; None: no limit."""
-    allowed = cgroups.read_limits().processes
+    limits = (cgroups.read_limits().processes, _processes_of_user())
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _processes_of_user() -> int | None:
+    """Return the limit of this user's processes; None: there is none, or it holds for others."""
+    try:
+        import resource  # noqa: PLC0415 - Windows has no such module
+    except ImportError:
+        return None
     soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     # The kernel does not hold root to it.
-    if soft == resource.RLIM_INFINITY or os.getuid() == 0:
-        return allowed
-    return soft if allowed is None else min(soft, allowed)
+    return None if soft == resource.RLIM_INFINITY or os.getuid() == 0 else soft
+
+
+def count_cpus() -> int:
+    """Count the CPUs that this process may run on; all there are, where no system says it."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _cpus() -> int:
-    present = len(os.sched_getaffinity(0))
+    present = count_cpus()
     allowed = cgroups.read_limits().cpus
     return present if allowed is None else min(present, math.ceil(allowed))
 
 
 def _memory_bytes() -> int:
-    installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError):
+        # POSIX has no name for it, and Windows no such call.
+        installed = 0
     allowed = cgroups.read_limits().memory_bytes
     return installed if allowed is None else min(installed, allowed)

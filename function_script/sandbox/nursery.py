@@ -5,45 +5,33 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 import threading
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script.errors import SandboxError
-from function_script.sandbox import measures, orders
-from function_script.sandbox.child import Child
-from function_script.sandbox.frames import Box
+from function_script.sandbox import interpreter, measures, orders
+from function_script.sandbox.box import Box
+from function_script.sandbox.child import ForkedChild
 from function_script.sandbox.measures import Measure
 from function_script.sandbox.outcome import Death
+from function_script.sandbox.reaper import Reaper
 from function_script.sandbox.refusals import Call, CallRefusedError, cannot_start, explain, named
 from function_script.sandbox.registry import Registry
+from function_script.sandbox.settings import ANSWER_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from function_script.sandbox.child import Child
     from function_script.sandbox.measures import Confinement
     from function_script.sandbox.settings import Settings
 
-# A zygote that has been ready and is silent for longer is stuck.
-ANSWER_SECONDS = 15.0
 # Imports on a cold disk, or with a tenth of a CPU, take their time.
 _BOOT_SECONDS = 180.0
 # From the fork of a worker to its first word.
 _BIRTH_SECONDS = 15.0
 _END_SECONDS = 2.0
-# Isolated from the environment and the current directory; modules come from where ours came from.
-_BOOT = """\
-import sys
-sys.path[:] = sys.argv[3:]
-from function_script.sandbox import zygote
-zygote.main(int(sys.argv[1]), sys.argv[2])
-"""
-# Without these some builds of Python do not start; nothing else of the environment is handed on.
-_KEPT_VARIABLES = ("LD_LIBRARY_PATH",)
-# A backtrace for each Rust panic would cost 70 ms and 55 MB.
-_VARIABLES = {"RUST_BACKTRACE": "0"}
 
 
 class Nursery:
@@ -56,13 +44,11 @@ class Nursery:
     def __init__(
         self,
         settings: Settings,
-        capacity_bytes: int,
         *,
         answer_seconds: float = ANSWER_SECONDS,
         is_strict: bool = False,
     ) -> None:
         self._settings = settings
-        self._capacity_bytes = capacity_bytes
         self._answer_seconds = answer_seconds
         self._is_strict = is_strict
         self._lock = threading.Lock()
@@ -98,6 +84,10 @@ class Nursery:
                 return Death(status=None)
         return orders.unpack_death(packet)
 
+    def build_reaper(self, bury: Callable[[Child], object]) -> Reaper:
+        """Build who waits for the end of workers, and starts at once."""
+        return Reaper(bury)
+
     def confinement(self) -> Confinement:
         """What holds for all workers there are."""
         return self._registry.confinement()
@@ -119,7 +109,7 @@ class Nursery:
         except CallRefusedError as refusal:
             raise explain(refusal.call, refusal.errno) from refusal
 
-    def _fork_child(self) -> Child:
+    def _fork_child(self) -> ForkedChild:
         """A process that is about to be a worker; raises CallRefusedError and SandboxError."""
         with ExitStack() as ours, ExitStack() as theirs:
             with named(Call.SOCKETPAIR):
@@ -129,14 +119,14 @@ class Nursery:
             with named(Call.MEMFD_CREATE):
                 log = os.memfd_create("function-script-log")
                 ours.callback(os.close, log)
-                shared = Box.build(self._capacity_bytes)
+                shared = Box.build(self._settings.capacity_bytes)
                 theirs.callback(os.close, shared)
             with named(Call.MMAP):
                 box = Box(shared)
             ours.callback(box.close)
             pid, pidfd = self._fork([there.fileno(), shared, log])
             ours.pop_all()
-        return Child(connection=here, box=box, log=log, pid=pid, pidfd=pidfd)
+        return ForkedChild(connection=here, box=box, log=log, pid=pid, pidfd=pidfd)
 
     def _confinement_of(self, child: Child) -> Confinement:
         """What a newborn worker reports; raises SandboxError when it is not to be used."""
@@ -203,17 +193,9 @@ class _Zygote:
         self._answer_seconds = answer_seconds
         self._is_ready = False
         self._number = 0
-        variables = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         with theirs, ExitStack() as failing:
             failing.callback(self._control.close)
-            self._process = subprocess.Popen(  # noqa: S603 # our own interpreter, our own words
-                _command(theirs.fileno(), settings),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env=variables | _VARIABLES,
-                start_new_session=True,
-            )
+            self._process = interpreter.start("zygote", [theirs.fileno()], settings)
             failing.pop_all()
 
     def order(self, pid: int, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
@@ -252,10 +234,3 @@ class _Zygote:
         self._control.close()
         self._process.kill()
         self._process.wait()
-
-
-def _command(control_fd: int, settings: Settings) -> list[str]:
-    ours = str(Path(__file__).resolve().parents[2])
-    paths = [ours, *(path for path in sys.path if path not in {"", ours})]
-    flags = ["-I", "-S", "-X", "utf8"]
-    return [sys.executable, *flags, "-c", _BOOT, str(control_fd), settings.to_json(), *paths]

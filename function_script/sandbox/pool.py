@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Self
 
 from function_script.errors import SandboxError
 from function_script.limits import MIB, Limits
-from function_script.sandbox import machine, outcome
+from function_script.sandbox import machine, outcome, system
 from function_script.sandbox.crew import Crew
-from function_script.sandbox.nursery import ANSWER_SECONDS, Nursery
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.pace import Pace
 from function_script.sandbox.places import Place, Places
 from function_script.sandbox.run import Loss, Means, Run
-from function_script.sandbox.settings import Settings
+from function_script.sandbox.settings import ANSWER_SECONDS, Settings
 from function_script.sandbox.suspects import Suspects
 
 if TYPE_CHECKING:
@@ -96,6 +95,7 @@ class Pool:
             rehearsals=options.rehearsals,
             limits=options.limits,
             max_runs=options.max_runs,
+            capacity_bytes=options.max_request_bytes + _ROOM_FOR_OUTPUT_BYTES,
         )
         pace = Pace(options.limits.timeout_seconds)
         places = Places(
@@ -104,9 +104,8 @@ class Pool:
             waiting=options.max_waiting,
             gathering_seconds=pace.gathering_seconds if options.gathers else float,
         )
-        self._nursery = Nursery(
+        self._nursery = system.build_nursery(
             settings,
-            options.max_request_bytes + _ROOM_FOR_OUTPUT_BYTES,
             answer_seconds=options.answer_seconds,
             is_strict=options.requires_confinement,
         )

@@ -10,14 +10,14 @@ import selectors
 import socket
 import threading
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from function_script.sandbox.refusals import explain_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.sandbox.child import Child
+    from function_script.sandbox.child import Child, ForkedChild
 
 # A process that was killed and does not end hangs in the kernel.
 _PATIENCE_SECONDS = 10.0
@@ -32,7 +32,7 @@ class Reaper:
 
     def __init__(self, bury: Callable[[Child], object]) -> None:
         self._bury = bury
-        self._new: deque[tuple[Child, Callable[[], object]]] = deque()
+        self._new: deque[tuple[ForkedChild, Callable[[], object]]] = deque()
         self._is_closing = False
         self._selector = selectors.DefaultSelector()
         self._waker, self._woken = socket.socketpair()
@@ -47,7 +47,7 @@ class Reaper:
 
     def add(self, child: Child, on_end: Callable[[], object]) -> None:
         """Bury ``child``, which was killed, when it has ended, and call ``on_end`` then."""
-        self._new.append((child, on_end))
+        self._new.append((cast("ForkedChild", child), on_end))
         self._wake()
 
     def close(self) -> None:

@@ -6,16 +6,15 @@ it is safe. Ends when its pool hangs up.
 
 from __future__ import annotations
 
-import gc
-import importlib
 import os
 import signal
 import socket
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn
 
-from function_script.sandbox import confinement, measures, orders
-from function_script.sandbox.frames import Box
+from function_script.sandbox import confinement, measures, orders, warming
+from function_script.sandbox.box import Box
+from function_script.sandbox.channel import SharedMemoryChannel
 from function_script.sandbox.refusals import Call, CallRefusedError, named
 from function_script.sandbox.settings import Settings
 from function_script.sandbox.worker import Worker
@@ -30,7 +29,7 @@ def main(control_fd: int, settings_json: str) -> None:
     control = socket.socket(fileno=control_fd)
     settings = Settings.from_json(settings_json)
     confinement.harden_zygote()
-    handle = _warm_up(settings)
+    handle = warming.load(settings)
     # A pool that was never used hangs up with READY unread, which resets the connection.
     with suppress(BrokenPipeError, ConnectionResetError):
         control.send(orders.READY)
@@ -48,21 +47,6 @@ def _obey(control: socket.socket, handle: Handle, settings: Settings) -> None:
             _fork(control, number, descriptors, handle, settings)
         else:
             control.send(_reap(number, pid))
-
-
-def _warm_up(settings: Settings) -> Handle:
-    gc.disable()
-    handle = cast("Handle", importlib.import_module(settings.module).handle)
-    for name in settings.preload:
-        importlib.import_module(name)
-    for request in settings.rehearsals:
-        handle(request, settings.limits, lambda _: None)
-    if settings.rehearsals:
-        # Imports alone leave next to nothing to collect, and looking for it takes 10 ms.
-        gc.collect()
-    # What is frozen is not visited by collections in workers, so its pages stay shared.
-    gc.freeze()
-    return handle
 
 
 def _fork(
@@ -135,10 +119,8 @@ def _be_born(
         box = Box(box_fd)
     _keep_only(connection.fileno(), log_fd)
     filter_errno = confinement.harden_worker(zygote)
-    gc.enable()
     worker = Worker(
-        connection=connection,
-        box=box,
+        channel=SharedMemoryChannel(connection, box),
         handle=handle,
         limits=settings.limits,
         memory=confinement.Memory(settings.limits.memory_bytes),
