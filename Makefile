@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: FORCE help demo test test-compiled test-portable test-install lint proto lock bench soak fuzz search goldens names clean
+.PHONY: FORCE help demo test test-compiled test-portable test-install test-image lint proto lock bench soak fuzz search goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -42,7 +42,7 @@ test-compiled: .venv/dev ## Run the whole test suite once more with the way of a
 	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial
 
 # Everything that tests the tools, and what they are made of; tests/linux_only.py has what is left out.
-PORTABLE = tests/portable tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_tutorial.py \
+PORTABLE = tests/portable tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
 	tests/scripts tests/diagnostics tests/browser tests/hostile tests/e2e/test_package_push.py \
 	tests/e2e/test_package_tokens.py tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
 	tests/conformance/test_input_reference.py tests/conformance/test_xpkg_spec.py
@@ -54,6 +54,9 @@ test-portable: .venv/dev ## Run the tests of the tools on a Python without what 
 
 test-install: .venv/dev ## Build, install and run as users do, on every Python that the machine has
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations 0 tests/install
+
+test-image: .venv/dev ## Carry out the lines of package/Dockerfile without Docker, and run its images locked down (Linux, root)
+	@PYTHONPATH=tests $(BIN)/python -m image
 
 lint: .venv/dev ## Check style, types and floors only
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
@@ -92,6 +95,7 @@ lock: .venv/dev ## Resolve the locked versions anew, for every platform, with ha
 	@$(LOCK) --output-file requirements/build.txt requirements/build.in
 	@$(LOCK) --output-file requirements/runtime.txt pyproject.toml requirements/runtime.in --constraint requirements/build.txt
 	@$(LOCK) --output-file requirements/dev.txt requirements/dev.in
+	@$(LOCK) --output-file requirements/sbom.txt requirements/sbom.in
 	@$(LOCK) --output-file requirements/image.txt pyproject.toml --extra crypto --extra otel \
 		--constraint requirements/runtime.txt --constraint requirements/dev.txt
 

@@ -12,13 +12,18 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-_LEFT_OUT: Final = (".*", "build", "dist", "*.egg-info", "__pycache__", "*.so", "*.xpkg", "tests")
+_BUILT: Final = shutil.ignore_patterns("*.egg-info", "__pycache__", "*.so", "*.xpkg")
+_LEFT_OUT: Final = shutil.ignore_patterns(".*", "build", "dist", "tests")
 
 
 def copy_checkout(target: Path) -> Path:
     """Copy what a build needs of this checkout, without what was built in it."""
-    ignored = shutil.ignore_patterns(*_LEFT_OUT)
-    shutil.copytree(ROOT, target, symlinks=True, ignore=ignored, ignore_dangling_symlinks=True)
+
+    def ignored(directory: str, names: list[str]) -> set[str]:
+        is_root = Path(directory) == ROOT
+        return _BUILT(directory, names) | (_LEFT_OUT(directory, names) if is_root else set())
+
+    shutil.copytree(ROOT, target, symlinks=True, ignore=ignored)
     return target
 
 

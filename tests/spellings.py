@@ -21,6 +21,7 @@ _PACKAGE: Final = re.compile(
     rf"(?P<verb>push )?(?<![\w./@-]){_HOST}/{_PATH}(?P<tag>:v[\w.-]+)?(?![\w/.-]*[\w/-])"
 )
 _CONSTRAINT: Final = re.compile(r'(function-script(?:\n +version:)? "?>=v)(\d[\w.-]*)')
+_IMAGE: Final = re.compile(r"(?<=^ARG VERSION=)\S+", re.MULTILINE)
 _SOURCE: Final = re.compile(
     r'(?<=meta\.crossplane\.io/source: )\S+|(?<=Source = "https://)[^"]+'
     r"|github\.com/[\w.-]+/function-script(?![\w-])"
@@ -48,6 +49,7 @@ class Names:
         """Return the text with each of the names as it is in this checkout."""
         text = _PACKAGE.sub(self._reference, text)
         text = _CONSTRAINT.sub(lambda match: match[1] + self.version, text)
+        text = _IMAGE.sub(self.version, text)
         return _SOURCE.sub(self.source, text)
 
     @property

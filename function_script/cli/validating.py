@@ -49,7 +49,7 @@ def shared(short: str = "") -> list[click.Parameter]:
         click.Option(
             ["--error-on-missing-schemas"],
             is_flag=True,
-            help="Fail when a resource's schema is not known.",
+            help="Fail when a schema is not known, or a rule was not evaluated.",
         ),
         click.Option(
             ["--skip-success-results"],

@@ -124,14 +124,16 @@ class Base64(Decoded):
 
     def _encode(self, piece: _Piece, own: Sequence[Replacement]) -> Iterator[Replacement]:
         text = self.text[piece.start : piece.end]
-        if _is_text(text):
+        is_whole = (own[0].start, own[0].end) == (0, len(text))
+        if is_whole or _is_text(text):
             yield self._encode_run(piece, apply(text, own), own[0].mark)
             return
+        run = piece.run
         for one in own:
-            start, end = one.start // 3 * 3, -(-one.end // 3) * 3
-            first, last = self._find_span(piece, one._replace(start=start, end=end))
-            new = text[start : one.start] + one.text + text[one.end : end]
-            run = piece.run
+            # From a group of three bytes on; the characters behind may be others than base64's.
+            start = one.start // 3 * 3
+            first, last = self._find_span(piece, one._replace(start=start))
+            new = text[start : one.start] + one.text
             yield Replacement(
                 run.find_position(first),
                 run.find_position(last) + 1,
@@ -144,7 +146,8 @@ class Base64(Decoded):
         run = piece.run
         padding = _PADDING.match(self._above.text, run.end)
         end = padding.end() if padding else run.end
-        is_padded = end > run.end or (len(run.text) - piece.offset) % 4 == 0
+        is_whole = (len(run.text) - piece.offset) % 4 == 0
+        is_padded = end > run.end or (is_whole and not _is_url_safe(run))
         encoded = _to_base64(text, run, is_padded=is_padded)
         before = run.text[: piece.offset]
         return Replacement(
@@ -268,5 +271,9 @@ def _to_base64(text: bytes, run: _Run, *, is_padded: bool) -> bytes:
     encoded = binascii.b2a_base64(text, newline=False)
     if not is_padded:
         encoded = encoded.rstrip(b"=")
-    is_url_safe = b"-" in run.text or b"_" in run.text
-    return encoded.translate(_URL_SAFE) if is_url_safe else encoded
+    return encoded.translate(_URL_SAFE) if _is_url_safe(run) else encoded
+
+
+def _is_url_safe(run: _Run) -> bool:
+    """Whether it has characters of the alphabet for URLs, which goes without padding."""
+    return b"-" in run.text or b"_" in run.text

@@ -46,7 +46,7 @@ class Finder:
     """Finds ``values`` in texts. Values below MIN_LENGTH are left out."""
 
     def __init__(self, values: Iterable[bytes]) -> None:
-        folded = {value.lower() for value in values} - _NO_SECRETS
+        folded = {text for value in values for text in fold(value)} - _NO_SECRETS
         self._long = [value for value in folded if len(value) >= WORD_LENGTH]
         self._words = {value for value in folded if MIN_LENGTH <= len(value) < WORD_LENGTH}
         self._long_heads = {value[:WORD_LENGTH] for value in self._long}
@@ -120,6 +120,21 @@ class Finder:
                 lengths = sorted({len(value) for value in group}, reverse=True)
                 self._groups[head] = _Group(frozenset(group), lengths, sorted(group))
         return self._groups
+
+
+def fold(value: bytes) -> Iterable[bytes]:
+    """The texts to look for in one whose ASCII letters are in lower case.
+
+    Other letters are known as they are, all in upper case, and all in lower case.
+    """
+    if value.isascii():
+        return (value.lower(),)
+    try:
+        text = value.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return (value.lower(),)
+    cases = {text, text.upper(), text.lower()}
+    return {each.encode("utf-8", "surrogatepass").lower() for each in cases}
 
 
 def _end_of(start: int, ends: Sequence[int]) -> int:

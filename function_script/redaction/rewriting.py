@@ -78,10 +78,11 @@ class Rewriter:
         return layers.merge(replacements)
 
     def _layers_below(self, layer: Layer, *, has_escapes: bool) -> Iterator[tuple[Layer, bool]]:
+        yield from decoded.decode(layer, self._finder.shortest, self._budget)
+        # They come last: what has no escapes in it has been found without them, and counts first.
         if has_escapes:
             for unescaped in layers.unescape(layer):
                 yield unescaped, True
-        yield from decoded.decode(layer, self._finder.shortest, self._budget)
 
 
 def _batches(texts: Sequence[bytes]) -> Iterator[list[bytes]]:

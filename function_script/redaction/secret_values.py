@@ -90,6 +90,11 @@ def decode_base64(text: str) -> bytes:
         return to_bytes(text)
 
 
+def encode_base64(data: str | bytes) -> str:
+    """Encode a text or bytes as the data of Secrets is."""
+    return base64.b64encode(data if isinstance(data, bytes) else to_bytes(data)).decode()
+
+
 def to_bytes(text: str) -> bytes:
     """Encode a text as UTF-8, with lone surrogates."""
     return text.encode("utf-8", "surrogatepass")

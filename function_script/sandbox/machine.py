@@ -41,19 +41,14 @@ def needed_processes(workers: int) -> int:
 
 def processes_left() -> int | None:
     """Count the processes and threads that may run here, this one included; None: no limit."""
-    limits = (cgroups.read_limits().processes, _processes_of_user())
-    return min((limit for limit in limits if limit is not None), default=None)
+    import resource  # noqa: PLC0415 - Windows has none, and counts CPUs here
 
-
-def _processes_of_user() -> int | None:
-    """Return the limit of this user's processes; None: there is none, or it holds for others."""
-    try:
-        import resource  # noqa: PLC0415 - Windows has no such module
-    except ImportError:
-        return None
+    allowed = cgroups.read_limits().processes
     soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     # The kernel does not hold root to it.
-    return None if soft == resource.RLIM_INFINITY or os.getuid() == 0 else soft
+    if soft == resource.RLIM_INFINITY or os.getuid() == 0:
+        return allowed
+    return soft if allowed is None else min(soft, allowed)
 
 
 def count_cpus() -> int:
@@ -64,8 +59,8 @@ def count_cpus() -> int:
 
 
 def _cpus() -> int:
-    present = count_cpus()
     allowed = cgroups.read_limits().cpus
+    present = count_cpus()
     return present if allowed is None else min(present, math.ceil(allowed))
 
 

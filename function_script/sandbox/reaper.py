@@ -32,7 +32,7 @@ class Reaper:
 
     def __init__(self, bury: Callable[[Child], object]) -> None:
         self._bury = bury
-        self._new: deque[tuple[ForkedChild, Callable[[], object]]] = deque()
+        self._new: deque[tuple[Child, Callable[[], object]]] = deque()
         self._is_closing = False
         self._selector = selectors.DefaultSelector()
         self._waker, self._woken = socket.socketpair()
@@ -47,7 +47,7 @@ class Reaper:
 
     def add(self, child: Child, on_end: Callable[[], object]) -> None:
         """Bury ``child``, which was killed, when it has ended, and call ``on_end`` then."""
-        self._new.append((cast("ForkedChild", child), on_end))
+        self._new.append((child, on_end))
         self._wake()
 
     def close(self) -> None:
@@ -84,5 +84,6 @@ class Reaper:
                 on_end()
             while self._new:
                 child, on_end = self._new.popleft()
-                self._selector.register(child.exit_fileno(), selectors.EVENT_READ, (child, on_end))
+                descriptor = cast("ForkedChild", child).exit_fileno()
+                self._selector.register(descriptor, selectors.EVENT_READ, (child, on_end))
                 dying += 1

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from function_script import redaction
 from function_script.limits import MIB, Limits
 from function_script.sandbox import report
 from function_script.sandbox.frames import Receipt
@@ -115,8 +116,8 @@ class Worker:
         try:
             answer = self._handle(data, limits, self._narrow(limits))
         except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
-            failure = _failure(error)
             self._memory.limit(self._limits.memory_bytes)
+            failure = _failure(error, data)
             return b"", replace(failure, log=_take_log())
         self._memory.limit(self._limits.memory_bytes)
         told = Report(diagnostics=answer.diagnostics, facts=answer.facts, log=_take_log())
@@ -157,7 +158,7 @@ def _take_log() -> str:
     return to_text(printed)
 
 
-def _failure(error: BaseException) -> Report:
+def _failure(error: BaseException, data: bytes) -> Report:
     """Sort what a handler let through: exhausted memory, native panics, our own bugs."""
     if isinstance(error, MemoryError):
         return Report(cause=Cause.MEMORY)
@@ -166,17 +167,18 @@ def _failure(error: BaseException) -> Report:
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
         return Report(cause=Cause.OUTPUT)
     if type(error).__name__ == "PanicException":
-        return _panic(str(error))
+        return _panic(str(error), data)
     # The exception's own text stays out: it may quote what the request holds.
     places = "".join(traceback.format_tb(error.__traceback__))
     return Report(cause=Cause.BUG, trace=f"{places}{type(error).__name__}")
 
 
-def _panic(text: str) -> Report:
+def _panic(text: str, data: bytes) -> Report:
+    """Sort a panic by its text, which may quote what the request in ``data`` holds."""
     for sign, cause in _PANICS:
         if sign in text:
             return Report(cause=cause)
-    return Report(cause=Cause.CRASH, detail=text)
+    return Report(cause=Cause.CRASH, detail=redaction.redact_text(text, data))
 
 
 # How Rust code says it: starlark allocates without asking and prints without looking, and its

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from function_script.sandbox import Pool, Reply
     from function_script.sandbox.switchboard import Switchboard
+    from function_script.server.printing import Printer
     from function_script.server.recording import Recorder
     from function_script.server.records import Record
     from function_script.server.transport import Cancel, Incoming, Outcome
@@ -45,7 +46,7 @@ class Desk:
     """Takes requests, always gives an outcome, and tells the log and every observer.
 
     ``switchboard`` is there when an event loop calls ``start``; ``recorder`` when requests may be
-    captured.
+    captured; ``printer`` when what programs print is logged. Errors have no secrets when they come.
     """
 
     def __init__(self, pool: Pool, *observers: Callable[[Record], None]) -> None:
@@ -53,6 +54,7 @@ class Desk:
         self._observers = (log.write, *observers)
         self.switchboard: Switchboard | None = None
         self.recorder: Recorder | None = None
+        self.printer: Printer | None = None
 
     def answer(self, call: Incoming) -> Outcome:
         """The response, within ``call.seconds``; a FATAL when the sandbox has none."""
@@ -73,7 +75,6 @@ class Desk:
 
     def _settle(self, call: Incoming, started: float, reply: Reply) -> Outcome:
         """The outcome for a call that came at ``started`` (of perf_counter)."""
-        reply = records.cleaned(reply, call.data)
         outcome = _outcome(call.data, reply)
         size = len(outcome) if isinstance(outcome, bytes) else 0
         record = records.of(reply, call.data, size, time.perf_counter() - started)
@@ -82,6 +83,8 @@ class Desk:
             record = record._replace(parent=parent)
         for observe in self._observers:
             observe(record)
+        if self.printer is not None and reply.log:
+            self.printer.offer(reply.log, record.identity, call.data)
         if self.recorder is not None and isinstance(outcome, bytes):
             problems = reply.diagnostics if isinstance(reply, Answered) else reply.error.diagnostics
             self.recorder.offer(call.data, outcome, problems)

@@ -22,6 +22,7 @@ from function_script.sandbox.switchboard import Switchboard
 from function_script.server import answering, log, rehearsal, tracing
 from function_script.server.answering import Desk
 from function_script.server.http2.listener import Http2
+from function_script.server.printing import Printer
 from function_script.server.tls import Certificates
 from function_script.server.watch import Watch
 
@@ -59,6 +60,9 @@ def serve(options: ServeOptions) -> int:
         watch = Watch(pool, options)
         desk = Desk(pool, watch.observe, *tracing.observers(os.environ, stack))
         desk.recorder = _recorder(options, stack)
+        if options.debug:
+            desk.printer = Printer()
+            stack.callback(desk.printer.close)
         front = _front(options, desk, certificates, stack)
         probed = options.health_address
         ports = (

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
 import pytest
-import test_tutorial
+import walk
 from machine import build_sdist, check_out, environment, quick_compiler, run, unpack
 
 PAGE = Path("docs/tutorial/first-composition.md")
-INSTALL = re.compile(r"^## Install\n.*?^```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FAILED = "plain Python: the C compiler failed: false ended with exit status 1"
 
 pytestmark = pytest.mark.timeout(900)
@@ -31,21 +29,13 @@ def sources(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("compiles", [True, False], ids=["compiler", "failing-compiler"])
 def test_a_newcomer_gets_through(*, compiles: bool, sources: Path, tmp_path: Path) -> None:
-    """The commands of the first section install, and every later step of the page works."""
+    """The page installs the command and every later step works, from nothing but the sources."""
     variables = {} if compiles else {"CC": "false"}
     if compiles and sources.parent != tmp_path:
         variables["CC"] = quick_compiler(tmp_path)
     code = "compiled" if compiles else FAILED
-    env = environment(tmp_path / "home", **variables)
-    page = (sources / PAGE).read_text()
-    (block,) = INSTALL.findall(page)
-    commands = re.sub(r"^\$ ", "", block, flags=re.MULTILINE)
-    # The shell in which they are typed is the one of the later steps.
-    state = tmp_path / "state"
-    run(["sh", "-euc", f'{commands}\nprintf "%s\\n" "$PWD" "$PATH" > {state}'], sources, env)
-    directory, path = state.read_text().splitlines()
-    env["PATH"] = path
-    assert run(["function-script", "version"], tmp_path, env).strip().endswith(f"{code})")
-    reader = test_tutorial.Reader(Path(directory), env)
-    for kind, text in test_tutorial.BLOCK.findall(page):
-        reader.follow(kind, text)
+    home = tmp_path / "home"
+    walker = walk.Walk(sources, home=home, environment=environment(home, **variables))
+    walker.follow(sources / PAGE)
+    command = home / "function-script" / "bin" / "function-script"
+    assert run([str(command), "version"], tmp_path, environment(home)).strip().endswith(f"{code})")

@@ -77,6 +77,7 @@ def test_nothing_helps_at_a_terminal() -> None:
     assert "render" in done.stderr
 
 
+@pytest.mark.linux
 def test_nothing_says_what_is_missing_in_a_container() -> None:
     """Where no certificates are mounted, and nobody looks at a terminal."""
     done = run_bare(stdin=subprocess.DEVNULL)

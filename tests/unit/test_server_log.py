@@ -15,6 +15,7 @@ from function_script.limits import MIB, Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.server import log
 from function_script.server.answering import Desk
+from function_script.server.printing import Printer
 from function_script.server.transport import Incoming
 
 if TYPE_CHECKING:
@@ -128,7 +129,10 @@ def test_prints_are_for_debugging_only(desk: Desk, capsys: pytest.CaptureFixture
     ask(desk, b"say secret")
     assert "secret" not in capsys.readouterr().err
     log.start(debug=True)
+    desk.printer = Printer()
     ask(desk, b"say secret")
+    desk.printer.close()
+    desk.printer = None
     assert "secret" in capsys.readouterr().err
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -27,10 +28,11 @@ ADDRESSES = [
 
 
 @pytest.mark.parametrize(("text", "address", "version"), ADDRESSES)
-def test_only_this_machine_is_spoken_to_in_plain(text: str, address: str, version: str) -> None:
+def test_only_this_machine_may_be_spoken_to_in_plain(text: str, address: str, version: str) -> None:
     """Every other registry is reached by HTTPS."""
     found = references.parse(text)
-    assert (found.address, found.version) == (address, version)
+    assert (found.api_host, found.version) == (urlsplit(address).netloc, version)
+    assert found.is_loopback == address.startswith("http:")
 
 
 @pytest.mark.parametrize(

@@ -40,19 +40,14 @@ class Reference:
         return ":" in self.version
 
     @property
-    def address(self) -> str:
-        """Where the registry's API is: plain HTTP on this machine only."""
-        host = "registry-1.docker.io" if self.host in _DOCKER_HUB else self.host
-        return f"{'http' if self.is_loopback else 'https'}://{host}"
+    def api_host(self) -> str:
+        """The host of the registry's API."""
+        return "registry-1.docker.io" if self.host in _DOCKER_HUB else self.host
 
     @property
     def is_loopback(self) -> bool:
         """Whether the registry is on this machine."""
-        name = re.sub(r":\d+\Z", "", self.host).strip("[]")
-        try:
-            return ipaddress.ip_address(name).is_loopback
-        except ValueError:
-            return name == "localhost" or name.endswith(".localhost")
+        return is_loopback(self.host)
 
     @property
     def object_name(self) -> str:
@@ -67,6 +62,15 @@ class Reference:
     def credentials_key(self) -> str:
         """By which name Docker keeps the registry's credentials."""
         return "https://index.docker.io/v1/" if self.host in _DOCKER_HUB else self.host
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host, perhaps with a port, is this machine."""
+    name = re.sub(r":\d+\Z", "", host).strip("[]").lower()
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
 
 
 def parse(text: str) -> Reference:
