@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +66,8 @@ def test_nothing_serves_where_crossplane_starts_it(
 @pytest.mark.linux
 def test_nothing_helps_at_a_terminal() -> None:
     """The bare command lists the others for a person."""
+    import pty  # noqa: PLC0415 - Windows has no such module
+
     ours, theirs = pty.openpty()
     try:
         done = run_bare(stdin=theirs)
