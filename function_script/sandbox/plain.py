@@ -151,7 +151,7 @@ class PlainChild(Child):
 
     def death(self) -> Death:
         """Tell how the process ended, which it has."""
-        code = self._process.poll()
+        code: int | None = self._process.poll()
         # As wait(2) encodes it.
         status = code if code is None else -code if code < 0 else code << 8
         return Death(status=status, peak_bytes=self._peak_bytes, cause=self._cause)

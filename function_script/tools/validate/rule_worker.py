@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from function_script.sandbox import system
 from function_script.tools.validate import cel
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
 
@@ -22,7 +22,7 @@ _MEMORY_BYTES: Final = 2 << 30
 
 def main() -> None:
     """Answer tasks until stdin ends."""
-    _bound_memory()
+    system.limit_address_space(_MEMORY_BYTES)
     schemas: dict[int, Object] = {}
     for line in sys.stdin:
         task = json.loads(line)
@@ -44,13 +44,3 @@ def _answer(task: Object, schema: Object) -> Object:
         return {"unsupported": "it is too expensive"}
     except Exception as error:  # noqa: BLE001 - the evaluator's own faults say nothing of the object
         return {"unsupported": f"the evaluator failed: {type(error).__name__}"}
-
-
-def _bound_memory() -> None:
-    # Windows has no such module, and some systems refuse.
-    with suppress(ImportError, OSError, ValueError):
-        import resource  # noqa: PLC0415 - see above
-
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        limit = _MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(hard, _MEMORY_BYTES)
-        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
