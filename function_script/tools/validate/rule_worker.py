@@ -1,7 +1,7 @@
 """A process that evaluates rules in CEL, so that one without an end can be ended.
 
-Started by `evaluator`. A line of stdin is a task, a line of stdout its answer, both JSON. The
-memory is bounded where the system can bound it.
+Started by `evaluator`. The first line of stdout is empty JSON: it is ready. Then a line of stdin
+is a task, and a line of stdout its answer, both JSON. Memory is bounded where the system can.
 """
 
 from __future__ import annotations
@@ -24,13 +24,17 @@ def main() -> None:
     """Answer tasks until stdin ends."""
     system.limit_address_space(_MEMORY_BYTES)
     schemas: dict[int, Object] = {}
+    _write({})
     for line in sys.stdin:
         task = json.loads(line)
         if "schema" in task:
             schemas[task["schema_id"]] = task["schema"]
-        answer = _answer(task, schemas[task["schema_id"]])
-        sys.stdout.write(f"{json.dumps(answer)}\n")
-        sys.stdout.flush()
+        _write(_answer(task, schemas[task["schema_id"]]))
+
+
+def _write(answer: Object) -> None:
+    sys.stdout.write(f"{json.dumps(answer)}\n")
+    sys.stdout.flush()
 
 
 def _answer(task: Object, schema: Object) -> Object:
