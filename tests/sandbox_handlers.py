@@ -38,6 +38,7 @@ PROBLEM = Diagnostic(
     hint="none",
     notes=("a note",),
 )
+PROBLEMS = tuple(replace(PROBLEM, message=f"{number} " + "x" * 5_000) for number in range(1_000))
 SEEN: list[str] = []
 
 
@@ -60,7 +61,7 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
         return handle(rest, narrowed, on_limits)
     return Answer(
         response=COMMANDS[command.decode()](argument),
-        diagnostics=(PROBLEM,) if command == b"problem" else (),
+        diagnostics={b"problem": (PROBLEM,), b"problems": PROBLEMS}.get(command, ()),
         facts={"command": command.decode()},
     )
 
@@ -180,6 +181,12 @@ def _is_stream() -> bool:
         connection.detach()
 
 
+def _forge_report(argument: bytes) -> bytes:
+    """Announce a report of so many bytes, which are there."""
+    os.write(3, b"\1\0" + struct.pack("<QQ", 0, int(argument)))
+    return b"real"
+
+
 def _babble(_: bytes) -> bytes:
     os.write(_connection(), b"no frame at all")
     return b"real"
@@ -292,6 +299,7 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "files": _files,
     "fill": _fill,
     "forge": _forge,
+    "forge-report": _forge_report,
     "hoard": _hoard,
     "leave": _leave,
     "limit": _limit,
@@ -301,6 +309,7 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "policy": _policy,
     "print": _print,
     "problem": _echo,
+    "problems": _echo,
     "raise": _raise,
     "recurse": _recurse,
     "remember": _remember,

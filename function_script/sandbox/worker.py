@@ -94,7 +94,7 @@ class Worker:
     def _answer(self, request: Request, *, is_last: bool) -> bool:
         self._alarm.set(request.budget_seconds)
         response, told = self._evaluate(request)
-        text = report.to_json(told)
+        text = report.to_bounded_json(told)
         if len(response) + len(text) > self._channel.capacity_bytes:
             response, text = b"", report.to_json(Report(cause=Cause.OUTPUT))
             told = Report(cause=Cause.OUTPUT)

@@ -6,12 +6,13 @@ by default, limits of processes, memory and CPU. A container shares the network 
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import platform
 import subprocess
 import tempfile
 import threading
-import uuid
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 MIB: Final = 2**20
 SECCOMP: Final = Path("/usr/share/containers/seccomp.json")
+_NUMBERS: Final = itertools.count(1)
 _PERIOD_MICROSECONDS: Final = 100_000
 _SHARED_NAMESPACES: Final = ("network",)
 _NAMES_OF_ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -70,7 +72,7 @@ class Container:
     def __init__(self, image: Image, directory: Path, settings: Settings) -> None:
         self.output: deque[str] = deque()
         self.errors: deque[str] = deque()
-        self._name = f"function-script-{uuid.uuid4().hex[:12]}"
+        self._name = _unique_name()
         bundle = directory / self._name
         bundle.mkdir(parents=True)
         (bundle / "config.json").write_text(json.dumps(_configuration(image, settings)))
@@ -202,6 +204,10 @@ def _parents() -> dict[int, int]:
     return parents
 
 
+def _unique_name() -> str:
+    return f"function-script-{os.getpid()}-{next(_NUMBERS)}"
+
+
 def _configuration(image: Image, settings: Settings) -> dict[str, object]:
     """Write a runtime configuration: that of `runc spec`, with less."""
     config = _default_configuration()
@@ -222,7 +228,7 @@ def _configuration(image: Image, settings: Settings) -> dict[str, object]:
     linux["namespaces"] = [
         entry for entry in linux["namespaces"] if entry["type"] not in _SHARED_NAMESPACES
     ]
-    linux["cgroupsPath"] = f"/function-script/{uuid.uuid4().hex[:12]}"
+    linux["cgroupsPath"] = f"/function-script/{_unique_name()}"
     linux["resources"] |= _resources(settings.limits)
     linux["seccomp"] = _seccomp()
     return config
