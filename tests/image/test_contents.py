@@ -113,6 +113,8 @@ def test_the_bare_image_has_neither_shell_nor_package_manager() -> None:
     image = build.read_image("bare-image")
     names = {path.name for path in image.root.rglob("bin/*")}
     assert not names & {"sh", "bash", "dash", "apt", "apt-get", "dpkg", "perl", "pip", "busybox"}
+    files = [path for path in image.root.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert [path for path in files if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID)] == []
 
 
 @pytest.mark.parametrize("name", build.VARIANTS)

@@ -102,6 +102,31 @@ def test_it_stops_in_time_in_the_midst_of_work(
             assert "longer than" in fatal.message
 
 
+def test_a_signal_is_heeded_long_before_it_serves(
+    image: Image, certificates: Path, tmp_path: Path, scoreboard: Scoreboard
+) -> None:
+    """The first process of a container ignores what it has no handler for, so that comes first."""
+    described = served.settings(certificates, limits=Limits(cpus=TENTH))
+    with Container(image, tmp_path, described) as container:
+        began = time.monotonic()
+        wait_until(lambda: container.pid and is_handled(container.pid, signal.SIGTERM))
+        handled = time.monotonic() - began
+        assert not served.is_ready()
+        container.signal(signal.SIGTERM)
+        assert container.wait() == 0
+        assert not container.lines("serving")
+        ended = time.monotonic() - began
+    lines = scoreboard.tables.setdefault("containers with a tenth of a CPU", [])
+    lines.append(
+        f"{image.root.parent.name}: heeds SIGTERM after {handled:.1f} s, ended after {ended:.1f} s"
+    )
+
+
+def is_handled(pid: int, number: signal.Signals) -> bool:
+    """Tell whether a process has a handler for a signal."""
+    return bool(int(state(pid)["SigCgt"], 16) >> (number - 1) & 1)
+
+
 @pytest.mark.parametrize("user", ["65532:65532", "1000650000:0"])
 def test_any_user_will_do(
     image: Image, certificates: Path, authority: Authority, tmp_path: Path, user: str

@@ -90,7 +90,7 @@ def test_nothing_is_left_of_processes_that_ended(server: Container, channel: grp
     assert count(channel) == "3"
     end = time.monotonic() + PATIENCE_SECONDS
     while ended := zombies(server):
-        assert time.monotonic() < end, ended
+        assert time.monotonic() < end, (server.processes(), ended)
         time.sleep(0.1)
 
 
