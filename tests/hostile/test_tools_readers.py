@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import subprocess
 import sys
 import tarfile
@@ -65,25 +64,36 @@ class Outcome(NamedTuple):
     peak_mib: float
 
 
+# Between this process and the command: Linux counts what a parent has ever held as its child's.
+MEASURE = """\
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:])
+_, status, usage = os.wait4(process.pid, 0)
+process.returncode = os.waitstatus_to_exitcode(status)
+unit = 1 if sys.platform == "darwin" else 1024
+print(process.returncode, usage.ru_maxrss * unit / (1 << 20), file=open("measured", "w"))
+"""
+
+
 def run(directory: Path, *args: str) -> Outcome:
     """Run a command in a process of its own."""
     began = time.monotonic()
     out, err = directory / "stdout", directory / "stderr"
     with out.open("w") as stdout, err.open("w") as stderr:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "function_script.cli", *args],
+        subprocess.run(
+            [sys.executable, "-c", MEASURE, sys.executable, "-m", "function_script.cli", *args],
             cwd=directory,
             stdout=stdout,
             stderr=stderr,
+            check=True,
         )
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    code, peak_mib = (directory / "measured").read_text().split()
     return Outcome(
-        code=process.returncode,
+        code=int(code),
         out=out.read_text(),
         err=err.read_text(),
         seconds=time.monotonic() - began,
-        peak_mib=usage.ru_maxrss / 1024,
+        peak_mib=float(peak_mib),
     )
 
 
