@@ -66,7 +66,7 @@ class Incoming:
         self._buffer = bytearray()
         self.limits = (0.0, 0)
         self.receipt = b""
-        self.payload = b""
+        self.payload = b"", b""
 
     def next(self, end: float) -> bytes | None:
         """Return the next frame's first byte, and keep what it says.
@@ -116,8 +116,10 @@ class Incoming:
                 return GARBAGE
             if len(self._buffer) < length + following:
                 return b""
-            self.receipt = body
-            self.payload = bytes(self._buffer[length : length + following])
+            middle = length + receipt.payload_length
+            with memoryview(self._buffer) as view:
+                payload = bytes(view[length:middle]), bytes(view[middle : length + following])
+            self.receipt, self.payload = body, payload
             length += following
         del self._buffer[:length]
         return kind

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+from notes import without_note
 from patience import takes_less
 
 from function_script import __version__, cli
@@ -210,7 +211,9 @@ def test_problems_of_the_user(capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 1, a frame on stderr, nothing on stdout."""
     assert cli.execute(["render", "no-such-file", "no-such-file"]) == failures.PROBLEM
     shown = capsys.readouterr()
-    assert shown.err.startswith('error: cannot read "no-such-file": no such file or directory')
+    assert without_note(shown.err).startswith(
+        'error: cannot read "no-such-file": no such file or directory'
+    )
     assert shown.out == ""
 
 
