@@ -110,7 +110,10 @@ class Incoming:
         if kind == LIMITS:
             self.limits = _LIMITS.unpack(body)
         elif kind == RECEIPT:
-            receipt = Receipt.unpack(body)
+            try:
+                receipt = Receipt.unpack(body)
+            except ValueError:
+                return GARBAGE
             following = receipt.payload_length + receipt.report_length
             if following > self._capacity_bytes:
                 return GARBAGE
