@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import importlib
 import os
 import resource
 import signal
@@ -203,6 +204,10 @@ def _repeat(argument: bytes) -> bytes:
     _spin(b"")
 
 
+def _import(argument: bytes) -> bytes:
+    return str(len(importlib.import_module(argument.decode()).TEXT)).encode()
+
+
 def _remember(argument: bytes) -> bytes:
     SEEN.append(argument.decode())
     return " ".join(SEEN).encode()
@@ -301,6 +306,7 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "forge": _forge,
     "forge-report": _forge_report,
     "hoard": _hoard,
+    "import": _import,
     "leave": _leave,
     "limit": _limit,
     "modules": _modules,

@@ -239,6 +239,15 @@ def test_an_answer_in_advance_is_not_given_to_the_next(pool: Pool) -> None:
     assert answer(pool.run(b"echo mine")) == "mine"
 
 
+def test_a_worker_writes_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its limit of file sizes would cut it short, and the next import would fail."""
+    (tmp_path / "late.py").write_text(f"TEXT = {'x' * 100_000!r}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with Pool(OPTIONS) as pool:
+        assert answer(pool.run(b"import late")) == "100000"
+    assert [path.name for path in tmp_path.iterdir()] == ["late.py"]
+
+
 def test_large_payloads_are_carried() -> None:
     """A request and a response of 60 MiB."""
     assert run(OPENING + LARGE) == ["Cause.OUTPUT"]
