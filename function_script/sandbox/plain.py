@@ -183,8 +183,8 @@ class PlainReaper:
         self._bury = bury
         self._dying: queue.SimpleQueue[tuple[Child, Callable[[], object]] | None]
         self._dying = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="reaper", daemon=True)
-        self._thread.start()
+        self._runner = threading.Thread(target=self._work, name="reaper", daemon=True)
+        self._runner.start()
 
     def add(self, child: Child, on_end: Callable[[], object]) -> None:
         """Bury ``child``, which was killed, when it has ended, and call ``on_end`` then."""
@@ -193,7 +193,7 @@ class PlainReaper:
     def close(self) -> None:
         """Return when all who were added are buried, or will not end."""
         self._dying.put(None)
-        self._thread.join(LAST_BREATH_SECONDS)
+        self._runner.join(LAST_BREATH_SECONDS)
 
     def _work(self) -> None:
         while (dying := self._dying.get()) is not None:
