@@ -201,14 +201,14 @@ def _parse(line: str) -> list[dict[str, object]]:
 
 def _with_free_ports(flags: tuple[str, ...]) -> list[str]:
     chosen = [*flags]
-    for flag in ("--address", "--health-address", "--metrics-address"):
+    for flag in ("--address", "--metrics-address"):
         if flag not in flags:
             chosen += [flag, "127.0.0.1:0"]
     return chosen
 
 
 def _reachable(address: str) -> str:
-    return address.replace("0.0.0.0:", "127.0.0.1:")
+    return address.replace("[::]:", "127.0.0.1:")
 
 
 def _children(pid: int) -> list[int]:

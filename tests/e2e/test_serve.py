@@ -46,11 +46,10 @@ LOOP = builders.request(
 GOOD = builders.request(builders.starlark(SCRIPT))
 
 
-@pytest.fixture(scope="module", params=["http2", "grpcio"])
-def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
     """A server in plain text, for all tests that leave it as they found it."""
-    flags = ("--timeout", "1s", "--debug", "--transport", request.param)
-    with Server("--insecure", *flags) as server:
+    with Server("--insecure", "--timeout", "1s", "--debug") as server:
         yield server
 
 
@@ -87,10 +86,9 @@ def test_a_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
     assert response.meta.ttl.ToSeconds() == 0
 
 
-@pytest.mark.parametrize("transport", ["http2", "grpcio"])
-def test_the_calls_deadline_is_kept(transport: str) -> None:
+def test_the_calls_deadline_is_kept() -> None:
     """With less time left than the limit, the FATAL comes before the caller gives up."""
-    flags = ("--insecure", "--timeout", "50s", "--transport", transport)
+    flags = ("--insecure", "--timeout", "50s")
     with Server(*flags) as server, server.channel() as channel:
         (fatal,) = call(channel, LOOP, timeout=3).results
     assert fatal.severity == pb.SEVERITY_FATAL
@@ -164,10 +162,9 @@ def test_a_request_is_one_json_line() -> None:
     assert "seen demo" not in "".join(server.text)
 
 
-@pytest.mark.parametrize("transport", ["http2", "grpcio"])
-def test_a_signal_drains(transport: str) -> None:
+def test_a_signal_drains() -> None:
     """A call that has begun is answered after SIGTERM; then all processes end with code 0."""
-    flags = ("--insecure", "--timeout", "50s", "--transport", transport)
+    flags = ("--insecure", "--timeout", "50s")
     with Server(*flags) as server, server.channel() as channel:
         begun = method(channel).future(builders.request(builders.starlark(SLOW)))
         server.wait_until_it_runs(1)
