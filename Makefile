@@ -5,20 +5,25 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help demo test test-compiled lint proto lock bench soak fuzz goldens clean
+.PHONY: FORCE help demo test test-compiled test-portable test-install test-image lint proto lock bench soak fuzz search goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-.venv/runtime: requirements/runtime.txt pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet -r requirements/runtime.txt
-	@FUNCTION_SCRIPT_COMPILE=0 $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
-	@touch $@
+# Always looked at, and changed only where there is no complete environment of the right Python.
+.venv/pyvenv.cfg: FORCE
+	@sh requirements/environment.sh "$(PYTHON)" "$(origin PYTHON)" "$(MAKECMDGOALS)"
+
+.venv/runtime: .venv/pyvenv.cfg requirements/runtime.txt pyproject.toml function_script/release.py
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/runtime.txt
+	@FUNCTION_SCRIPT_COMPILE=0 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@pwd > $@
 
 .venv/dev: .venv/runtime requirements/dev.txt
-	@$(BIN)/pip install --quiet -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
 	@touch $@
+
+FORCE:
 
 demo: .venv/runtime ## Set up .venv and render an example to the terminal
 	@$(BIN)/function-script render examples/starlark-robots
@@ -36,6 +41,23 @@ test-compiled: .venv/dev ## Run the whole test suite once more with the way of a
 	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial"
 	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial
 
+# Everything that tests the tools, and what they are made of; tests/linux_only.py has what is left out.
+PORTABLE = tests/portable tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
+	tests/scripts tests/diagnostics tests/browser tests/hostile tests/e2e/test_package_push.py \
+	tests/e2e/test_package_tokens.py tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
+	tests/conformance/test_input_reference.py tests/conformance/test_xpkg_spec.py
+
+test-portable: .venv/dev ## Run the tests of the tools on a Python without what only Linux has, as on macOS
+	@if [ "$$(uname)" = Linux ]; then $(BIN)/python tests/portable/interpreter.py build/portable darwin; \
+	else mkdir -p build && ln -sfn ../.venv build/portable; fi
+	@build/portable/bin/python -m pytest -q -n 2 -m "not serial" $(PORTABLE)
+
+test-install: .venv/dev ## Build, install and run as users do, on every Python that the machine has
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations 0 tests/install
+
+test-image: .venv/dev ## Carry out the lines of package/Dockerfile without Docker, and run its images locked down (Linux, root)
+	@PYTHONPATH=tests $(BIN)/python -m image
+
 lint: .venv/dev ## Check style, types and floors only
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
 
@@ -51,18 +73,30 @@ fuzz: .venv/dev ## Look for bytes that break the function, for FUZZ_SECONDS (Lin
 	@$(BIN)/pip install --quiet atheris
 	@$(BIN)/python tests/fuzz/run.py handle --seconds $(FUZZ_SECONDS)
 
+SEARCH_EXAMPLES = 20
+
+search: .venv/dev ## Try the property tests on random examples, SEARCH_EXAMPLES times as many as `make test` does
+	@SEARCH_EXAMPLES=$(SEARCH_EXAMPLES) $(BIN)/python -m pytest -q -n 2 -m hypothesis --timeout 0 tests
+
 goldens: .venv/dev ## Write the golden files anew; review the difference as behaviour
 	@$(BIN)/python -m pytest -q --update-goldens tests/scripts tests/test_examples.py
+
+names: .venv/dev ## Rewrite what repeats a name or the version of function_script/release.py
+	@$(BIN)/python -m pytest -q --update-goldens tests/architecture/test_names.py tests/unit/test_cli.py
 
 proto: .venv/dev ## Generate the protobuf stubs anew
 	@$(BIN)/python proto/generate.py
 
-lock: .venv/dev ## Resolve the locked versions anew
-	@$(BIN)/pip install --quiet pip-tools
-	@$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --upgrade \
-		--output-file requirements/runtime.txt pyproject.toml requirements/build.in
-	@$(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --upgrade \
-		--output-file requirements/dev.txt requirements/dev.in
+LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-emit-index-url --no-emit-find-links
+
+lock: .venv/dev ## Resolve the locked versions anew, for every platform, with hashes
+	@$(LOCK) --output-file requirements/build.txt requirements/build.in
+	@$(LOCK) --output-file requirements/runtime.txt pyproject.toml requirements/runtime.in --constraint requirements/build.txt
+	@$(LOCK) --output-file requirements/dev.txt requirements/dev.in
+	@$(LOCK) --output-file requirements/sbom.txt requirements/sbom.in
+	@$(LOCK) --output-file requirements/image.txt pyproject.toml --extra crypto --extra otel \
+		--constraint requirements/runtime.txt --constraint requirements/dev.txt
 
 clean: ## Remove what the targets above made
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,3 +1,5 @@
 """A Crossplane composition function with its logic inline: Starlark, Jinja, Go templates."""
 
-__version__ = "0.1.0"
+from function_script import release
+
+__version__ = release.VERSION

@@ -78,7 +78,7 @@ def run(
     step = inputs.read(data.input or b"", ceilings, outside(data))
     on_limits(step.limits)
     scope = scope_of(data, step)
-    asked = requirements.resolve(step.requirements, scope)
+    asked = requirements.resolve(step.requirements, scope, data)
     if requirements.find_missing(asked, data):
         return response.encode(response.waiting(data, asked), step.limits)
 
@@ -86,7 +86,7 @@ def run(
         result = engines.get(step.language).evaluate(step.program, scope, step.limits)
     read = contribution.read(result, scope, step.limits, step.dialect)
     known.count(facts, len(read.composed))
-    wanted = requirements.merge(read, asked, data)
+    wanted = requirements.merge(redaction.redact_warnings(read, data), asked, data)
     wanted = progress.settle(data, wanted, step)
 
     state = desired.merge(data, wanted)
@@ -137,8 +137,7 @@ def _fatal(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:
 
 
 def _broken(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:
-    """Without state: parts are read when they are touched, so nobody knows what else is broken."""
-    error = redaction.redact_error(error, data)
+    """Without state: what else is broken is not known. The error quotes nothing of the request."""
     bare = wire.index_request(data)._replace(desired=None, context=None)
     return Answer(response=response.fatal(bare, error), diagnostics=error.diagnostics, facts=facts)
 

@@ -32,6 +32,8 @@ READY = {enums.READY_TRUE: "READY_TRUE", enums.READY_FALSE: "READY_FALSE"}
 _LEVELS = 3
 # So many keys are looked for one by one; who wants more of an object gets an index of it.
 _MAX_SEARCHES = 4
+# The name of a requirement that shows which of the two fields for required resources is answered.
+PROBE = "script.fn.crossplane.io/probe"
 NO_RESOURCE = wire.index_resource(b"")
 
 
@@ -65,11 +67,34 @@ def scope(
         "input": lambda: struct(request.input),
         "context": lambda: struct(request.context),
         "required_resources": lambda: _resources(request.required_resources, resource),
-        "extra_resources": lambda: _resources(request.extra_resources, resource),
+        "extra_resources": lambda: _resources(_asked_by_programs(request), resource),
         "credentials": lambda: _credentials(seen),
         "required_schemas": lambda: _schemas(request, struct),
     }
     return Scope(request=Lazy(parts), params=params, seed=_uid(request), sent=_sent(request))
+
+
+def knows_old_field_only(request: wire.Request) -> bool:
+    """Whether the caller has answered the deprecated field, and not the one of today beside it.
+
+    Crossplane before 2.0 does, since it does not know the other one. Of a caller that has
+    answered nothing yet nothing is known.
+    """
+    return bool(request.extra_resources) and not request.required_resources
+
+
+def needs_probe(request: wire.Request) -> bool:
+    """Whether the caller may know the deprecated field only, or was probed for it before.
+
+    Requirements must stay the same from call to call, so that a probe is repeated.
+    """
+    if enums.CAPABILITY_CAPABILITIES in request.capabilities:
+        return False
+    return not request.required_resources or PROBE in request.extra_resources
+
+
+def _asked_by_programs(request: wire.Request) -> dict[str, list[wire.Resource]]:
+    return {name: items for name, items in request.extra_resources.items() if name != PROBE}
 
 
 def _sent(request: wire.Request) -> frozenset[str]:

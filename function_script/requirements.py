@@ -28,10 +28,18 @@ class Asked(NamedTuple):
 
 
 _NOTHING = Asked({}, {})
+# Every Crossplane may read Compositions, and none has this name.
+_NO_COMPOSITION = wire.Selector(
+    "apiextensions.crossplane.io/v1", "Composition", "probe.script.fn.crossplane.io"
+)
 
 
-def resolve(declared: Requirements, scope: Scope) -> Asked:
-    """What an input declares, with the values that come from the XR. Raises InputError."""
+def resolve(declared: Requirements, scope: Scope, given: wire.Request) -> Asked:
+    """What an input declares, with the values that come from the XR. Raises InputError.
+
+    A caller that does not say what it can do may be of before 2.0, which ignores requirements
+    with a namespace. It is asked for one more object, without: its answer shows what it is.
+    """
     if not declared:
         return _NOTHING
     resources = dict(declared.programs)
@@ -39,6 +47,9 @@ def resolve(declared: Requirements, scope: Scope) -> Asked:
         selector = _Resolver(name, required, scope).selector()
         if selector is not None:
             resources[name] = selector
+    has_namespaces = all(each.namespace is not None for each in resources.values())
+    if resources and has_namespaces and request.needs_probe(given):
+        resources[request.PROBE] = _NO_COMPOSITION
     return Asked(resources, dict(declared.schemas))
 
 
@@ -53,7 +64,7 @@ def find_missing(asked: Asked, given: wire.Request) -> list[str]:
     missing = [
         name
         for name, selector in asked.resources.items()
-        if request.find_required(given, name, selector) is None
+        if name != request.PROBE and request.find_required(given, name, selector) is None
     ]
     schemas = [name for name in asked.schemas if name not in given.required_schemas]
     check_capabilities(given, missing, schemas)
@@ -61,7 +72,7 @@ def find_missing(asked: Asked, given: wire.Request) -> list[str]:
         # Callers learnt to give schemas and to say so at the same time.
         raise _incapable(schemas[0], "schemas", "REQUIRED_SCHEMAS")
     for name in missing:
-        if given.extra_resources and asked.resources[name].namespace is not None:
+        if request.knows_old_field_only(given) and asked.resources[name].namespace is not None:
             raise _incapable(name, "resources of a namespace", "REQUIRED_RESOURCES")
     return [*missing, *schemas]
 

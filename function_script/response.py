@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from function_script import diagnostics, objects, wire
 from function_script.errors import DocumentError, LimitError
 from function_script.limits import MIB
+from function_script.request import PROBE
 from function_script.wire import enums
 
 if TYPE_CHECKING:
@@ -147,7 +148,9 @@ def _requirements(request: wire.Request, wanted: Asking) -> wire.Requirements | 
         if selector.namespace is None and not _knows_requirements(request)
     }
     return wire.Requirements(
-        resources=dict(wanted.resources), extra_resources=older, schemas=dict(wanted.schemas)
+        resources={key: each for key, each in wanted.resources.items() if key != PROBE},
+        extra_resources=older,
+        schemas=dict(wanted.schemas),
     )
 
 

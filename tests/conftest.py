@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import linux_only
 import pytest
-from hypothesis import HealthCheck, settings
+from example_counts import load_profile
 from scoreboard import Scoreboard
 
 from function_script import wire
+from function_script.sandbox import system
 
-# A slow or busy machine is no finding.
-settings.register_profile(
-    "patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("patient")
+TESTS = Path(__file__).resolve().parent
+
+# Before test modules are imported: their own settings are derived from the profile's.
+load_profile()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,6 +33,21 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--compiled") and not wire.is_compiled():
         raise pytest.UsageError("the codec is not compiled")
     config.pluginmanager.register(Scoreboard(), "scoreboard")
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Where the server does not run, files about it are not collected."""
+    name = collection_path.relative_to(TESTS).as_posix() if collection_path != TESTS else ""
+    return True if name in linux_only.FILES and system.missing() else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Nor are single tests with the mark ``linux`` run there; the end of a run counts them."""
+    if not system.missing():
+        return
+    deselected = [item for item in items if item.get_closest_marker("linux")]
+    items[:] = [item for item in items if item not in deselected]
+    config.hook.pytest_deselected(items=deselected)
 
 
 @pytest.fixture(scope="session")

@@ -6,13 +6,17 @@ A request is a command and its argument: ``b"narrow 0.2 64 spin"``. Workers impo
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import resource
 import signal
 import socket
+import stat
 import struct
 import sys
 import threading
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +74,11 @@ def _say(argument: bytes) -> bytes:
     return b"said"
 
 
+def _print(argument: bytes) -> bytes:
+    os.write(1, argument)
+    return b"printed"
+
+
 def _pid(_: bytes) -> bytes:
     return str(os.getpid()).encode()
 
@@ -85,7 +94,8 @@ def _big_integer(_: bytes) -> bytes:
 
 
 def _allocate(argument: bytes) -> bytes:
-    return str(len(bytearray(int(argument) * MIB))).encode()
+    # Written to: memory that is only promised counts nowhere but in an address space.
+    return str(len(b"x" * (int(argument) * MIB))).encode()
 
 
 def _swell(argument: bytes) -> bytes:
@@ -111,7 +121,7 @@ def _leave(_: bytes) -> NoReturn:
 
 
 def _signal(argument: bytes) -> bytes:
-    os.kill(os.getpid(), int(argument))
+    signal.pthread_kill(threading.get_ident(), int(argument))
     return b"survived"
 
 
@@ -141,19 +151,49 @@ def _deafen(_: bytes) -> NoReturn:
 
 
 def _stop(_: bytes) -> bytes:
-    os.kill(os.getpid(), signal.SIGSTOP)
+    # To this thread: any other would let it go on for a moment.
+    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
     return b"continued"
 
 
+def _connection() -> int:
+    """Find the descriptor that leads to the pool."""
+    for descriptor in range(3, 32):
+        with suppress(OSError):
+            if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+                return descriptor
+    raise AssertionError("there is no socket")
+
+
 def _forge(argument: bytes) -> bytes:
-    """Announce more bytes than the shared memory holds."""
-    os.write(3, b"\1\0" + struct.pack("<QQ", int(argument), int(argument)))
+    """Announce more bytes than a pool takes."""
+    receipt = b"\1\0" + struct.pack("<QQ", int(argument), int(argument))
+    os.write(_connection(), b"\3" + receipt if _is_stream() else receipt)
     return b"real"
+
+
+def _is_stream() -> bool:
+    connection = socket.socket(fileno=_connection())
+    try:
+        return connection.type == socket.SOCK_STREAM
+    finally:
+        connection.detach()
 
 
 def _babble(_: bytes) -> bytes:
-    os.write(3, b"no frame at all")
+    os.write(_connection(), b"no frame at all")
     return b"real"
+
+
+def _repeat(argument: bytes) -> bytes:
+    """Answer twice: the second answer is for a request that has not come yet."""
+    report = b'{"facts":{}}'
+    answers = [
+        b"\3\1\0" + struct.pack("<QQ", len(text), len(report)) + text + report
+        for text in (b"real", argument)
+    ]
+    os.write(_connection(), b"".join(answers))
+    _spin(b"")
 
 
 def _remember(argument: bytes) -> bytes:
@@ -199,6 +239,12 @@ def _attempt(argument: bytes) -> bytes:
     return b"allowed"
 
 
+def _prctl(option: int, value: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
 ATTEMPTS: dict[str, Callable[[], object]] = {
     "socket": socket.socket,
     "fork": os.fork,
@@ -210,9 +256,30 @@ ATTEMPTS: dict[str, Callable[[], object]] = {
     "make a directory": lambda: Path("made-by-a-worker").mkdir(),
     "signal the zygote": lambda: os.kill(os.getppid(), 0),
     "signal the group": lambda: os.kill(0, 0),
+    "limit the zygote": lambda: resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (9, 9)),
+    "pin the zygote": lambda: os.sched_setaffinity(os.getppid(), {0}),
+    "slow the zygote down": lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19),
+    "set the zygote aside": lambda: os.sched_setscheduler(
+        os.getppid(), os.SCHED_IDLE, os.sched_param(0)
+    ),
+    "give a socket's signals away": lambda: fcntl.fcntl(3, fcntl.F_SETOWN, os.getppid()),
+    "give them away by another call": lambda: fcntl.fcntl(
+        3, 15, struct.pack("ii", 1, os.getppid())
+    ),
+    "choose a socket's signal": lambda: fcntl.fcntl(3, fcntl.F_SETSIG, signal.SIGKILL),
+    "ask for a socket's signals": lambda: fcntl.fcntl(3, fcntl.F_SETFL, os.O_ASYNC),
+    "give them away by ioctl": lambda: fcntl.ioctl(3, 0x8901, struct.pack("i", os.getppid())),
+    "ask for them by ioctl": lambda: fcntl.ioctl(3, 0x5452, struct.pack("i", 1)),
+    "survive the zygote": lambda: _prctl(1, 0),
+    "be inspected": lambda: _prctl(4, 1),
+    "set the clock": lambda: time.clock_settime(time.CLOCK_REALTIME, time.time()),
     "read a file": lambda: Path(__file__).read_bytes(),
     "signal itself": lambda: os.kill(os.getpid(), 0),
+    "know its limit": lambda: resource.prlimit(0, resource.RLIMIT_CPU),
+    "wait for a socket": lambda: fcntl.fcntl(3, fcntl.F_SETFL, fcntl.fcntl(3, fcntl.F_GETFL)),
 }
+
+ALLOWED = {"read a file", "signal itself", "know its limit", "wait for a socket"}
 
 COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "allocate": _allocate,
@@ -232,10 +299,12 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "panic": _panic,
     "pid": _pid,
     "policy": _policy,
+    "print": _print,
     "problem": _echo,
     "raise": _raise,
     "recurse": _recurse,
     "remember": _remember,
+    "repeat": _repeat,
     "say": _say,
     "segfault": _segfault,
     "shout": _shout,

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from notes import without_note
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted(
@@ -41,7 +42,7 @@ def test_example(example: Path, update_goldens: bool) -> None:
     done = render(example)
     failed = done.returncode != 0
     expected = example / ("expected-error.txt" if failed else "expected.yaml")
-    shown = done.stderr if failed else done.stdout
+    shown = without_note(done.stderr) if failed else done.stdout
     if update_goldens:
         expected.write_text(shown)
     assert expected.is_file(), shown

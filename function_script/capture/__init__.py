@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 
 from function_script import documents, objects
 from function_script.capture import answers
-from function_script.capture.hiding import Hiding
+from function_script.capture.masking import SecretMasker
 from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 
@@ -55,14 +55,14 @@ def to_case(request: bytes, response: bytes, problems: Sequence[Diagnostic] = ()
     told = answers.to_expected(_to_object(answer), [problem.message for problem in problems])
     # Equal requests differ in it, and no program sees it.
     _drop_tag(asked)
-    hiding = Hiding()
-    hiding.find(asked)
-    hiding.find(_to_object(answer))
-    hidden = hiding.hide({"request": asked, "expect": told})
+    masker = SecretMasker()
+    masker.find(asked)
+    masker.find(_to_object(answer))
     case: Object = {"description": _describe(asked)}
-    if hiding.words:
-        case["redacted"] = len(hiding.words)
-    return documents.to_yaml({**hiding.hide(case), **hidden})
+    if masker.words:
+        case["redacted"] = len(masker.words)
+    case.update({"request": asked, "expect": told})
+    return documents.to_yaml(masker.mask(case))
 
 
 def _drop_tag(request: Object) -> None:

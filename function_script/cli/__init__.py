@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from function_script import __version__
-from function_script.cli import failures, options
+from function_script.cli import failures, options, terminal
 from function_script.cli.check import check
 from function_script.cli.docs import docs
 from function_script.cli.editor import editor
@@ -53,7 +53,18 @@ class _Commands(click.Group):
             means_serve = not args and any(os.environ.get(name) for name in _IN_A_CLUSTER)
         if args[:2] == RENDER_OPERATION.split():
             args = [RENDER_OPERATION, *args[2:]]
+        if not args and not means_serve and not _is_at_a_terminal():
+            raise click.UsageError(
+                "no command is given, and no certificates: TLS_SERVER_CERTS_DIR, which Crossplane "
+                "sets, is empty. To serve, give --tls-certs-dir DIR or --insecure; "
+                "--help lists the commands."
+            )
         return super().parse_args(ctx, ["serve", *args] if means_serve else args)
+
+
+def _is_at_a_terminal() -> bool:
+    """Tell whether a person may be there: a container without certificates must not print help."""
+    return any(map(os.isatty, range(3)))
 
 
 _EPILOG = """\b
@@ -79,11 +90,10 @@ def commands() -> None:
 
 @commands.command(short_help="Print the version.")
 def version() -> None:
-    """Print the version, and whether the codec runs as machine code."""
-    from function_script import wire  # noqa: PLC0415 - only this command needs it
+    """Print the version, and whether it runs compiled or as plain Python, and why."""
+    from function_script import build  # noqa: PLC0415 - only this command needs it
 
-    codec = "compiled" if wire.is_compiled() else "interpreted"
-    click.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {codec} codec)")
+    terminal.echo(f"{NAME} {__version__} (Python {platform.python_version()}, {build.describe()})")
 
 
 for _command in (

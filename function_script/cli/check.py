@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options
+from function_script.cli import failures, options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,5 +78,5 @@ def check(**flags: Unpack[_Flags]) -> int:
         colourful = frames.is_colourful(sys.stdout)
         text = tool.render_text(report, colourful=colourful, is_quiet=flags["quiet"])
     if text:
-        click.echo(text, color=True)
+        terminal.echo_coloured(text)
     return failures.OK if report.is_success(strict=flags["strict"]) else failures.PROBLEM

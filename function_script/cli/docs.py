@@ -6,6 +6,8 @@ from typing import Final
 
 import click
 
+from function_script.cli import terminal
+
 _EPILOG: Final = """\b
 Examples:
   function-script docs
@@ -22,4 +24,4 @@ def docs(name: str | None) -> None:
     """
     from function_script.engines.library import manual  # noqa: PLC0415 - slow to import
 
-    click.echo(manual.listing() if name is None else manual.entry(name), nl=False)
+    terminal.echo(manual.listing() if name is None else manual.entry(name), nl=False)

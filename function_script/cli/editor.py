@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from function_script.cli import options
+from function_script.cli import options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,12 +34,12 @@ def editor(directory: Path, *, quiet: bool) -> None:
 
     written = tool.write(directory)
     for path in written.paths:
-        click.echo(str(path))
+        terminal.echo(str(path))
     if quiet:
         return
     for path in written.kept:
-        click.echo(f"kept: {path}", err=True)
-    click.echo(
+        terminal.echo(f"kept: {path}", err=True)
+    terminal.echo(
         f"\nIn other editors, begin a Composition with this line:\n{tool.MODELINE}{tool.SCHEMA}",
         err=True,
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from function_script import __version__
+from function_script.cli import terminal
 from function_script.errors import FatalError
 
 if TYPE_CHECKING:
@@ -48,14 +49,14 @@ def report_problem(error: FatalError) -> int:
     from function_script.tools import report  # noqa: PLC0415 - only failures need it
 
     text = report.to_text(error.diagnostics, colourful=report.is_colourful(sys.stderr))
-    click.echo(text, err=True, color=True)
+    terminal.echo_coloured(text, err=True)
     return PROBLEM
 
 
 def _report_bug(error: Exception, *, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
-    click.echo(
+    terminal.echo(
         f"bug: function-script {__version__} on Python {platform.python_version()}: "
         f"{type(error).__name__}: {error}\n"
         "  = this is our mistake, not yours: please report it"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options
+from function_script import release
+from function_script.cli import options, terminal
 from function_script.engines import ENGINES
 
 if TYPE_CHECKING:
@@ -16,7 +17,15 @@ _EPILOG: Final = """\b
 Examples:
   function-script init my-project
   function-script init my-project --language jinja
+  function-script init my-project --package registry.example.org/function-script:v0.1.0
 """
+
+
+class _InitFlags(TypedDict):
+    language: str
+    package: str
+    install: str | None
+    quiet: bool
 
 
 @click.command(
@@ -33,14 +42,49 @@ Examples:
     show_default=True,
     help="What the program is written in.",
 )
-def init(directory: Path, *, language: str, quiet: bool) -> None:
+@click.option(
+    "--package",
+    default=release.REFERENCE,
+    show_default=True,
+    metavar="NAME",
+    help="The function's package, as it is in your registry: REGISTRY/REPOSITORY:TAG.",
+)
+@click.option(
+    "--install",
+    metavar="REQUIREMENT",
+    show_default="the git URL or wheel that this command was installed from",
+    help="Argument of pip install in CI: a git URL, a path in the project, the URL of a wheel.",
+)
+def init(directory: Path, **flags: Unpack[_InitFlags]) -> None:
     """Begin a project in DIRECTORY: an API, its Composition, an example and tests.
 
     Files that are there are never written over.
     """
     from function_script.tools import starters  # noqa: PLC0415 - slow to import
+    from function_script.tools.starters import origins  # noqa: PLC0415 - slow to import
 
-    for path in starters.write(language, directory):
-        click.echo(str(path))
-    if not quiet:
-        click.echo(f"\nTry: cd {directory} && function-script test", err=True)
+    source = origins.Origins(
+        package=origins.parse_package(flags["package"]),
+        requirement=origins.installed_requirement()
+        if flags["install"] is None
+        else origins.parse_requirement(flags["install"]),
+    )
+    for path in starters.write(flags["language"], directory, source):
+        terminal.echo(str(path))
+    if not flags["quiet"]:
+        _advise(directory, source.package.name, source.requirement)
+
+
+def _advise(directory: Path, package: str, requirement: str) -> None:
+    terminal.echo(f"\nTry: cd {directory} && function-script test", err=True)
+    if package == release.OWN_PACKAGE:
+        terminal.echo(
+            "Before you deploy: name your registry in functions.yaml and crossplane.yaml, or to "
+            "init as --package",
+            err=True,
+        )
+    if not requirement:
+        terminal.echo(
+            "Before CI runs: set FUNCTION_SCRIPT in ci.yaml, or name it to init as --install",
+            err=True,
+        )

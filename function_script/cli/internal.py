@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options
+from function_script.cli import failures, options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,7 @@ def render(**flags: Unpack[_Flags]) -> int:
         engine.Options(
             timeout_seconds=flags["timeout"],
             limits=options.with_root(Limits(), flags["program_root"]),
-            print=partial(click.echo, err=True),
+            print=partial(terminal.echo, err=True),
         ),
     )
     sys.stdout.buffer.write(answer.response)

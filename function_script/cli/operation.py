@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options, rendering
+from function_script.cli import options, rendering, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,7 @@ def render_operation(**flags: Unpack[_Flags]) -> None:
         from function_script.tools.render import operation_command  # noqa: PLC0415 - slow to import
 
         chosen = rendering.read_options(flags)
-        click.echo(operation_command.render_text(_paths(flags), chosen, pool), nl=False)
+        terminal.echo_exact(operation_command.render_text(_paths(flags), chosen, pool))
 
 
 def _paths(flags: _Flags) -> Paths:

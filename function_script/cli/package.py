@@ -7,7 +7,7 @@ from typing import Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options, progress
+from function_script.cli import options, progress, terminal
 
 _META: Final = "crossplane.yaml"
 
@@ -21,6 +21,36 @@ class _BuildFlags(TypedDict):
     runtime_image: tuple[Path, ...]
     quiet: bool
     debug: bool
+
+
+class _RegistryFlags(TypedDict):
+    plain_http: bool
+    ca_file: Path | None
+    debug: bool
+
+
+class _PushFlags(_RegistryFlags, TypedDict):
+    name: str
+    packages: tuple[Path, ...]
+    quiet: bool
+
+
+class _InspectFlags(_RegistryFlags, TypedDict):
+    place: str
+    output: Literal["text", "json"]
+
+
+_PLAIN_HTTP: Final = click.option(
+    "--plain-http",
+    is_flag=True,
+    help="Speak HTTP without TLS, credentials included: in a network you trust.",
+)
+_CA_FILE: Final = click.option(
+    "--ca-file",
+    type=options.PATH,
+    metavar="FILE",
+    help="Authorities to trust for the registry besides the system's, in PEM form.",
+)
 
 
 @click.group(short_help="Build, push and inspect packages.")
@@ -110,9 +140,9 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
             progress=told,
         )
     if written[0].left_out and not flags["quiet"]:
-        click.echo(f"left out: {', '.join(written[0].left_out)}", err=True)
+        terminal.echo(f"left out: {', '.join(written[0].left_out)}", err=True)
     for built in written:
-        click.echo(f"{built.path} {built.digest}")
+        terminal.echo(f"{built.path} {built.digest}")
 
 
 _PUSH_EXAMPLES: Final = """\b
@@ -129,17 +159,20 @@ Examples:
 )
 @click.argument("name")
 @click.argument("packages", nargs=-1, required=True, type=options.PATH, metavar="FILE...")
-def push(*, name: str, packages: tuple[Path, ...], quiet: bool, debug: bool) -> None:  # noqa: ARG001 - debug is remembered by the option itself
+@_PLAIN_HTTP
+@_CA_FILE
+def push(**flags: Unpack[_PushFlags]) -> None:
     """Push package files to NAME, which is REGISTRY/REPOSITORY:TAG.
 
     Several files are pushed as one package for several platforms. Credentials are those of docker
-    login. A registry on this machine is spoken to over plain HTTP, any other over HTTPS.
+    login. A registry is spoken to over HTTPS; one on this machine without TLS when it has none.
     """
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
-    with progress.shown(is_quiet=quiet) as told:
-        digest = xpkg.push(name, packages, told)
-    click.echo(f"{name} {digest}")
+    trust = xpkg.Trust(plain_http=flags["plain_http"], ca_file=flags["ca_file"])
+    with progress.shown(is_quiet=flags["quiet"]) as told:
+        digest = xpkg.push(flags["name"], flags["packages"], told, trust)
+    terminal.echo(f"{flags['name']} {digest}")
 
 
 _INSPECT_EXAMPLES: Final = """\b
@@ -155,7 +188,9 @@ Examples:
     params=[options.output("text", "json", what="it"), options.debug()],
 )
 @click.argument("place", metavar="FILE|NAME")
-def inspect(*, place: str, output: Literal["text", "json"], debug: bool) -> None:  # noqa: ARG001 - debug is remembered by the option itself
+@_PLAIN_HTTP
+@_CA_FILE
+def inspect(**flags: Unpack[_InspectFlags]) -> None:
     """Print what is in a package: metadata, objects, platforms, layers and their digests.
 
     It is a file, or in a registry: REGISTRY/REPOSITORY:TAG or …@DIGEST. Of the latter only the
@@ -163,5 +198,7 @@ def inspect(*, place: str, output: Literal["text", "json"], debug: bool) -> None
     """
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
-    found = xpkg.inspect(place)
-    click.echo(xpkg.to_json(found) if output == "json" else xpkg.to_text(found))
+    trust = xpkg.Trust(plain_http=flags["plain_http"], ca_file=flags["ca_file"])
+    found = xpkg.inspect(flags["place"], trust)
+    is_json = flags["output"] == "json"
+    terminal.echo(xpkg.to_json(found) if is_json else xpkg.to_text(found))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from function_script.cli import options
+from function_script.cli import confinement, options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,10 +41,11 @@ def playground(directory: Path, *, port: int, no_browser: bool) -> None:
 
     from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
 
+    confinement.print_note()
     with Playground(directory, port) as served:
         address = served.address
-        click.echo(f"playground: {address}")
-        click.echo("Ctrl-C ends it.", err=True)
+        terminal.echo(f"playground: {address}")
+        terminal.echo("Ctrl-C ends it.", err=True)
         if not no_browser:
             webbrowser.open(address)
         threading.Event().wait()

@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
+from function_script.cli import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ class _Lines:
     """For files and pipes."""
 
     def line(self, text: str) -> None:
-        click.echo(text, err=True)
+        terminal.echo(text, err=True)
 
     def share(self, part: float) -> None:
         """A line says it all."""
@@ -54,16 +54,16 @@ class _Terminal:
     def line(self, text: str) -> None:
         self.close()
         self._text, self._percent = text, -1
-        click.echo(text, nl=False, err=True)
+        terminal.echo(text, nl=False, err=True)
 
     def share(self, part: float) -> None:
         percent = int(part * 100)
         if percent != self._percent:
             self._percent = percent
-            click.echo(f"\r{self._text} {percent:3} %", nl=False, err=True)
+            terminal.echo_again(f"{self._text} {percent:3} %")
 
     def close(self) -> None:
         """Leave the last line as it is."""
         if self._text:
-            click.echo(err=True)
+            terminal.echo(err=True)
         self._text = ""

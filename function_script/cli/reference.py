@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from function_script.cli import NAME, commands, failures
+from function_script.cli import NAME, commands, failures, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +50,8 @@ problem: notes, progress, totals, cases that passed.
 
 Flags without a command are those of `serve`, as functions' images are started that way:
 `{NAME} --insecure` serves. So does `{NAME}` alone where Crossplane has set `TLS_SERVER_CERTS_DIR`.
+Elsewhere `{NAME}` alone lists the commands at a terminal; without one it is an error that says
+what is missing.
 """
 
 
@@ -110,4 +112,4 @@ def _escaped(text: str) -> str:
 
 
 if __name__ == "__main__":
-    click.echo(build(), nl=False)
+    terminal.echo(build(), nl=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options, rendering, validating, watching
+from function_script.cli import failures, options, rendering, terminal, validating, watching
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -109,7 +109,7 @@ def render(**flags: Unpack[_Flags]) -> int:
     if flags["watch"] and "-" in ",".join(flags["crds"]).split(","):
         raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
     beside = flags["composition"] or flags["xr"] / "composition.yaml"
-    with rendering.sandbox(beside, flags) as pool:
+    with rendering.sandbox(beside, flags, is_quiet=flags["quiet"]) as pool:
         from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
         chosen = rendering.read_options(flags, full_xr=flags["include_full_xr"])
@@ -118,7 +118,7 @@ def render(**flags: Unpack[_Flags]) -> int:
         if flags["validate"]:
             report = _validate(flags, chosen, pool)
             return validating.tell(report, flags, is_quiet=flags["quiet"])
-        click.echo(command.render_text(_paths(flags), chosen, pool), nl=False)
+        terminal.echo_exact(command.render_text(_paths(flags), chosen, pool))
     return failures.OK
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from function_script.cli import options
+from function_script.cli import confinement, options, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -135,15 +135,17 @@ def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
         places=options.read_places(flags["function"]),
         annotations=dict(pairs(flags["function_annotations"], "--function-annotations")),
         timeout_seconds=flags["timeout"],
-        print=partial(click.echo, err=True),
+        print=partial(terminal.echo, err=True),
     )
 
 
-def sandbox(file: Path, flags: Flags) -> Pool:
+def sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
     """A sandbox for the programs of ``file``; it gets ready while the tools are imported."""
     from function_script.tools import sandboxes  # noqa: PLC0415 - slow to import
 
-    return sandboxes.open_pool(flags["program_root"] or sandboxes.programs_beside(file), file)
+    pool = sandboxes.open_pool(flags["program_root"] or sandboxes.programs_beside(file), file)
+    confinement.print_note(is_quiet=is_quiet)
+    return pool
 
 
 def context_files(flags: Flags) -> list[tuple[str, Path]]:

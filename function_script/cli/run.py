@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options
+from function_script.cli import confinement, failures, options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,10 +58,11 @@ def run(**flags: Unpack[_Flags]) -> int:
     if path is not None:
         tool.check_name(path)
     request = tool.parse(sources.load_text(flags["request"]))
+    confinement.print_note()
     result = tool.run(request, pool, case=path)
     if result.log:
-        click.echo(result.log, err=True)
-    click.echo(result.text)
+        terminal.echo(result.log, err=True)
+    terminal.echo(result.text)
     if result.error is None:
         return failures.OK
     sys.stdout.flush()

@@ -27,6 +27,7 @@ class _Flags(options.LimitFlags, TypedDict):
     default_options: str
     capture_dir: Path | None
     capture_limit: int
+    require_sandbox: bool
     debug: bool
 
 
@@ -127,11 +128,20 @@ Examples:
     metavar="N",
     help="Cases that --capture-dir may hold, of 8 MiB at most.",
 )
+@click.option(
+    "--require-sandbox",
+    is_flag=True,
+    help="Do not serve when the system refuses a measure that confines workers, "
+    "such as the filter of system calls.",
+)
 def serve(**flags: Unpack[_Flags]) -> None:
     """Serve the function to Crossplane.
 
     Flags without a command are taken for those of serve: `function-script --insecure` serves.
     """
+    from function_script.sandbox import system  # noqa: PLC0415 - slow to import
+
+    system.check_server()
     from function_script import server  # noqa: PLC0415 - grpc is slow to import
 
     # Workers have another current directory.
@@ -155,5 +165,6 @@ def serve(**flags: Unpack[_Flags]) -> None:
             program_root=flags["program_root"],
             capture_dir=flags["capture_dir"],
             capture_limit=flags["capture_limit"],
+            require_sandbox=flags["require_sandbox"],
         )
     )

@@ -8,7 +8,7 @@ from typing import Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options
+from function_script.cli import confinement, options, terminal
 
 
 class _Flags(options.LimitFlags, TypedDict):
@@ -66,6 +66,8 @@ def template(**flags: Unpack[_Flags]) -> None:
     programs = flags["program_root"] or sources.programs_beside(Path(flags["input"]))
     found = tool.load_input(sources.load_text(flags["input"]), flags["step"])
     data = {} if flags["data"] is None else tool.load_data(sources.load_text(flags["data"]))
+    if not flags["plain"]:
+        confinement.print_note()
     text = tool.render(
         found,
         data,
@@ -73,7 +75,7 @@ def template(**flags: Unpack[_Flags]) -> None:
             limits=options.with_root(options.read_limits(flags), programs),
             programs=programs,
             plain=flags["plain"],
-            print=partial(click.echo, err=True),
+            print=partial(terminal.echo, err=True),
         ),
     )
-    click.echo(text, nl=False)
+    terminal.echo_exact(text)

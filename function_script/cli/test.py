@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options
+from function_script.cli import confinement, failures, options, terminal
 
 if TYPE_CHECKING:
     from function_script.tools.cases.command import Options
@@ -91,11 +90,13 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
     """
     from function_script.tools.cases import command  # noqa: PLC0415 - slow to import
 
+    confinement.print_note(is_quiet=flags["quiet"])
     is_fine = command.run(flags["paths"] or (Path(),), _options(flags))
     return failures.OK if is_fine else failures.PROBLEM
 
 
 def _options(flags: _Flags) -> Options:
+    from function_script.sandbox import machine  # noqa: PLC0415 - slow to import
     from function_script.tools import report  # noqa: PLC0415 - slow to import
     from function_script.tools.cases import command, running  # noqa: PLC0415 - slow to import
 
@@ -112,12 +113,12 @@ def _options(flags: _Flags) -> Options:
         terms=terms,
         pattern=_pattern(flags["run"]),
         fails_fast=flags["fail_fast"],
-        jobs=flags["jobs"] or len(os.sched_getaffinity(0)),
+        jobs=flags["jobs"] or machine.count_cpus(),
         output=flags["output"],
         file=flags["output_file"],
         is_quiet=flags["quiet"],
         colourful=report.is_colourful(sys.stdout),
-        print=partial(click.echo, color=True),
+        print=terminal.echo_coloured,
     )
 
 

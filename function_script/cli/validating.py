@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 import click
 
-from function_script.cli import failures, options
+from function_script.cli import failures, options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,7 @@ def shared(short: str = "") -> list[click.Parameter]:
         click.Option(
             ["--error-on-missing-schemas"],
             is_flag=True,
-            help="Fail when a resource's schema is not known.",
+            help="Fail when a schema is not known, or a rule was not evaluated.",
         ),
         click.Option(
             ["--skip-success-results"],
@@ -64,13 +64,14 @@ def tell(report: Report, flags: Flags, *, is_quiet: bool) -> int:
     from function_script.tools import validate as tool  # noqa: PLC0415 - slow to import
 
     for note in () if is_quiet else report.notes:
-        click.echo(f"note: {note}", err=True)
+        terminal.echo(f"note: {note}", err=True)
     if flags["output"] == "text":
         skips = flags["skip_success_results"]
-        click.echo(tool.render_text(report, skip_success_results=skips))
+        terminal.echo(tool.render_text(report, skip_success_results=skips))
+    elif flags["output"] == "json":
+        terminal.echo(tool.render_json(report))
     else:
-        write = tool.render_json if flags["output"] == "json" else tool.render_yaml
-        click.echo(write(report).rstrip("\n"))
+        terminal.echo_exact(tool.render_yaml(report))
     is_strict = flags["error_on_missing_schemas"]
     is_success = report.is_success(error_on_missing_schemas=is_strict)
     return failures.OK if is_success else failures.PROBLEM

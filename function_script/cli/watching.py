@@ -8,9 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import click
-
-from function_script.cli import failures, validating
+from function_script.cli import failures, terminal, validating
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,14 +52,14 @@ class _Screen:
 
     def _note(self, text: str) -> None:
         if not self._is_quiet:
-            click.echo(text, err=True)
+            terminal.echo(text, err=True)
 
 
 class _Documents(_Screen):
     def first(self, found: list[Object]) -> None:
         from function_script import documents  # noqa: PLC0415 - slow to import
 
-        click.echo(documents.to_yaml_stream(found), nl=False)
+        terminal.echo_exact(documents.to_yaml_stream(found))
         self._begin()
 
     def again(self, changed: Sequence[Path], before: list[Object], found: list[Object]) -> None:
@@ -73,7 +71,7 @@ class _Documents(_Screen):
         if text:
             colourful = report.is_colourful(sys.stdout)
             shown = report.painted_difference(text) if colourful else text
-            click.echo(shown, nl=False, color=True)
+            terminal.echo_coloured(shown, nl=False)
 
 
 class _Reports(_Screen):

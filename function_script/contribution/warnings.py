@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 # What Go's templates write for a value that is not there.
 _NO_VALUE: Final = "<no value>"
 _MAX_PLACES: Final = 3
+_DOUBTFUL: Final = "Doubtful"
+_BAD_NAME: Final = "BadName"
+_IGNORED_FIELDS: Final = "IgnoredFields"
+QUOTING: Final = frozenset({_DOUBTFUL, _BAD_NAME, _IGNORED_FIELDS})
+"""The reasons of warnings that may quote a text of a program's."""
 # These say which object it is.
 _IDENTITY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _IDENTITY_METADATA: Final = frozenset({"name", "namespace", "annotations"})
@@ -46,7 +51,7 @@ def of_text(result: Rendered) -> tuple[wire.Result, ...]:
 def of_doubts(doubts: Sequence[Diagnostic]) -> tuple[wire.Result, ...]:
     """What a lenient dialect lets pass: nobody can want it, and its peer says nothing of it."""
     return tuple(
-        wire.Result(enums.SEVERITY_WARNING, to_line((doubt,)), "Doubtful") for doubt in doubts
+        wire.Result(enums.SEVERITY_WARNING, to_line((doubt,)), _DOUBTFUL) for doubt in doubts
     )
 
 
@@ -57,7 +62,7 @@ def of_names(resource_name: str, found: Problems) -> tuple[wire.Result, ...]:
         wire.Result(
             enums.SEVERITY_WARNING,
             to_line((Diagnostic(message=f"{lead}: {text}", hint=hint),)),
-            "BadName",
+            _BAD_NAME,
         )
         for text, hint in found.texts
     )
@@ -80,7 +85,7 @@ def of_composite(document: Document, xr: Object) -> tuple[wire.Result, ...]:
         message=f"of the XR only status can be set, not {', '.join(sorted(lost))}",
         span=document.span(objects.parse_path(min(lost))),
     )
-    return (wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), "IgnoredFields"),)
+    return (wire.Result(enums.SEVERITY_WARNING, to_line((problem,)), _IGNORED_FIELDS),)
 
 
 def reads_xr(value: Object) -> bool:

@@ -39,8 +39,8 @@ class Event(NamedTuple):
 
 def read_events(text: str) -> Iterator[Event]:
     """The events of a text in their order; raises YamlError where it is not YAML."""
-    next_event = events(text)
     try:
+        next_event = events(text)
         while (event := next_event()) is not None:
             yield _plain(event)
     except yaml.MarkedYAMLError as error:

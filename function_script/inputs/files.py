@@ -13,12 +13,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from function_script.diagnostics import cut
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _MAX_FILES = 1_000
 _MAX_BYTES = 8 << 20
 _MAX_DEPTH = 10
+_MAX_SHOWN_BYTES = 200
 # Directories of one Composition's steps; a process that saw more starts over.
 _MAX_REMEMBERED = 64
 
@@ -58,10 +61,12 @@ class Files:
         root = self.root.resolve()
         try:
             directory = (root / dir_path).resolve()
+            # One answer for outside and for absent: an input must not be able to probe for paths.
+            is_readable = directory.is_relative_to(root) and directory.is_dir()
         except (OSError, ValueError) as error:
-            raise ValueError(f'cannot read "{dir_path}": {_cause(error)}') from error
-        # One answer for outside and for absent: an input must not be able to probe for paths.
-        if not directory.is_relative_to(root) or not directory.is_dir():
+            shown = cut(dir_path, _MAX_SHOWN_BYTES)
+            raise ValueError(f'cannot read "{shown}": {_cause(error)}') from error
+        if not is_readable:
             raise ValueError(f'cannot find directory "{dir_path}" below the program root')
         return directory, root
 

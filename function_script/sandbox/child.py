@@ -7,31 +7,110 @@ import select
 import signal
 import socket
 import time
+from abc import ABC, abstractmethod
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from function_script.sandbox.frames import Box, Receipt, Request, receive
+from function_script.sandbox.frames import Request, receive
 from function_script.sandbox.outcome import MAX_LOG_BYTES
+
+if TYPE_CHECKING:
+    from function_script.sandbox.box import Box
+    from function_script.sandbox.frames import Receipt
 
 # How the kernel numbers the CPU clock of another process, see clock_getcpuclockid(3).
 _CPU_CLOCK = 2
 # A process that is killed must get the CPU once more, and may be the last to get it.
-_LAST_BREATH_SECONDS = 10.0
+LAST_BREATH_SECONDS = 10.0
 # Niceness: a tenth of a normal process' share when both want the CPU.
 _LATER = 10
 
 
-class Child:
+class Child(ABC):
+    """A worker process, until ``close``."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.is_reusable = True
+
+    @abstractmethod
+    def is_alive(self) -> bool:
+        """Tell whether the process has not ended."""
+
+    @abstractmethod
+    def begin(self, data: bytes, budget_seconds: float) -> None:
+        """Hand over a request; a dead worker shows when its receipt is awaited."""
+
+    @abstractmethod
+    def receipt(self, timeout_seconds: float) -> bytes | None:
+        """Wait for the next frame; no bytes: the worker is gone; None: nothing came in time."""
+
+    @abstractmethod
+    def receipt_now(self) -> bytes | None:
+        """Do the same without waiting."""
+
+    @abstractmethod
+    def fileno(self) -> int:
+        """Return the descriptor that turns readable when there is a receipt."""
+
+    @abstractmethod
+    def payload(self, receipt: Receipt) -> tuple[bytes, bytes]:
+        """Return response and report, as announced; raise ValueError when they cannot be there."""
+
+    @abstractmethod
+    def has_begun(self) -> bool:
+        """Tell whether the worker has looked at the request it was handed last."""
+
+    @abstractmethod
+    def limits_in_force(self) -> tuple[float, int]:
+        """Return timeout in seconds and memory in bytes, as the last input narrowed them."""
+
+    @abstractmethod
+    def finish(self, used_bytes: int) -> None:
+        """Give the memory of a large request back."""
+
+    @abstractmethod
+    def used_seconds(self) -> float:
+        """Count the CPU time of the last request so far; 0 when the process is gone."""
+
+    def slow_down(self) -> None:
+        """Let others have most of the CPU. Not to be undone without privileges: use it no more."""
+        self.is_reusable = False
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, self.pid, _LATER)
+
+    @abstractmethod
+    def set_aside(self) -> None:
+        """Let it run only while nobody else would, and give way at once. As little to be undone."""
+
+    @abstractmethod
+    def kill(self) -> None:
+        """Have the process end; it takes a while."""
+
+    @abstractmethod
+    def has_ended(self) -> bool:
+        """Wait for a process that was killed; False: it is not gone after a long while."""
+
+    @abstractmethod
+    def last_words(self) -> bytes:
+        """Return what the worker had printed when it ended."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release everything; the process has ended."""
+
+
+class ForkedChild(Child):
     """Owns four descriptors and a mapping, until ``close``."""
 
     def __init__(
         self, *, connection: socket.socket, box: Box, log: int, pid: int, pidfd: int
     ) -> None:
+        super().__init__(pid)
         self._connection = connection
         self._box = box
         self._log = log
         self._pidfd = pidfd
-        self.pid = pid
-        self.is_reusable = True
         self._cpu_seconds_before = 0.0
 
     def is_alive(self) -> bool:
@@ -90,12 +169,6 @@ class Child:
         """CPU time used for the last request so far; 0 when the process is gone."""
         return max(self._cpu_seconds() - self._cpu_seconds_before, 0.0)
 
-    def slow_down(self) -> None:
-        """Let others have most of the CPU. Not to be undone without privileges: use it no more."""
-        self.is_reusable = False
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, self.pid, _LATER)
-
     def set_aside(self) -> None:
         """Let it run only while nobody else would, and give way at once. As little to be undone."""
         self.slow_down()
@@ -103,10 +176,17 @@ class Child:
             os.sched_setscheduler(self.pid, os.SCHED_IDLE, os.sched_param(0))
 
     def kill(self) -> None:
-        """End the process now, and wait until it has ended."""
+        """Have the process end; it takes a while."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-        self._has_ended_within(_LAST_BREATH_SECONDS)
+
+    def exit_fileno(self) -> int:
+        """Return the descriptor that turns readable when the process has ended."""
+        return self._pidfd
+
+    def has_ended(self) -> bool:
+        """Wait for a process that was killed; False: it is not gone after a long while."""
+        return self._has_ended_within(LAST_BREATH_SECONDS)
 
     def last_words(self) -> bytes:
         """What the worker had printed when it ended."""

@@ -12,11 +12,14 @@ import math
 import os
 import resource
 import signal
+import sys
 import time
 
 from function_script.limits import MIB
 from function_script.sandbox import seccomp
+from function_script.sandbox.measures import NOT_IN_FORCE, Confinement, Measure
 from function_script.sandbox.outcome import MAX_LOG_BYTES
+from function_script.sandbox.refusals import Call, named
 
 # Deep but legal nesting needs it: parsers recurse on the native stack.
 STACK_BYTES = 64 * MIB
@@ -24,7 +27,11 @@ _MAX_FILES = 32
 _CPU_SLACK_SECONDS = 1
 _PAGE_BYTES = resource.getpagesize()
 _PR_SET_PDEATHSIG = 1
+_PR_GET_PDEATHSIG = 2
+_PR_GET_DUMPABLE = 3
+_PR_SET_DUMPABLE = 4
 _PR_SET_NO_NEW_PRIVS = 38
+_PR_GET_NO_NEW_PRIVS = 39
 _LIBC = ctypes.CDLL(None, use_errno=True)
 # Memory that a run has freed is kept for the next one, up to so much. By itself, the C library
 # gives blocks of 128 KiB and more back at once, and the kernel clears them when they are taken
@@ -41,25 +48,85 @@ def harden_zygote() -> None:
     _lower(resource.RLIMIT_STACK, STACK_BYTES)
     _lower(resource.RLIMIT_CORE, 0)
     _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    forbid_inspection()
     _keep_freed_memory()
 
 
-def harden_worker(zygote: int) -> None:
-    """Settle what holds for a worker's whole life; to be called once, with its files in place."""
+def forbid_inspection() -> None:
+    """Keep processes of the same user from reading this one's memory and environment.
+
+    Inherited by forks, and undone by the kernel when another program is executed.
+    """
+    _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def harden_worker(zygote: int) -> int:
+    """Settle what holds for a forked worker's whole life; call it once, with its files in place.
+
+    Returns what ``seccomp.install`` does. Raises CallRefusedError.
+    """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != zygote:
         # It was gone before the line above took hold, so nobody would ever end this process.
         os._exit(1)
     # Signals sent to the group reach nobody else. (Not a session: Linux may schedule sessions
     # against each other, and then niceness means nothing between workers.)
-    os.setpgid(0, 0)
+    with named(Call.SETPGID):
+        os.setpgid(0, 0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    bound_worker()
+    return seccomp.install()
+
+
+def bound_worker() -> None:
+    """Set the limits that every POSIX system has, and switch the collector on."""
     _lower(resource.RLIMIT_FSIZE, MAX_LOG_BYTES)
     _lower(resource.RLIMIT_NOFILE, _MAX_FILES)
     _lower(resource.RLIMIT_NPROC, 0)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     gc.set_threshold(20_000, 50, 100)
-    # As far as the kernel and the container runtime let us; the limits above hold anyway.
-    seccomp.install()
+    gc.enable()
+
+
+def measure(filter_errno: int) -> Confinement:
+    """Ask the kernel which measures hold for this process; ``filter_errno`` as of ``install``."""
+    errnos = {
+        Measure.SYSTEM_CALLS: filter_errno,
+        Measure.PRIVILEGES: _errno_of_flag(_PR_GET_NO_NEW_PRIVS, 1),
+        Measure.MEMORY: _errno_of_limit(resource.RLIMIT_AS, sys.maxsize),
+        Measure.PROCESSES: _errno_of_processes(filter_errno),
+        Measure.DESCRIPTORS: _errno_of_limit(resource.RLIMIT_NOFILE, _MAX_FILES),
+        Measure.FILE_SIZE: _errno_of_limit(resource.RLIMIT_FSIZE, MAX_LOG_BYTES),
+        Measure.CORE_DUMPS: _errno_of_limit(resource.RLIMIT_CORE, 0),
+        Measure.PARENT_DEATH: _errno_of_death_signal(),
+        Measure.INSPECTION: _errno_of_flag(_PR_GET_DUMPABLE, 0),
+    }
+    return Confinement(missing={each: number for each, number in errnos.items() if number})
+
+
+def _errno_of_flag(option: int, expected: int) -> int:
+    value = _LIBC.prctl(option, 0, 0, 0, 0)
+    if value == -1:
+        return ctypes.get_errno()
+    return 0 if value == expected else NOT_IN_FORCE
+
+
+def _errno_of_limit(limit: int, ceiling: int) -> int:
+    soft, _ = resource.getrlimit(limit)
+    return 0 if soft != resource.RLIM_INFINITY and soft <= ceiling else NOT_IN_FORCE
+
+
+def _errno_of_processes(filter_errno: int) -> int:
+    """Of the limit; the kernel does not hold root to it, but the filter does."""
+    if filter_errno != 0 and os.getuid() == 0:
+        return NOT_IN_FORCE
+    return _errno_of_limit(resource.RLIMIT_NPROC, 0)
+
+
+def _errno_of_death_signal() -> int:
+    number = ctypes.c_int()
+    if _LIBC.prctl(_PR_GET_PDEATHSIG, ctypes.byref(number), 0, 0, 0) == -1:
+        return ctypes.get_errno()
+    return 0 if number.value == signal.SIGKILL else NOT_IN_FORCE
 
 
 class Memory:
@@ -67,11 +134,13 @@ class Memory:
 
     def __init__(self, max_bytes: int) -> None:
         # Opening the file costs ten times more than reading it, and happens once this way.
-        self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        with named(Call.OPEN):
+            self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._idle_bytes = self._address_space_bytes()
         self._hard = _reachable(resource.RLIMIT_AS, self._idle_bytes + max_bytes)
         self._soft = self._hard
-        resource.setrlimit(resource.RLIMIT_AS, (self._hard, self._hard))
+        with named(Call.SETRLIMIT):
+            resource.setrlimit(resource.RLIMIT_AS, (self._hard, self._hard))
 
     def limit(self, max_bytes: int) -> None:
         """Let the worker add at most ``max_bytes`` from now on."""
@@ -120,7 +189,8 @@ def _keep_freed_memory() -> None:
 
 def _lower(limit: int, wanted: int) -> None:
     ceiling = _reachable(limit, wanted)
-    resource.setrlimit(limit, (ceiling, ceiling))
+    with named(Call.SETRLIMIT):
+        resource.setrlimit(limit, (ceiling, ceiling))
 
 
 def _reachable(limit: int, wanted: int) -> int:

@@ -7,16 +7,49 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from function_script.errors import SandboxError
+from function_script.sandbox.outcome import Death
+from function_script.sandbox.threads import start_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from function_script.sandbox.child import Child
-    from function_script.sandbox.nursery import Nursery
-    from function_script.sandbox.outcome import Death
+    from function_script.sandbox.measures import Confinement
+
+
+class Reaper(Protocol):
+    """Waits for processes that are about to end, while nothing else does."""
+
+    def add(self, child: Child, on_end: Callable[[], object]) -> None:
+        """Bury ``child``, which was killed, when it has ended, and call ``on_end`` then."""
+
+    def close(self) -> None:
+        """Return when all who were added are buried, or will not end."""
+
+
+class Nursery(Protocol):
+    """Starts workers, and knows what they are confined to and how they ended."""
+
+    def fork(self) -> Child:
+        """Return a new worker; raises SandboxError when there is no way to get one."""
+
+    def reap(self, pid: int) -> Death:
+        """Tell how a worker ended that has ended."""
+
+    def build_reaper(self, bury: Callable[[Child], object]) -> Reaper:
+        """Build who waits for the end of workers, and starts at once."""
+
+    def confinement(self) -> Confinement:
+        """Return what holds for all workers there are."""
+
+    def is_able(self) -> bool:
+        """Tell whether a worker lives, or one could be had when the last was asked for."""
+
+    def close(self) -> None:
+        """End every worker that is left."""
 
 
 class Crew:
@@ -28,8 +61,9 @@ class Crew:
         self._spare = spare
         self._lock = threading.Lock()
         self._idle: list[Child] = []
-        self._errands: set[threading.Thread] = set()
         self._is_closed = False
+        self._restocking = start_threads(1, "restock")
+        self._reaper = nursery.build_reaper(self._bury)
         self.retired = 0
         """How many workers were ended in good order."""
 
@@ -75,34 +109,39 @@ class Crew:
     def replace(self, child: Child) -> Death:
         """End a worker and tell how it ended; another is made ready when few are."""
         death = self.end(child)
-        self._in_background(self._restock)
+        self._restock_later()
         return death
 
     def replace_later(self, child: Child, on_end: Callable[[], object] = bool) -> None:
         """The same, while the caller goes on: a large process takes its time to end."""
 
-        def replace() -> None:
-            self.end(child)
+        def end() -> None:
             on_end()
-            self._restock()
+            self._restock_later()
 
-        self._in_background(replace)
+        child.kill()
+        self._reaper.add(child, end)
 
     def close(self) -> None:
         """End the idle workers and the zygote, and with it every other worker."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
-            errands = list(self._errands)
         for child in idle:
             self.end(child)
-        for thread in errands:
-            thread.join()
+        self._restocking.shutdown()
+        self._reaper.close()
         self._nursery.close()
 
     def end(self, child: Child) -> Death:
         """End a worker and tell how it ended."""
         child.kill()
+        if child.has_ended():
+            return self._bury(child)
+        self._reaper.add(child, bool)
+        return Death(status=None)
+
+    def _bury(self, child: Child) -> Death:
         death = self._nursery.reap(child.pid)
         child.close()
         return death
@@ -112,22 +151,20 @@ class Crew:
             if len(self._idle) < self._max_idle and not self._is_closed:
                 self._idle.insert(len(self._idle) if is_warm else 0, child)
                 return
-        self._in_background(lambda: self.end(child))
+        child.kill()
+        self._reaper.add(child, bool)
 
     def _restock(self) -> None:
-        with self._lock:
-            is_needed = len(self._idle) < self._spare and not self._is_closed
-        if is_needed:
+        if self._is_short():
             with suppress(SandboxError):
                 self.hire(1)
 
-    def _in_background(self, task: Callable[[], object]) -> None:
-        def work() -> None:
-            task()
-            with self._lock:
-                self._errands.discard(thread)
+    def _restock_later(self) -> None:
+        if self._is_short():
+            # After the end nobody needs more.
+            with suppress(RuntimeError):
+                self._restocking.submit(self._restock)
 
-        thread = threading.Thread(target=work, name="errand")
+    def _is_short(self) -> bool:
         with self._lock:
-            self._errands.add(thread)
-        thread.start()
+            return len(self._idle) < self._spare and not self._is_closed

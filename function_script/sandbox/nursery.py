@@ -5,76 +5,96 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 import threading
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script.errors import SandboxError
-from function_script.sandbox import orders
-from function_script.sandbox.child import Child
-from function_script.sandbox.frames import Box
+from function_script.sandbox import interpreter, measures, orders
+from function_script.sandbox.box import Box
+from function_script.sandbox.child import ForkedChild
+from function_script.sandbox.measures import Measure
 from function_script.sandbox.outcome import Death
+from function_script.sandbox.reaper import Reaper
+from function_script.sandbox.refusals import Call, CallRefusedError, cannot_start, explain, named
+from function_script.sandbox.registry import Registry
+from function_script.sandbox.settings import ANSWER_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from function_script.sandbox.child import Child
+    from function_script.sandbox.measures import Confinement
     from function_script.sandbox.settings import Settings
 
-# Imports on a cold disk can take seconds; a zygote that is silent for longer is stuck.
-_ANSWER_SECONDS = 30.0
+# Imports on a cold disk, or with a tenth of a CPU, take their time.
+_BOOT_SECONDS = 180.0
+# From the fork of a worker to its first word.
+_BIRTH_SECONDS = 15.0
 _END_SECONDS = 2.0
-# Isolated from the environment and the current directory; modules come from where ours came from.
-_BOOT = """\
-import sys
-sys.path[:] = sys.argv[3:]
-from function_script.sandbox import zygote
-zygote.main(int(sys.argv[1]), sys.argv[2])
-"""
-# Without these some builds of Python do not start; nothing else of the environment is handed on.
-_KEPT_VARIABLES = ("LD_LIBRARY_PATH",)
-# A backtrace for each Rust panic would cost 70 ms and 55 MB.
-_VARIABLES = {"RUST_BACKTRACE": "0"}
 
 
 class Nursery:
-    """Forks workers from a zygote and starts another zygote when that one dies. Thread-safe."""
+    """Forks workers from a zygote and starts another zygote when that one dies or is late.
 
-    def __init__(self, settings: Settings, capacity_bytes: int) -> None:
+    Thread-safe. ``answer_seconds`` is the time a zygote that is ready may take to answer.
+    ``is_strict``: a worker that is not fully confined is ended instead of used.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        answer_seconds: float = ANSWER_SECONDS,
+        is_strict: bool = False,
+    ) -> None:
         self._settings = settings
-        self._capacity_bytes = capacity_bytes
+        self._answer_seconds = answer_seconds
+        self._is_strict = is_strict
         self._lock = threading.Lock()
-        self._zygote = _Zygote(settings)
+        self._registry = Registry()
         self._is_closed = False
+        self._zygote = self._start()
 
     def fork(self) -> Child:
         """A new worker; raises SandboxError when there is no way to get one."""
-        with ExitStack() as ours, ExitStack() as theirs:
+        with self._registry.birth():
             try:
-                here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-                ours.enter_context(here)
-                theirs.enter_context(there)
-                log = os.memfd_create("function-script-log")
-                ours.callback(os.close, log)
-                shared = Box.build(self._capacity_bytes)
-                theirs.callback(os.close, shared)
-                box = Box(shared)
-                ours.callback(box.close)
-            except OSError as error:
-                raise _no_worker(str(error)) from error
-            pid, pidfd = self._fork([there.fileno(), shared, log])
-            ours.pop_all()
-        return Child(connection=here, box=box, log=log, pid=pid, pidfd=pidfd)
+                child = self._fork_child()
+            except CallRefusedError as refusal:
+                raise explain(refusal.call, refusal.errno) from refusal
+            try:
+                confinement = self._confinement_of(child)
+            except SandboxError:
+                child.kill()
+                child.has_ended()
+                self.reap(child.pid)
+                child.close()
+                raise
+            self._registry.add(child, confinement)
+        return child
 
     def reap(self, pid: int) -> Death:
         """How the worker ended; it has ended."""
+        self._registry.remove(pid)
         with self._lock:
             try:
-                packet, _ = self._zygote.order(orders.pack_pid(pid))
+                packet, _ = self._order(pid)
             except (OSError, EOFError):
                 return Death(status=None)
         return orders.unpack_death(packet)
+
+    def build_reaper(self, bury: Callable[[Child], object]) -> Reaper:
+        """Build who waits for the end of workers, and starts at once."""
+        return Reaper(bury)
+
+    def confinement(self) -> Confinement:
+        """What holds for all workers there are."""
+        return self._registry.confinement()
+
+    def is_able(self) -> bool:
+        """Whether a worker lives, or one could be had when the last was asked for."""
+        return self._registry.is_able()
 
     def close(self) -> None:
         """End the zygote."""
@@ -82,57 +102,118 @@ class Nursery:
             self._is_closed = True
             self._zygote.close()
 
+    def _start(self) -> _Zygote:
+        try:
+            with named(Call.EXECVE):
+                return _Zygote(self._settings, self._answer_seconds)
+        except CallRefusedError as refusal:
+            raise explain(refusal.call, refusal.errno) from refusal
+
+    def _fork_child(self) -> ForkedChild:
+        """A process that is about to be a worker; raises CallRefusedError and SandboxError."""
+        with ExitStack() as ours, ExitStack() as theirs:
+            with named(Call.SOCKETPAIR):
+                here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ours.enter_context(here)
+            theirs.enter_context(there)
+            with named(Call.MEMFD_CREATE):
+                log = os.memfd_create("function-script-log")
+                ours.callback(os.close, log)
+                shared = Box.build(self._settings.capacity_bytes)
+                theirs.callback(os.close, shared)
+            with named(Call.MMAP):
+                box = Box(shared)
+            ours.callback(box.close)
+            pid, pidfd = self._fork([there.fileno(), shared, log])
+            ours.pop_all()
+        return ForkedChild(connection=here, box=box, log=log, pid=pid, pidfd=pidfd)
+
+    def _confinement_of(self, child: Child) -> Confinement:
+        """What a newborn worker reports; raises SandboxError when it is not to be used."""
+        frame = child.receipt(_BIRTH_SECONDS)
+        if not frame:
+            state = "is silent" if frame is None else "ended"
+            reason = f"the new process {state} before it was ready"
+            raise cannot_start(reason, "is the node or the pod short of CPU or memory?")
+        try:
+            confinement = measures.unpack(frame)
+        except CallRefusedError as refusal:
+            raise explain(refusal.call, refusal.errno) from refusal
+        if self._is_strict and not confinement.is_full:
+            raise _unconfined(confinement)
+        return confinement
+
     def _fork(self, descriptors: list[int]) -> tuple[int, int]:
         with self._lock:
             if self._is_closed:
-                raise _no_worker("the function is shutting down")
+                raise cannot_start("the function is shutting down", "it is tried again")
             try:
-                packet, received = self._zygote.order(orders.FORK, descriptors)
+                packet, received = self._order(descriptors=descriptors)
             except (OSError, EOFError):
-                self._zygote.close()
                 packet, received = self._order_of_new(descriptors)
-        if not received:
-            raise _no_worker("there are no more processes or descriptors to be had")
-        return orders.unpack_pid(packet), received[0]
+        return orders.unpack_fork(packet), received[0]
 
     def _order_of_new(self, descriptors: list[int]) -> tuple[bytes, list[int]]:
+        self._zygote = self._start()
         try:
-            self._zygote = _Zygote(self._settings)
-            return self._zygote.order(orders.FORK, descriptors)
+            return self._order(descriptors=descriptors)
         except (OSError, EOFError) as error:
-            raise _no_worker("the process that forks them ends at once") from error
+            reason = "the process that forks them is late or ends at once"
+            raise cannot_start(reason, "the function's log may have more") from error
+
+    def _order(self, pid: int = 0, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
+        """Have the zygote obey. One that does not, or not in time, is ended, and its workers."""
+        try:
+            return self._zygote.order(pid, descriptors)
+        except TimeoutError:
+            self._zygote.kill()
+            raise
+        except (OSError, EOFError):
+            self._zygote.close()
+            raise
 
 
-def _no_worker(cause: str) -> SandboxError:
-    hint = "it is tried again with the next request; the function's log may have more"
-    return SandboxError.of(f"cannot start a worker: {cause}", hint=hint)
+def _unconfined(confinement: Confinement) -> SandboxError:
+    hint = None
+    if Measure.SYSTEM_CALLS in confinement.missing:
+        hint = "the container runtime must allow the system call seccomp: look at its profile"
+    return cannot_start(
+        f"full confinement is required by --require-sandbox, and is not to be had: "
+        f"without {confinement.gaps()}",
+        hint,
+    )
 
 
 class _Zygote:
     """One zygote process. It starts at once; the first order waits until it is ready."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, answer_seconds: float) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._control.settimeout(_ANSWER_SECONDS)
+        self._control.settimeout(_BOOT_SECONDS)
+        self._answer_seconds = answer_seconds
         self._is_ready = False
-        kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-        with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 # our own interpreter, our own words
-                _command(theirs.fileno(), settings),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env=kept | _VARIABLES,
-                start_new_session=True,
-            )
+        self._number = 0
+        with theirs, ExitStack() as failing:
+            failing.callback(self._control.close)
+            self._process = interpreter.start("zygote", [theirs.fileno()], settings)
+            failing.pop_all()
 
-    def order(self, packet: bytes, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
+    def order(self, pid: int, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
         """Send an order, return the answer; raises OSError or EOFError when it is no more."""
         if not self._is_ready:
             self._receive()
             self._is_ready = True
+            self._control.settimeout(self._answer_seconds)
+        self._number += 1
+        packet = orders.pack_order(self._number, pid)
         socket.send_fds(self._control, [packet], descriptors)
-        return self._receive()
+        answer, received = self._receive()
+        while orders.read_number(answer) != self._number:
+            # Of an order whose answer was not waited for.
+            for descriptor in received:
+                os.close(descriptor)
+            answer, received = self._receive()
+        return answer, received
 
     def _receive(self) -> tuple[bytes, list[int]]:
         packet, descriptors, _, _ = socket.recv_fds(self._control, orders.MAX_BYTES, 1)
@@ -146,12 +227,10 @@ class _Zygote:
         try:
             self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.kill()
 
-
-def _command(control_fd: int, settings: Settings) -> list[str]:
-    ours = str(Path(__file__).resolve().parents[2])
-    paths = [ours, *(path for path in sys.path if path not in {"", ours})]
-    flags = ["-I", "-S", "-X", "utf8"]
-    return [sys.executable, *flags, "-c", _BOOT, str(control_fd), settings.to_json(), *paths]
+    def kill(self) -> None:
+        """End the process and its workers at once."""
+        self._control.close()
+        self._process.kill()
+        self._process.wait()

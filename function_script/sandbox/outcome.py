@@ -73,32 +73,40 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Death:
-    """How a worker ended: its wait status (None: nobody knows) and largest resident size."""
+    """How a worker ended: its wait status (None: nobody knows) and largest resident size.
+
+    ``cause`` is set when its pool ended it for a reason of its own.
+    """
 
     status: int | None
     peak_bytes: int = 0
+    cause: Cause | None = None
 
 
 def cause_of(death: Death, terms: Terms) -> Cause:
     """Tell from a worker's end what it died of."""
+    if death.cause is not None:
+        return death.cause
     if death.status is None:
         return Cause.KILLED
     if not os.WIFSIGNALED(death.status):
         return Cause.CRASH
-    number = os.WTERMSIG(death.status)
-    if number in {signal.SIGSEGV, signal.SIGBUS}:
+    name = _SIGNALS.get(os.WTERMSIG(death.status), "")
+    if name in {"SIGSEGV", "SIGBUS"}:
         # Many small allocations up to the limit end like this, as a stack overflow does.
         is_full = death.peak_bytes >= _MEMORY_SUSPICION * terms.memory_bytes
         return Cause.MEMORY if is_full else Cause.CRASH
-    return _CAUSES_BY_SIGNAL.get(number, Cause.CRASH)
+    return _CAUSES_BY_SIGNAL.get(name, Cause.CRASH)
 
 
-_CAUSES_BY_SIGNAL: Mapping[int, Cause] = {
-    signal.SIGALRM: Cause.TIMEOUT,
-    signal.SIGXCPU: Cause.TIMEOUT,
-    signal.SIGABRT: Cause.MEMORY,
-    signal.SIGKILL: Cause.KILLED,
-    signal.SIGSYS: Cause.FORBIDDEN,
+# By name: not every system has every one of them.
+_SIGNALS: Mapping[int, str] = {number.value: number.name for number in signal.Signals}
+_CAUSES_BY_SIGNAL: Mapping[str, Cause] = {
+    "SIGALRM": Cause.TIMEOUT,
+    "SIGXCPU": Cause.TIMEOUT,
+    "SIGABRT": Cause.MEMORY,
+    "SIGKILL": Cause.KILLED,
+    "SIGSYS": Cause.FORBIDDEN,
 }
 
 

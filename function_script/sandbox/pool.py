@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING, Self
 
 from function_script.errors import SandboxError
 from function_script.limits import MIB, Limits
-from function_script.sandbox import machine, outcome
+from function_script.sandbox import machine, outcome, system
 from function_script.sandbox.crew import Crew
-from function_script.sandbox.nursery import Nursery
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.pace import Pace
 from function_script.sandbox.places import Place, Places
 from function_script.sandbox.run import Loss, Means, Run
-from function_script.sandbox.settings import Settings
+from function_script.sandbox.settings import ANSWER_SECONDS, Settings
 from function_script.sandbox.suspects import Suspects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from types import TracebackType
+
+    from function_script.sandbox.measures import Confinement
 
 # Nobody waits longer for a worker: Crossplane gives a whole pipeline two minutes.
 _PATIENCE_SECONDS = 600.0
@@ -48,6 +49,8 @@ class PoolOptions:
     to blame for a worker that is lost (None: the same). ``gathers``: short runs wait a moment for
     a worker that is awake; for a Switchboard, which looks after them.
     ``module``, ``preload`` and ``rehearsals`` make workers warm at birth (see Settings).
+    ``requires_confinement``: no worker that lacks a measure is used. ``answer_seconds``: see
+    Nursery.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -63,6 +66,8 @@ class PoolOptions:
     module: str = "function_script.function"
     preload: tuple[str, ...] = ()
     rehearsals: tuple[bytes, ...] = ()
+    requires_confinement: bool = False
+    answer_seconds: float = ANSWER_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +95,7 @@ class Pool:
             rehearsals=options.rehearsals,
             limits=options.limits,
             max_runs=options.max_runs,
+            capacity_bytes=options.max_request_bytes + _ROOM_FOR_OUTPUT_BYTES,
         )
         pace = Pace(options.limits.timeout_seconds)
         places = Places(
@@ -98,11 +104,15 @@ class Pool:
             waiting=options.max_waiting,
             gathering_seconds=pace.gathering_seconds if options.gathers else float,
         )
-        nursery = Nursery(settings, options.max_request_bytes + _ROOM_FOR_OUTPUT_BYTES)
+        self._nursery = system.build_nursery(
+            settings,
+            answer_seconds=options.answer_seconds,
+            is_strict=options.requires_confinement,
+        )
         self.means = Means(
             limits=options.limits,
             places=places,
-            crew=Crew(nursery, max_idle=options.workers + options.spare, spare=options.spare),
+            crew=Crew(self._nursery, max_idle=options.workers + options.spare, spare=options.spare),
             pace=pace,
             suspects=Suspects(),
             suspect_of=options.suspect_of or options.key_of,
@@ -162,6 +172,14 @@ class Pool:
             idle=crew.idle,
             retired=crew.retired,
         )
+
+    def confinement(self) -> Confinement:
+        """What holds for all workers there are, as they reported it themselves."""
+        return self._nursery.confinement()
+
+    def is_able(self) -> bool:
+        """Whether a worker lives, or one could be had when the last was asked for."""
+        return self._nursery.is_able()
 
     def close(self) -> None:
         """End all processes."""

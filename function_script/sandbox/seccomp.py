@@ -1,7 +1,8 @@
 """A filter of system calls for workers: no network, no processes, no writing to the file system.
 
-No language can make a system call, so this is for the day when a fault in native code is used to
-run foreign code. Calls that are not allowed fail with EPERM; what normal work needs is untouched.
+Nor can a worker signal another process, or change its limits and priority. No language can make a
+system call, so this is for the day when a fault in native code is used to run foreign code. Calls
+that are not allowed fail with EPERM; what normal work needs is untouched.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import errno
 import os
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _SET_MODE_FILTER = 1
@@ -31,8 +31,8 @@ _FOREIGN_NUMBERS = 0x40000000
 class Machine:
     """System call numbers of one architecture.
 
-    ``signals`` name their target process in the first argument; ``opens`` have their flags in the
-    argument given.
+    ``signals`` name their target process in the first argument, ``prlimit`` has 0 there for its
+    own; ``opens`` have their flags in the argument given.
     """
 
     architecture: int
@@ -40,15 +40,27 @@ class Machine:
     denied: tuple[int, ...]
     signals: tuple[int, ...]
     opens: tuple[tuple[int, int], ...]
+    prlimit: int
+    fcntl: int
+    ioctl: int
+    prctl: int
 
 
 # The same on every architecture: newer calls have one number everywhere.
+_PIDFD_SEND_SIGNAL = 424
 _DENIED_EVERYWHERE = (
-    *(424, 434, 438),  # pidfd_send_signal, pidfd_open, pidfd_getfd
+    *(_PIDFD_SEND_SIGNAL, 434, 438),  # pidfd_send_signal, pidfd_open, pidfd_getfd
     *(425, 435, 437),  # io_uring_setup, clone3, openat2
     *(428, 429, 430, 432, 442),  # open_tree, move_mount, fsopen, fsmount, mount_setattr
-    452,  # fchmodat2
+    *(440, 443, 448, 452),  # process_madvise, quotactl_fd, process_mrelease, fchmodat2
 )
+# Whom a descriptor that is ready signals, and how: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY.
+_DENIED_FCNTL = (8, 10, 15, 1026)
+_F_SETFL, _O_ASYNC = 4, 0x2000
+# The same by ioctl: FIOSETOWN, SIOCSPGRP, FIOASYNC; and input for a terminal: TIOCSTI, TIOCLINUX.
+_DENIED_IOCTL = (0x8901, 0x8902, 0x5452, 0x5412, 0x541C)
+# What holds since birth: PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_PTRACER.
+_DENIED_PRCTL = (1, 4, 0x59616D61)
 MACHINES = {
     "x86_64": Machine(
         architecture=0xC000003E,
@@ -64,7 +76,32 @@ MACHINES = {
             *(188, 189, 190, 197, 198, 199),  # setxattr, removexattr and theirs
             *(258, 259, 260, 261, 263, 264, 265, 266, 268, 280, 316),  # mkdirat … renameat2
             *(29, 64, 68, 240),  # shmget, semget, msgget, mq_open
+            *(
+                141,
+                142,
+                144,
+                203,
+                314,
+                251,
+            ),  # setpriority, sched_setparam … sched_setattr, ioprio_set
+            *(312, 256, 279),  # kcmp, migrate_pages, move_pages
+            *(175, 176, 313, 246, 320, 169),  # modules, kexec, reboot
+            *(164, 227, 159, 305, 170, 171),  # settimeofday and theirs, sethostname, setdomainname
+            *(
+                172,
+                173,
+                163,
+                167,
+                168,
+                179,
+                103,
+            ),  # iopl, ioperm, acct, swapon, swapoff, quotactl, syslog
+            *(135, 153, 300, 303, 304),  # personality, vhangup, fanotify_init, handles of files
         ),
+        prlimit=302,
+        fcntl=72,
+        ioctl=16,
+        prctl=157,
         signals=(62, 129, 200, 234, 297),  # kill, rt_sigqueueinfo, tkill, tgkill, rt_tgsigqueueinfo
         opens=((2, 1), (257, 2)),  # open, openat
     ),
@@ -81,32 +118,52 @@ MACHINES = {
             *(52, 53, 54, 55, 88),  # fchmod, fchmodat, fchownat, fchown, utimensat
             *(5, 6, 7, 14, 15, 16),  # setxattr, removexattr and theirs
             *(180, 186, 190, 194),  # mq_open, msgget, semget, shmget
+            *(
+                140,
+                118,
+                119,
+                122,
+                274,
+                30,
+            ),  # setpriority, sched_setparam … sched_setattr, ioprio_set
+            *(272, 238, 239),  # kcmp, migrate_pages, move_pages
+            *(105, 106, 273, 104, 294, 142),  # modules, kexec, reboot
+            *(170, 112, 171, 266, 161, 162),  # settimeofday and theirs, sethostname, setdomainname
+            *(89, 224, 225, 60, 116),  # acct, swapon, swapoff, quotactl, syslog
+            *(92, 58, 262, 264, 265),  # personality, vhangup, fanotify_init, handles of files
         ),
+        prlimit=261,
+        fcntl=25,
+        ioctl=29,
+        prctl=167,
         signals=(129, 130, 131, 138, 240),
         opens=((56, 2),),
     ),
 }
 
 
-def is_available() -> bool:
-    """Whether ``install`` will do anything here."""
-    return os.uname().machine in MACHINES and Path("/proc/sys/kernel/seccomp").exists()
+def install() -> int:
+    """Filter this process's calls from now on; 0, or the errno that says why that is not possible.
 
-
-def install() -> bool:
-    """Filter this process's calls from now on; False where that is not possible.
-
-    The process must have given up new privileges before.
+    -1: the system said yes, and lets pass what the filter forbids. The process must have given up
+    new privileges before.
     """
     machine = MACHINES.get(os.uname().machine)
     if machine is None:
-        return False
+        return errno.ENOSYS
     program = build(machine, os.getpid())
     code = ctypes.create_string_buffer(program, len(program))
     # struct sock_fprog: a number of instructions, and where they are.
     header = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
-    result = _LIBC.syscall(machine.seccomp, _SET_MODE_FILTER, _FLAG_SPEC_ALLOW, header)
-    return bool(result == 0)
+    if _LIBC.syscall(machine.seccomp, _SET_MODE_FILTER, _FLAG_SPEC_ALLOW, header) != 0:
+        return ctypes.get_errno()
+    return 0 if _is_filtered() else -1
+
+
+def _is_filtered() -> bool:
+    """Make a call that does no harm and that the filter forbids."""
+    refused = _LIBC.syscall(_PIDFD_SEND_SIGNAL, -1, 0, 0, 0) == -1
+    return refused and ctypes.get_errno() == errno.EPERM
 
 
 def build(machine: Machine, pid: int) -> bytes:
@@ -126,7 +183,31 @@ def build(machine: Machine, pid: int) -> bytes:
         rules += _unless_argument(
             number, argument, _jump(_JUMP_ANY_BIT, _WRITING, if_true=1, if_false=0)
         )
+    rules += _unless_argument(machine.prlimit, 0, _jump(_JUMP_EQUAL, 0, if_true=0, if_false=1))
+    rules += _deny_arguments(machine.ioctl, 1, _DENIED_IOCTL)
+    rules += _deny_arguments(machine.prctl, 0, _DENIED_PRCTL)
+    rules += _deny_arguments(machine.fcntl, 1, _DENIED_FCNTL, _deny_async())
     return b"".join([*rules, _return(_ALLOW)])
+
+
+def _deny_arguments(
+    number: int, argument: int, values: tuple[int, ...], others: tuple[bytes, ...] = ()
+) -> list[bytes]:
+    """Rules for one call: denied when the argument is one of ``values``, then ``others``."""
+    rules = [_load(_ARGUMENTS_AT + 8 * argument)]
+    for value in values:
+        rules += _deny_when(_JUMP_EQUAL, value)
+    rules += [*others, _load(_NUMBER_AT)]
+    return [_jump(_JUMP_EQUAL, number, if_true=0, if_false=len(rules)), *rules]
+
+
+def _deny_async() -> tuple[bytes, ...]:
+    """Rules for fcntl, whose command is loaded: no signals when a descriptor is ready."""
+    return (
+        _jump(_JUMP_EQUAL, _F_SETFL, if_true=0, if_false=3),
+        _load(_ARGUMENTS_AT + 8 * 2),
+        *_deny_when(_JUMP_ANY_BIT, _O_ASYNC),
+    )
 
 
 def _deny_when(operation: int, value: int) -> list[bytes]:

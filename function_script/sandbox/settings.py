@@ -1,4 +1,4 @@
-"""What a pool tells its zygote on the command line."""
+"""What a pool tells its zygote, or a plain worker, on the command line."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from dataclasses import asdict, dataclass
 
 from function_script.limits import Limits
 
+# A zygote that has been ready and is silent for longer is stuck.
+ANSWER_SECONDS = 15.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """``module`` has ``handle(data, limits, on_limits)``; ``preload`` modules serve it later.
 
     ``rehearsals`` are requests to handle once before any worker exists, so that every worker is
-    born with what the first request of its kind would have to load.
+    born with what the first request of its kind would have to load. ``capacity_bytes``: a request
+    may have so many, and so may a response with its report.
     """
 
     module: str
@@ -22,6 +26,7 @@ class Settings:
     rehearsals: tuple[bytes, ...]
     limits: Limits
     max_runs: int
+    capacity_bytes: int
 
     def to_json(self) -> str:
         """One line of text."""
@@ -38,4 +43,5 @@ class Settings:
             rehearsals=tuple(base64.b64decode(request) for request in document["rehearsals"]),
             limits=Limits(**document["limits"]),
             max_runs=document["max_runs"],
+            capacity_bytes=document["capacity_bytes"],
         )

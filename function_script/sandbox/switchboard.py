@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import select
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -18,11 +17,12 @@ from function_script.sandbox import outcome
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.pool import deadline
 from function_script.sandbox.run import LOOK_SECONDS, Loss, Run
+from function_script.sandbox.threads import start_threads
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ThreadPoolExecutor
 
     from function_script.sandbox.child import Child
     from function_script.sandbox.places import Place
@@ -58,8 +58,8 @@ class Switchboard:
         self._pool = pool
         self._crew = pool.means.crew
         self._loop = loop
-        self._errands = ThreadPoolExecutor(_ERRAND_THREADS, thread_name_prefix="errand")
-        self._forking = ThreadPoolExecutor(_FORKING_THREADS, thread_name_prefix="forking")
+        self._errands = start_threads(_ERRAND_THREADS, "errand")
+        self._forking = start_threads(_FORKING_THREADS, "forking")
         self._running: dict[int, Job] = {}
         self._waiting: dict[Job, None] = {}
         self._ticking: asyncio.TimerHandle | None = None

@@ -1,7 +1,7 @@
 """The life of a worker process: take a request, evaluate it under its limits, answer, again.
 
-The zygote calls ``serve`` in a fresh fork. Nothing of one request is kept for the next, except
-what the handler caches by content.
+A fresh process calls ``serve``. Nothing of one request is kept for the next, except what the
+handler caches by content.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from function_script import redaction
 from function_script.limits import MIB, Limits
-from function_script.sandbox import confinement, report
-from function_script.sandbox.frames import Box, Receipt, Request, receive
+from function_script.sandbox import report
+from function_script.sandbox.frames import Receipt
 from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause
 from function_script.sandbox.report import Report
 from function_script.sandbox.speech import to_text
 
 if TYPE_CHECKING:
-    import socket
-
     from function_script.diagnostics import Diagnostic
+    from function_script.sandbox.channel import Channel
+    from function_script.sandbox.confinement import Alarm
+    from function_script.sandbox.frames import Request
 
 # Caches may grow a worker up to here; then a fresh one takes over.
 _MAX_GROWTH_BYTES = 64 * MIB
@@ -52,21 +54,29 @@ class Answer(Protocol):
 Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None]], Answer]
 
 
+class Memory(Protocol):
+    """The memory that a worker has added since it was idle."""
+
+    def limit(self, max_bytes: int) -> None:
+        """Let the worker add at most ``max_bytes`` from now on."""
+
+    def grown_bytes(self) -> int:
+        """Count what the worker holds beyond what it had when it was idle."""
+
+
 class Worker:
     """One end of a pair; ``memory`` was taken when the process was still idle."""
 
-    def __init__(  # noqa: PLR0913 # what a worker is made of
+    def __init__(
         self,
         *,
-        connection: socket.socket,
-        box: Box,
+        channel: Channel,
         handle: Handle,
         limits: Limits,
-        memory: confinement.Memory,
-        alarm: confinement.Alarm,
+        memory: Memory,
+        alarm: Alarm,
     ) -> None:
-        self._connection = connection
-        self._box = box
+        self._channel = channel
         self._handle = handle
         self._limits = limits
         self._memory = memory
@@ -75,39 +85,39 @@ class Worker:
     def serve(self, max_runs: int) -> None:
         """Answer requests until the pool hangs up, at most ``max_runs`` of them."""
         for runs_left in range(max_runs - 1, -1, -1):
-            frame = receive(self._connection)
-            if not frame:
+            request = self._channel.receive()
+            if request is None:
                 return
-            receipt = self._answer(Request.unpack(frame), is_last=runs_left == 0)
-            self._connection.send(receipt.pack())
+            is_last = self._answer(request, is_last=runs_left == 0)
             self._alarm.call_off()
-            if receipt.is_last:
+            if is_last:
                 return
 
-    def _answer(self, request: Request, *, is_last: bool) -> Receipt:
+    def _answer(self, request: Request, *, is_last: bool) -> bool:
         self._alarm.set(request.budget_seconds)
         response, told = self._evaluate(request)
         text = report.to_json(told)
-        if len(response) + len(text) > self._box.capacity_bytes:
+        if len(response) + len(text) > self._channel.capacity_bytes:
             response, text = b"", report.to_json(Report(cause=Cause.OUTPUT))
             told = Report(cause=Cause.OUTPUT)
-        self._box.put(response, text)
-        return Receipt(
+        receipt = Receipt(
             is_answer=told.cause is None,
             is_last=is_last or self._is_spent(told),
             payload_length=len(response),
             report_length=len(text),
         )
+        self._channel.send(receipt, response, text)
+        return receipt.is_last
 
     def _evaluate(self, request: Request) -> tuple[bytes, Report]:
-        data = self._box.get(request.length)
+        data = self._channel.read(request.length)
         limits = _within(self._limits, request.budget_seconds)
-        self._box.put_limits(limits.timeout_seconds, limits.memory_bytes)
+        self._channel.put_limits(limits.timeout_seconds, limits.memory_bytes)
         try:
             answer = self._handle(data, limits, self._narrow(limits))
         except BaseException as error:  # noqa: BLE001 # panics are BaseExceptions, and so are tricks
-            failure = _failure(error)
             self._memory.limit(self._limits.memory_bytes)
+            failure = _failure(error, data)
             return b"", replace(failure, log=_take_log())
         self._memory.limit(self._limits.memory_bytes)
         told = Report(diagnostics=answer.diagnostics, facts=answer.facts, log=_take_log())
@@ -117,7 +127,7 @@ class Worker:
         started = time.monotonic()
 
         def on_limits(narrowed: Limits) -> None:
-            self._box.put_limits(narrowed.timeout_seconds, narrowed.memory_bytes)
+            self._channel.put_limits(narrowed.timeout_seconds, narrowed.memory_bytes)
             self._memory.limit(narrowed.memory_bytes)
             if narrowed.timeout_seconds < limits.timeout_seconds:
                 self._alarm.set(started + narrowed.timeout_seconds - time.monotonic())
@@ -148,7 +158,7 @@ def _take_log() -> str:
     return to_text(printed)
 
 
-def _failure(error: BaseException) -> Report:
+def _failure(error: BaseException, data: bytes) -> Report:
     """Sort what a handler let through: exhausted memory, native panics, our own bugs."""
     if isinstance(error, MemoryError):
         return Report(cause=Cause.MEMORY)
@@ -157,17 +167,18 @@ def _failure(error: BaseException) -> Report:
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
         return Report(cause=Cause.OUTPUT)
     if type(error).__name__ == "PanicException":
-        return _panic(str(error))
+        return _panic(str(error), data)
     # The exception's own text stays out: it may quote what the request holds.
     places = "".join(traceback.format_tb(error.__traceback__))
     return Report(cause=Cause.BUG, trace=f"{places}{type(error).__name__}")
 
 
-def _panic(text: str) -> Report:
+def _panic(text: str, data: bytes) -> Report:
+    """Sort a panic by its text, which may quote what the request in ``data`` holds."""
     for sign, cause in _PANICS:
         if sign in text:
             return Report(cause=cause)
-    return Report(cause=Cause.CRASH, detail=text)
+    return Report(cause=Cause.CRASH, detail=redaction.redact_text(text, data))
 
 
 # How Rust code says it: starlark allocates without asking and prints without looking, and its

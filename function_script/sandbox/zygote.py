@@ -6,19 +6,21 @@ it is safe. Ends when its pool hangs up.
 
 from __future__ import annotations
 
-import gc
-import importlib
 import os
+import signal
 import socket
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn
 
-from function_script.sandbox import confinement, orders
-from function_script.sandbox.frames import Box
+from function_script.sandbox import confinement, measures, orders, warming
+from function_script.sandbox.box import Box
+from function_script.sandbox.channel import SharedMemoryChannel
+from function_script.sandbox.refusals import Call, CallRefusedError, named
 from function_script.sandbox.settings import Settings
 from function_script.sandbox.worker import Worker
 
 if TYPE_CHECKING:
+    from function_script.sandbox.measures import Confinement
     from function_script.sandbox.worker import Handle
 
 
@@ -27,7 +29,7 @@ def main(control_fd: int, settings_json: str) -> None:
     control = socket.socket(fileno=control_fd)
     settings = Settings.from_json(settings_json)
     confinement.harden_zygote()
-    handle = _warm_up(settings)
+    handle = warming.load(settings)
     # A pool that was never used hangs up with READY unread, which resets the connection.
     with suppress(BrokenPipeError, ConnectionResetError):
         control.send(orders.READY)
@@ -40,66 +42,63 @@ def _obey(control: socket.socket, handle: Handle, settings: Settings) -> None:
         if not order:
             # The pool waits for the end, and there is nothing to tidy up.
             os._exit(0)
+        number, pid = orders.unpack_order(order)
         if descriptors:
-            _fork(control, descriptors, handle, settings)
+            _fork(control, number, descriptors, handle, settings)
         else:
-            control.send(_reap(orders.unpack_pid(order)))
-
-
-def _warm_up(settings: Settings) -> Handle:
-    gc.disable()
-    handle = cast("Handle", importlib.import_module(settings.module).handle)
-    for name in settings.preload:
-        importlib.import_module(name)
-    for request in settings.rehearsals:
-        handle(request, settings.limits, lambda _: None)
-    if settings.rehearsals:
-        # Imports alone leave next to nothing to collect, and looking for it takes 10 ms.
-        gc.collect()
-    # What is frozen is not visited by collections in workers, so its pages stay shared.
-    gc.freeze()
-    return handle
+            control.send(_reap(number, pid))
 
 
 def _fork(
-    control: socket.socket, descriptors: list[int], handle: Handle, settings: Settings
+    control: socket.socket,
+    number: int,
+    descriptors: list[int],
+    handle: Handle,
+    settings: Settings,
 ) -> None:
     zygote = os.getpid()
     with ExitStack() as closing:
         for descriptor in descriptors:
             closing.callback(os.close, descriptor)
         try:
-            pid = os.fork()
+            with named(Call.FORK):
+                pid = os.fork()
             if pid == 0:
                 _live(zygote, descriptors, handle, settings)
-            pidfd = os.pidfd_open(pid)
-        except OSError:
-            # Out of processes or descriptors. The workers there are must not suffer for it.
-            control.send(orders.pack_pid(0))
+            pidfd = _open_pidfd(pid)
+        except CallRefusedError as refusal:
+            # The workers there are must not suffer for it.
+            control.send(orders.pack_refusal(number, refusal))
             return
         closing.callback(os.close, pidfd)
-        socket.send_fds(control, [orders.pack_pid(pid)], [pidfd])
+        socket.send_fds(control, [orders.pack_fork(number, pid)], [pidfd])
+
+
+def _open_pidfd(pid: int) -> int:
+    """Return a pidfd of a child, which is ended when there is none."""
+    try:
+        with named(Call.PIDFD_OPEN):
+            return os.pidfd_open(pid)
+    except CallRefusedError:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
 
 
 def _live(zygote: int, descriptors: list[int], handle: Handle, settings: Settings) -> NoReturn:
     """Be a worker; never returns to the zygote's loop."""
     code = 1
     try:
-        connection_fd, box_fd, log_fd = descriptors
-        box = Box(box_fd)
-        _keep_only(connection_fd, log_fd)
-        confinement.harden_worker(zygote)
-        gc.enable()
-        worker = Worker(
-            connection=socket.socket(fileno=connection_fd),
-            box=box,
-            handle=handle,
-            limits=settings.limits,
-            memory=confinement.Memory(settings.limits.memory_bytes),
-            alarm=confinement.Alarm(),
-        )
-        worker.serve(settings.max_runs)
-        code = 0
+        connection_fd, *others = descriptors
+        connection = socket.socket(fileno=connection_fd)
+        try:
+            worker, measured = _be_born(zygote, connection, others, handle, settings)
+        except CallRefusedError as refusal:
+            connection.send(measures.pack_refusal(refusal))
+        else:
+            connection.send(measures.pack(measured))
+            worker.serve(settings.max_runs)
+            code = 0
     except MemoryError:
         # Not even the report could be written; the signal tells the pool why.
         os.abort()
@@ -107,8 +106,32 @@ def _live(zygote: int, descriptors: list[int], handle: Handle, settings: Setting
         os._exit(code)
 
 
+def _be_born(
+    zygote: int,
+    connection: socket.socket,
+    descriptors: list[int],
+    handle: Handle,
+    settings: Settings,
+) -> tuple[Worker, Confinement]:
+    """Confine this process and build its worker; raises CallRefusedError."""
+    box_fd, log_fd = descriptors
+    with named(Call.MMAP):
+        box = Box(box_fd)
+    _keep_only(connection.fileno(), log_fd)
+    filter_errno = confinement.harden_worker(zygote)
+    worker = Worker(
+        channel=SharedMemoryChannel(connection, box),
+        handle=handle,
+        limits=settings.limits,
+        memory=confinement.Memory(settings.limits.memory_bytes),
+        alarm=confinement.Alarm(),
+    )
+    return worker, confinement.measure(filter_errno)
+
+
 def _keep_only(connection_fd: int, log_fd: int) -> None:
-    null = os.open(os.devnull, os.O_RDWR)
+    with named(Call.OPEN):
+        null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, 1)
     os.dup2(log_fd, 2)
@@ -116,11 +139,11 @@ def _keep_only(connection_fd: int, log_fd: int) -> None:
     os.closerange(connection_fd + 1, os.sysconf("SC_OPEN_MAX"))
 
 
-def _reap(pid: int) -> bytes:
+def _reap(number: int, pid: int) -> bytes:
     try:
         ended, status, usage = os.wait4(pid, os.WNOHANG)
     except ChildProcessError:
         ended, status, usage = 0, 0, None
     if not ended or usage is None:
-        return orders.pack_death(None, 0)
-    return orders.pack_death(status, usage.ru_maxrss * 1024)
+        return orders.pack_death(number, None, 0)
+    return orders.pack_death(number, status, usage.ru_maxrss * 1024)

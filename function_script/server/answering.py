@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from function_script.sandbox import Reply
     from function_script.sandbox.switchboard import Switchboard
+    from function_script.server.printing import Printer
     from function_script.server.recording import Recorder
     from function_script.server.records import Record
     from function_script.server.rpc import Cancel, Outcome, RpcRequest
@@ -44,13 +45,14 @@ class Desk:
     """Takes requests, always gives an outcome, and tells the log and every observer.
 
     ``switchboard`` must be set before the first call; ``recorder`` is there when requests may be
-    captured.
+    captured; ``printer`` when what programs print is logged. Errors have no secrets when they come.
     """
 
     def __init__(self, *observers: Callable[[Record], None]) -> None:
         self._observers = (log.write, *observers)
         self.switchboard: Switchboard | None = None
         self.recorder: Recorder | None = None
+        self.printer: Printer | None = None
 
     def start(self, request: RpcRequest, respond: Callable[[Outcome], None]) -> Cancel:
         """Answer by way of ``respond``, which may be called before this returns.
@@ -69,7 +71,6 @@ class Desk:
 
     def _settle(self, call: RpcRequest, started: float, reply: Reply) -> Outcome:
         """The outcome for a call that came at ``started`` (of perf_counter)."""
-        reply = records.cleaned(reply, call.data)
         outcome = _outcome(call.data, reply)
         size = len(outcome) if isinstance(outcome, bytes) else 0
         record = records.of(reply, call.data, size, time.perf_counter() - started)
@@ -77,6 +78,8 @@ class Desk:
             record = record._replace(parent=call.traceparent)
         for observe in self._observers:
             observe(record)
+        if self.printer is not None and reply.log:
+            self.printer.offer(reply.log, record.identity, call.data)
         if self.recorder is not None and isinstance(outcome, bytes):
             problems = reply.diagnostics if isinstance(reply, Answered) else reply.error.diagnostics
             self.recorder.offer(call.data, outcome, problems)

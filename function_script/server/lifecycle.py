@@ -12,15 +12,17 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from function_script import __version__
+from function_script import __version__, build
 from function_script.engines import ENGINES
-from function_script.errors import InputError
+from function_script.errors import InputError, SandboxError
 from function_script.limits import MIB
-from function_script.sandbox import Pool, PoolOptions, machine, seccomp
+from function_script.sandbox import Pool, PoolOptions, confinement, machine
+from function_script.sandbox.measures import Measure
 from function_script.sandbox.switchboard import Switchboard
 from function_script.server import answering, log, rehearsal, threads, tracing
 from function_script.server.answering import Desk
 from function_script.server.ops import OpsEndpoints
+from function_script.server.printing import Printer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,8 +51,11 @@ def serve(options: ServeOptions) -> int:
     worker starts. Must be called in the main thread.
     """
     started = time.monotonic()
-    threads.check()
+    _check_processes(options.workers or machine.quick_workers())
+    threads.check(machine.server_threads())
     log.start(debug=options.debug)
+    # Keys, and requests of others, are in this process's memory.
+    confinement.forbid_inspection()
     certificates = _certificates(options)
     with ExitStack() as stack:
         signals = stack.enter_context(_Signals())
@@ -58,6 +63,9 @@ def serve(options: ServeOptions) -> int:
         ops = OpsEndpoints(pool, options, certificates)
         desk = Desk(ops.observe, *tracing.observers(os.environ, stack))
         desk.recorder = _recorder(options, stack)
+        if options.debug:
+            desk.printer = Printer()
+            stack.callback(desk.printer.close)
         server = _build_server(options, desk, certificates, stack)
         desk.switchboard = _build_switchboard(pool, server, stack)
         health_address = options.health_address
@@ -94,6 +102,17 @@ def _certificates(options: ServeOptions) -> CertificateFiles | None:
     return CertificateFiles(options.tls_certs_dir)
 
 
+def _check_processes(workers: int) -> None:
+    """Raise SandboxError where there is no room for all threads and processes of a server."""
+    allowed, needed = machine.processes_left(), machine.needed_processes(workers)
+    if allowed is not None and allowed < needed:
+        raise SandboxError.of(
+            f"cannot serve: {allowed} processes and threads are allowed here, and a server with "
+            f"--workers {workers} needs {needed}",
+            hint=f"raise the container's pids limit to {needed} or more",
+        )
+
+
 def _pool_options(options: ServeOptions) -> PoolOptions:
     root = None if options.program_root is None else str(options.program_root.resolve())
     return PoolOptions(
@@ -105,6 +124,7 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         gathers=True,
         preload=tuple(ENGINES.values()),
         rehearsals=rehearsal.build(),
+        requires_confinement=options.require_sandbox,
     )
 
 
@@ -157,17 +177,23 @@ def _announce(
     address, health_address, metrics_address = (
         f"{host}:{port}" if port else "none" for host, port in zip(hosts, ports, strict=True)
     )
+    measures = ops.confinement()
+    unfiltered = measures.reason(Measure.SYSTEM_CALLS)
     values = log.fields(
         address=address,
         health_address=health_address,
         metrics_address=metrics_address,
         security="none" if options.insecure else "mutual TLS",
-        system_calls="filtered" if seccomp.is_available() else "not filtered",
+        system_calls=f"not filtered: {unfiltered}" if unfiltered else "filtered",
+        confinement=measures.summary(),
         version=__version__,
+        code=build.describe(),
         seconds=round(seconds, 3),
     )
     ops.is_serving = True
     _LOG.info("serving", extra=values)
+    if not measures.is_full:
+        _LOG.warning("workers are not fully confined: without %s", measures.gaps())
 
 
 def _stop(ops: OpsEndpoints) -> None:
@@ -176,7 +202,10 @@ def _stop(ops: OpsEndpoints) -> None:
 
 
 class _Signals:
-    """Catches SIGTERM and SIGINT from beginning to end; gives them back afterwards."""
+    """Catches SIGTERM and SIGINT from beginning to end; gives them back afterwards.
+
+    Before there is a server to stop, a signal ends the process: nothing was begun.
+    """
 
     def __init__(self) -> None:
         self._stop: Callable[[], None] | None = None
@@ -196,12 +225,13 @@ class _Signals:
             signal.signal(number, former)
 
     def lead_to(self, stop: Callable[[], None]) -> None:
-        """Call ``stop`` when a signal comes, or has come."""
+        """Call ``stop`` when a signal comes."""
         self._stop = stop
-        if self._has_arrived:
-            stop()
 
     def _arrive(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 # the protocol
-        if not self._has_arrived and self._stop is not None:
+        if self._stop is None:
+            _LOG.info("stopped")
+            os._exit(0)
+        if not self._has_arrived:
             self._stop()
         self._has_arrived = True

@@ -73,11 +73,11 @@ def fields(**values: str | float) -> dict[str, Fields]:
 
 
 def write(record: Record) -> None:
-    """The one line of a request; with --debug also its problems and what its program printed."""
+    """The one line of a request; with --debug also its problems."""
     if _LOG.isEnabledFor(logging.DEBUG):
         level = logging.ERROR if record.is_alarming else logging.INFO
         _LOG.log(level, _message(record), extra={"fields": fields_of(record)})
-        _write_more(record)
+        _write_problems(record)
         return
     # By way of a logging call, this would take several times as long.
     moment = time.time()
@@ -85,12 +85,16 @@ def write(record: Record) -> None:
         handler.enqueue(moment, record)
 
 
-def _write_more(record: Record) -> None:
+def write_printed(text: str, identity: Mapping[str, str]) -> None:
+    """A text that the program of a request printed, for --debug; ``identity`` says whose."""
+    values = {**identity, **fields(printed=text + "\n")["fields"]}
+    _LOG.debug("the program printed", extra={"fields": values})
+
+
+def _write_problems(record: Record) -> None:
     if record.problems:
         frames = "\n".join(diagnostics.to_frame(problem) for problem in record.problems)
         _LOG.debug("the problems", extra=fields(problems=frames + "\n"))
-    if record.printed:
-        _LOG.debug("the program printed", extra=fields(printed=record.printed + "\n"))
 
 
 def _handlers() -> list[BatchingHandler]:

@@ -28,6 +28,7 @@ from prometheus_client.core import (
 from function_script import __version__, inputs, wire
 from function_script.limits import BUILT_IN, LIMITS, PRINTED
 from function_script.sandbox import Load
+from function_script.sandbox.measures import Confinement, Measure
 from function_script.sandbox.outcome import Cause
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Gauges(NamedTuple):
     certificate_expiry: float | None = None
     refused: Mapping[str, int] = {}
     dropped_lines: int = 0
+    confinement: Confinement = Confinement()
 
 
 class Metrics:
@@ -224,6 +226,12 @@ def _looked_at(now: Gauges) -> Iterator[Metric]:
     for state in WORKER_STATES:
         workers.add_metric([state], getattr(now.load, state))
     yield workers
+    confinement = GaugeMetricFamily(
+        f"{PREFIX}_worker_confinement", _CONFINEMENT, labels=["measure"]
+    )
+    for measure in Measure:
+        confinement.add_metric([measure.value], float(measure not in now.confinement.missing))
+    yield confinement
     name = f"{PREFIX}_workers_retired"
     yield CounterMetricFamily(name, _RETIRED, value=now.load.retired)
     yield _counters("calls_refused", _REFUSED, ["status"], now.refused)
@@ -263,5 +271,6 @@ _REFUSED = "Calls that the server refused before a worker saw them: late, or mor
 _DROPPED = "Lines of the log that were dropped because the reader of standard error had stalled."
 _QUEUE = "Requests that wait for a worker."
 _WORKERS = "Worker processes: busy with a short run, busy with a long one, or idle."
+_CONFINEMENT = "Whether the measure is in force in every worker (1), as the workers report it."
 _EXPIRY = "When the server's certificate expires; none without TLS."
 _BUILD = "Always 1; its labels say what is running."

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from function_script.sandbox import Pool
+    from function_script.sandbox.measures import Confinement
     from function_script.server.certificates import CertificateFiles
     from function_script.server.options import ServeOptions
     from function_script.server.records import Record
@@ -53,10 +54,13 @@ class OpsEndpoints:
     def _readiness(self) -> HttpResponse:
         if not self.is_serving:
             return HttpResponse(503, b"not serving\n")
-        load = self._pool.load()
-        if not load.idle + load.busy + load.slow:
+        if not self._pool.is_able():
             return HttpResponse(503, b"no worker\n")
-        return _OK
+        return HttpResponse(200, f"ok\nconfinement: {self.confinement().summary()}\n".encode())
+
+    def confinement(self) -> Confinement:
+        """What holds for all workers, as they reported it themselves."""
+        return self._pool.confinement()
 
     def _gauges(self) -> metrics.Gauges:
         return metrics.Gauges(
@@ -64,6 +68,7 @@ class OpsEndpoints:
             certificate_expiry=self._read_expiry(),
             refused=dict(rpc.rejected_by_status),
             dropped_lines=log.dropped_lines(),
+            confinement=self.confinement(),
         )
 
     def _read_expiry(self) -> float | None:

@@ -19,6 +19,7 @@ class ServeOptions:
     ``health_address`` or ``metrics_address`` means no such port. ``workers`` None: what suits
     the processors. ``program_root`` is the directory below which FileSystem sources are read.
     ``capture_dir`` gets up to ``capture_limit`` cases of requests whose XRs ask for it.
+    ``require_sandbox``: do not serve with workers that are not fully confined.
     """
 
     address: str = "[::]:9443"  # Crossplane calls from other pods, by IPv4 or IPv6
@@ -33,3 +34,4 @@ class ServeOptions:
     program_root: Path | None = None
     capture_dir: Path | None = None
     capture_limit: int = 50
+    require_sandbox: bool = False

@@ -5,19 +5,16 @@ Answering makes one record for each request. A record says how it went, never wh
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from function_script import diagnostics, facts, redaction
+from function_script import diagnostics, facts
 from function_script.sandbox import Answered
 from function_script.sandbox.outcome import Cause
 
 if TYPE_CHECKING:
     from function_script.sandbox import Reply
 
-_LOG = logging.getLogger(__name__)
 OK = "ok"
 FATAL = "fatal"
 OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
@@ -25,8 +22,6 @@ OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
 
 # These are for the operator to look into; all others are the user's business.
 _ALARMING = {Cause.BUG, Cause.FORBIDDEN, Cause.KILLED}
-# Their texts may come from native code.
-_QUOTING = {Cause.CRASH, Cause.BUG}
 _LIMITS = {Cause.TIMEOUT: "time", Cause.MEMORY: "memory", Cause.OUTPUT: "printed"}
 # A worker has run a stranger's program: of what it reports, only this is passed on.
 _TEXTS = ("api_version", "kind", "namespace", "name", "uid", "step", "input", "language")
@@ -41,8 +36,8 @@ _Identity: TypeAlias = Mapping[str, str]
 class Record(NamedTuple):
     """Times in seconds. ``counts`` are whole numbers a worker reports; ``error`` is for users.
 
-    ``problems`` and ``printed`` may quote what a program has seen: for --debug only. ``parent`` is
-    the caller's trace context.
+    ``problems`` may quote what a program has seen: for --debug only. ``parent`` is the caller's
+    trace context.
     """
 
     outcome: str
@@ -58,7 +53,6 @@ class Record(NamedTuple):
     error: str = ""
     detail: str = ""
     problems: tuple[diagnostics.Diagnostic, ...] = ()
-    printed: str = ""
     parent: str = ""
 
 
@@ -77,23 +71,7 @@ def of(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> Record
         limit=_LIMITS.get(reply.cause, ""),
         error=str(reply.error),
         detail=reply.detail,
-        printed=reply.log,
     )
-
-
-def cleaned(reply: Reply, data: bytes) -> Reply:
-    """The reply without the request's secrets, which a program may print and native code quote.
-
-    The errors of an answer are clean when they come.
-    """
-    if reply.log:
-        # Looking for secrets takes a while, and only --debug shows what was printed.
-        log = redaction.redact_text(reply.log, data) if _LOG.isEnabledFor(logging.DEBUG) else ""
-        reply = replace(reply, log=log)
-    if isinstance(reply, Answered) or reply.cause not in _QUOTING:
-        return reply
-    detail = redaction.redact_text(reply.detail, data)
-    return replace(reply, error=redaction.redact_error(reply.error, data), detail=detail)
 
 
 def _of_answer(reply: Answered, request_bytes: int, response_bytes: int, seconds: float) -> Record:
@@ -114,7 +92,6 @@ def _of_answer(reply: Answered, request_bytes: int, response_bytes: int, seconds
         error=diagnostics.to_line(reply.diagnostics) if reply.diagnostics else "",
         detail=told.get("bug", ""),
         problems=reply.diagnostics,
-        printed=reply.log,
     )
 
 

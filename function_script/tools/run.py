@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from google.protobuf import json_format
 
-from function_script import capture, documents, function, redaction
+from function_script import capture, function, redaction
 from function_script.errors import FatalError, InputError, ProgramError
-from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
-from function_script.tools import manifests
+from function_script.tools import bounded, manifests
 from function_script.tools.results import fatal_messages
 from function_script.values import MAX_SAFE_INTEGER
 
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     from function_script.sandbox import Reply
     from function_script.source import Source
     from function_script.values import Object, Value
-
-# An author's own file; these only stop what no machine could hold.
-_LIMITS: Final = Limits(nodes=5_000_000, depth=200)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +38,7 @@ class Result:
 
 def parse(source: Source) -> fnv1.RunFunctionRequest:
     """The request; fields that it does not know are ignored. Raises InputError, DocumentError."""
-    found = documents.read_source(source, limits=_LIMITS)
+    found = bounded.read_documents(source)
     if len(found) != 1:
         raise InputError.of(
             f"cannot read {source.name}: it holds {len(found)} requests instead of one"

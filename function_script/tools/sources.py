@@ -9,11 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from function_script import documents
 from function_script.errors import InputError
-from function_script.limits import Limits
 from function_script.source import Source
-from function_script.tools import sandboxes
+from function_script.tools import bounded, sandboxes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
 
 STDIN: Final = "-"
 
-# Schemas of a large provider fill many megabytes; these only stop what no machine could hold.
-_LIMITS: Final = Limits(documents=1_000_000, nodes=100_000_000, depth=200)
 _SUFFIXES: Final = {".yaml", ".yml"}
 
 
@@ -39,7 +35,7 @@ def load(sources: Iterable[str]) -> list[Document]:
 
 def read(source: Source) -> list[Document]:
     """The objects of one text; empty and comment-only documents are left out."""
-    return documents.read_source(source, limits=_LIMITS)
+    return bounded.read_documents(source)
 
 
 def load_texts(sources: Iterable[str]) -> Iterator[Source]:

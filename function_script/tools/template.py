@@ -6,7 +6,6 @@ up to the text. Only a GoTemplate's plain data, which is no request, is rendered
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from function_script.fields import nearest
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.source import Span, excerpt
-from function_script.tools import positions, sources, step_inputs
+from function_script.tools import bounded, positions, sources, step_inputs
 from function_script.tools.render import messages
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def load_data(source: Source) -> Object:
     """The single object of a JSON or YAML text; raises InputError, DocumentError."""
     try:
         # As it is: in YAML of Kubernetes, whole floats are integers.
-        found: Value = json.loads(source.text)
+        found: Value = bounded.read_json(source.text)
     except ValueError:
         found = None
     if isinstance(found, dict):

@@ -29,7 +29,7 @@ def _render(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], 
     step = inputs.parse(wire.decode_struct(data.input or b""), ceilings, function.outside(data))
     on_limits(step.limits)
     scope = function.scope_of(data, step)
-    missing = requirements.find_missing(requirements.resolve(step.requirements, scope), data)
+    missing = requirements.find_missing(requirements.resolve(step.requirements, scope, data), data)
     if missing:
         raise InputError.of(
             f'cannot render: "{missing[0]}" is required, and not in the data',

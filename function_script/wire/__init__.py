@@ -39,6 +39,10 @@ knows nothing of what the values mean. mypyc compiles it where possible (setup.p
 #   - in a group, which is unknown and skipped, field number 0 is refused as anywhere else;
 #   - a number of more than 64 bits is refused; upb drops the bits above;
 #   - tags and sizes may be padded to ten bytes; upb takes five.
+#
+# A Struct is checked when it is decoded. `index_struct` and `find_part` look only at the last value
+# of a key, so a fault in a value that nobody reads is not refused. The protocol's own maps
+# are checked whole: of two entries with the same key, the replaced one is decoded as well.
 
 from __future__ import annotations
 

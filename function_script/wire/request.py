@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Final
 
+from function_script.wire.decode import decode_struct
 from function_script.wire.fields import (
     LENGTH,
     VARINT,
@@ -50,7 +51,10 @@ def index_request(data: bytes) -> Request:
             continue
         if number in maps:
             key, value = read_entry(data, fields.start, fields.end)
-            maps[number][key] = value
+            entries = maps[number]
+            if key in entries:
+                _check_replaced(number, entries[key])
+            entries[key] = value
         elif number <= _CONTEXT:
             single[number] = fields.merged(single.get(number))
     tag, capabilities = _meta(single.get(_META))
@@ -125,6 +129,8 @@ def _state(message: Part | None) -> State | None:
     while fields.next():
         if fields.is_field(2, LENGTH):
             name, value = read_entry(fields.data, fields.start, fields.end)
+            if name in resources:
+                _check_resource(resources[name])
             resources[name] = _resource(value)
         elif fields.is_field(1, LENGTH):
             composite = fields.merged(composite)
@@ -177,6 +183,29 @@ def _message(outer: Part) -> Part | None:
         if fields.is_field(1, LENGTH):
             found = fields.merged(found)
     return found
+
+
+def _check_replaced(number: int, message: Part) -> None:
+    """Decode the value of an entry that a later entry of the same key replaces.
+
+    No reader would come across a fault in it otherwise, and protobuf refuses the request.
+    """
+    if number == _CREDENTIALS:
+        _credentials(message)
+    elif number == _REQUIRED_SCHEMAS:
+        schema = _message(message)
+        if schema is not None:
+            decode_struct(schema.to_bytes())
+    else:
+        for resource in _items(message):
+            _check_resource(resource)
+
+
+def _check_resource(resource: Resource) -> None:
+    """Decode the object of a resource that is replaced."""
+    struct = resource.struct
+    if struct is not None:
+        decode_struct(struct)
 
 
 def _to_bytes(part: Part | None) -> bytes | None:

@@ -57,6 +57,44 @@ def _sources(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.py") if generated not in path.parents)
 
 
+# What CPython has on some systems only. The sandbox and the server choose by what there is.
+OF_ONE_SYSTEM = {
+    "ctypes": {"CDLL", "windll"},
+    "mmap": {"MADV_REMOVE"},
+    "os": {
+        *(
+            "WIFSIGNALED",
+            "WTERMSIG",
+            "chown",
+            "eventfd",
+            "fdatasync",
+            "fork",
+            "getgid",
+            "getrandom",
+        ),
+        *("getuid", "killpg", "memfd_create", "mkfifo", "nice", "pidfd_open", "pipe2", "pread"),
+        *("sched_getaffinity", "sched_setscheduler", "sendfile", "setpriority", "setsid", "splice"),
+        *("sysconf", "uname", "wait4", "waitid", "O_TMPFILE", "O_NOFOLLOW", "O_CLOEXEC"),
+    },
+    "select": {"epoll", "kqueue", "poll"},
+    "signal": {
+        "SIGALRM",
+        "SIGCHLD",
+        "SIGHUP",
+        "SIGKILL",
+        "SIGUSR1",
+        "pidfd_send_signal",
+        "setitimer",
+    },
+    "socket": {"AF_UNIX", "SOCK_SEQPACKET", "recv_fds", "send_fds"},
+}
+WHOLLY_OF_ONE_SYSTEM = {
+    *("fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", "tty"),
+    *("msvcrt", "winreg", "_winapi"),
+}
+CHOOSING = ("function_script/sandbox/", "function_script/server/")
+
+
 PACKAGE_FILES = _sources(PACKAGE)
 TEST_FILES = _sources(ROOT / "tests")
 
@@ -134,6 +172,33 @@ def test_third_parties_stay_in_their_rooms(path: Path) -> None:
     for package in outside:
         assert package in ROOMS, f"{package} has no room"
         assert _name(path).startswith(ROOMS[package]), f"{package} is not for this room"
+
+
+def _of_one_system(node: ast.AST) -> set[str]:
+    """Return the names in a node that some systems do not have."""
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names} & WHOLLY_OF_ONE_SYSTEM
+    if isinstance(node, ast.ImportFrom):
+        names = {alias.name for alias in node.names} & OF_ONE_SYSTEM.get(node.module or "", set())
+        return names | ({node.module or ""} & WHOLLY_OF_ONE_SYSTEM)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return {node.attr} & OF_ONE_SYSTEM.get(node.value.id, set())
+    return set()
+
+
+@pytest.mark.parametrize("path", PACKAGE_FILES, ids=_name)
+def test_names_of_one_system_stay_where_one_is_chosen(path: Path) -> None:
+    """The tools run wherever Python does, so they are written without any of them."""
+    if not _name(path).startswith(CHOOSING):
+        assert set[str]().union(*map(_of_one_system, ast.walk(_tree(path)))) == set()
+
+
+@pytest.mark.parametrize(
+    "name", ["os.fork()", "import fcntl", "from os import mkfifo", "select.epoll"]
+)
+def test_a_name_of_one_system_is_seen(name: str) -> None:
+    """Called, read or imported."""
+    assert any(map(_of_one_system, ast.walk(ast.parse(name))))
 
 
 def test_fatal_is_decided_in_one_place() -> None:

@@ -16,13 +16,25 @@ from function_script.source import Source
 from function_script.tools import schemas
 from function_script.tools.validate import openapi, packages, rules
 from function_script.tools.validate.catalog import Catalog
+from function_script.tools.validate.evaluator import Evaluator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from function_script.values import Object
 
 CORPUS = Path(__file__).parent / "inputs"
 CRDS = Path(__file__).resolve().parents[2] / "input_crds"
 CATALOG = Catalog(document.value for document in packages.bundled())
+# One process for all tests.
+EVALUATOR = Evaluator()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _end_of_evaluator() -> Iterator[None]:
+    """End the process after the last test."""
+    with EVALUATOR:
+        yield
 
 
 def corpus(folder: str) -> list[object]:
@@ -55,7 +67,7 @@ def schema_problems(value: Object) -> list[str]:
     copy: Object = {key: objects.copied(part) for key, part in value.items()}
     schemas.add_defaults(copy, schema)
     schemas.drop_nulls(copy, schema)
-    broken, unevaluated = rules.check(copy, schema)
+    broken, unevaluated = rules.check(copy, schema, EVALUATOR)
     assert unevaluated == []
     problems = [problem.message for problem in (*openapi.problems(copy, schema), *broken)]
     return problems + [path for path, _ in schemas.unknown_fields(copy, schema)]

@@ -259,3 +259,13 @@ def test_the_image_is_built_from_files_that_exist() -> None:
         for name in line.split():
             assert (ROOT / name).exists(), name
             assert f"!{name.rstrip('/')}\n" in kept
+
+
+def test_policies_are_of_an_api_that_is_served_by_default() -> None:
+    """Beta versions are off by default, so those who have only them are told what to do."""
+    for document in documents_of("autoscaling/keepreplicas.yaml"):
+        assert document["apiVersion"] == "admissionregistration.k8s.io/v1"
+    text = (ROOT / "examples" / "install" / "autoscaling" / "keepreplicas.yaml").read_text()
+    assert "--runtime-config=admissionregistration.k8s.io/v1beta1=true" in text
+    for page in ("examples/install/README.md", "docs/how-to/run-in-production.md"):
+        assert "Kubernetes 1.36 or later" in (ROOT / page).read_text()

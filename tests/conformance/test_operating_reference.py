@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from function_script import facts, limits
 from function_script.cli.serve import serve
+from function_script.sandbox.measures import Measure
 from function_script.server import log, metrics, recording, records, tracing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,6 +82,7 @@ VALUES = {
     "limit": {*limits.LIMITS, limits.PRINTED, limits.BUILT_IN, metrics.UNKNOWN},
     "cause": set(records.OUTCOMES) - {"ok", "fatal", "waited", "refused"},
     "input": {"StarlarkScript", "JinjaTemplate", "GoTemplate", metrics.UNKNOWN},
+    "measure": {measure.value for measure in Measure},
 }
 
 

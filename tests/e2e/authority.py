@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import ipaddress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,17 @@ _USAGE = x509.KeyUsage(
     data_encipherment=False,
     key_agreement=False,
     crl_sign=False,
+    encipher_only=False,
+    decipher_only=False,
+)
+_SIGNING = x509.KeyUsage(
+    digital_signature=False,
+    key_encipherment=False,
+    key_cert_sign=True,
+    content_commitment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    crl_sign=True,
     encipher_only=False,
     decipher_only=False,
 )
@@ -53,19 +65,26 @@ class Identity:
 
 
 class Authority:
-    """Signs identities."""
+    """Signs identities: as Crossplane does, or for ``subject`` as public authorities do.
 
-    def __init__(self) -> None:
+    Crossplane's have the authority's own name and no identifiers of keys, which OpenSSL refuses.
+    """
+
+    def __init__(self, subject: str = "") -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._certificate = (
-            _builder(self._key)
-            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-            .sign(self._key, hashes.SHA256())
+        self._subject = subject
+        builder = _builder(self._key).add_extension(
+            x509.BasicConstraints(ca=True, path_length=None), critical=True
         )
+        if subject:
+            identifier = x509.SubjectKeyIdentifier.from_public_key(self._key.public_key())
+            builder = builder.add_extension(identifier, critical=False)
+            builder = builder.add_extension(_SIGNING, critical=True)
+        self._certificate = builder.sign(self._key, hashes.SHA256())
 
-    def server(self, *names: str) -> Identity:
-        """An identity for a server of those names."""
-        return self._issue(ExtendedKeyUsageOID.SERVER_AUTH, names)
+    def server(self, *names: str, age: dt.timedelta = dt.timedelta()) -> Identity:
+        """An identity for a server of those names or addresses; it is good for a day."""
+        return self._issue(ExtendedKeyUsageOID.SERVER_AUTH, names, age)
 
     def client(self, *, age: dt.timedelta = dt.timedelta()) -> Identity:
         """An identity for Crossplane, issued ``age`` ago; it is good for a day."""
@@ -78,13 +97,18 @@ class Authority:
         age: dt.timedelta = dt.timedelta(),
     ) -> Identity:
         key = ec.generate_private_key(ec.SECP256R1())
+        builder = _builder(key, age)
+        if self._subject:
+            name = x509.NameAttribute(NameOID.COMMON_NAME, self._subject)
+            issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+            builder = _builder(key, age, x509.Name([name])).add_extension(issuer, critical=False)
         certificate = (
-            _builder(key, age)
-            .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+            builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
             # Signs no certificates: else OpenSSL takes one of its issuer's name for self-signed.
             .add_extension(_USAGE, critical=True)
             .add_extension(
-                x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False
+                x509.SubjectAlternativeName([_general_name(name) for name in names]),
+                critical=False,
             )
             .sign(self._key, hashes.SHA256())
         )
@@ -98,13 +122,22 @@ class Authority:
         )
 
 
+def _general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
 def _builder(
-    key: ec.EllipticCurvePrivateKey, age: dt.timedelta = dt.timedelta()
+    key: ec.EllipticCurvePrivateKey,
+    age: dt.timedelta = dt.timedelta(),
+    subject: x509.Name = _NAME,
 ) -> x509.CertificateBuilder:
     now = dt.datetime.now(dt.UTC) - age
     return (
         x509.CertificateBuilder()
-        .subject_name(_NAME)
+        .subject_name(subject)
         .issuer_name(_NAME)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())

@@ -236,4 +236,7 @@ def test_an_unreachable_registry_is_named(
     """It may be the wrong port."""
     name = f"127.0.0.1:{free_port()}/team/one:v1"
     assert push(name, packages[0]) == 1
-    assert f'cannot push to "{name}": connection refused' in capsys.readouterr().err
+    assert (
+        f'cannot push to "{name}": {name.partition("/")[0]}: connection refused'
+        in capsys.readouterr().err
+    )

@@ -18,6 +18,8 @@ from e2e.serving import SERVER_NAME, Server, call, method
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from patience import PATIENCE_SECONDS
 
+from function_script import build
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -42,6 +44,14 @@ def fetch(server: Server, path: str) -> tuple[int, str]:
     except urllib.error.HTTPError as error:
         with error:
             return error.code, error.read().decode()
+
+
+def test_the_first_line_says_whether_it_is_compiled() -> None:
+    """As `version` does."""
+    with Server("--insecure") as server:
+        server.stop()
+    (line,) = server.lines("serving")
+    assert line["code"] == build.describe()
 
 
 def test_metrics_tell_what_happened() -> None:
@@ -86,7 +96,7 @@ def test_a_stopping_server_lives_and_is_not_ready() -> None:
     """Kubernetes sends no more calls, and does not restart what is about to end."""
     with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
         assert fetch(server, "/livez") == (200, "ok\n")
-        assert fetch(server, "/readyz") == (200, "ok\n")
+        assert fetch(server, "/readyz")[0] == 200
         begun = method(channel).future(SLOW)
         server.wait_until_it_runs(1)
         server.signal(signal.SIGTERM)

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import threading
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
 import builders
+import pytest
 from e2e.serving import Server, call
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from patience import PATIENCE_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import grpc
 
 PROGRAMS = [
     builders.jinja('a: b: {{ get_credential_data("db").password }}\n', credentials=["db"]),
@@ -24,3 +38,85 @@ def test_no_log_line_has_a_secret() -> None:
     assert [len(response.results) for response in responses] == [1, 1, 1]
     assert "[secret]" in "".join(server.text)
     assert "hunter2" not in "".join([*server.text, *map(str, responses)])
+
+
+LINES = 100_000
+MANY = "\n".join(f"{number:06x}" for number in range(LINES))
+HELD = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+OBSERVED = {
+    "composite": {"resource": builders.XR},
+    "resources": {
+        "s": {"resource": {**HELD, "data": {"v": base64.b64encode(MANY.encode()).decode()}}}
+    },
+}
+PRINTING = "def main(req):\n    print('it is 00ffff')\n    return {}\n"
+ENDINGS = [
+    pytest.param("x = " + "[" * 100_000 + "]" * 100_000, "its worker crashed", id="a crash"),
+    pytest.param(
+        'def main(req):\n    json.decode("1e999")\n', "crashed: Unrepresentable", id="a panic"
+    ),
+    pytest.param("def main(req):\n    fail('00ffff')\n", "[secret]", id="an error"),
+    pytest.param(PRINTING, "", id="a text"),
+]
+GOOD = builders.request(
+    builders.starlark("def main(req):\n    return {}\n"), observed=builders.observed("good")
+)
+# On a machine with nothing else to do a tenth of both; they were 50 and 48 seconds once.
+MOST_SECONDS = 3.0
+MOST_WAIT_SECONDS = 0.5
+
+
+@pytest.fixture(scope="module")
+def debugging() -> Iterator[Server]:
+    """A server that logs what programs print."""
+    with Server("--insecure", "--debug") as server:
+        yield server
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize(("script", "text"), ENDINGS)
+def test_a_large_secret_holds_nobody_up(debugging: Server, script: str, text: str) -> None:
+    """100,000 lines to look for, however the program ends: calls and probes beside it are quick."""
+    with debugging.channel() as channel, debugging.channel() as other:
+        for _ in range(20):
+            call(other, GOOD)
+        ended = threading.Event()
+        waits: list[float] = []
+        beside = threading.Thread(target=ask_until, args=(ended, other, waits))
+        beside.start()
+        began = time.monotonic()
+        response = call(channel, builders.request(builders.starlark(script), observed=OBSERVED))
+        seconds = time.monotonic() - began
+        # A printed text is searched after the answer.
+        time.sleep(0.5)
+        ended.set()
+        beside.join()
+    messages = [result.message for result in response.results]
+    assert len(messages) == bool(text)
+    assert text in "".join(messages)
+    assert seconds < MOST_SECONDS
+    assert len(waits) > 10
+    assert max(waits) < MOST_WAIT_SECONDS
+
+
+def ask_until(ended: threading.Event, channel: grpc.Channel, waits: list[float]) -> None:
+    """Make good calls and ask for health, one after the other, and note how long each took."""
+    stub = health_pb2_grpc.HealthStub(channel)
+    while not ended.is_set():
+        for ask in (
+            partial(call, channel, GOOD),
+            partial(stub.Check, health_pb2.HealthCheckRequest(), timeout=PATIENCE_SECONDS),
+        ):
+            began = time.monotonic()
+            ask()
+            waits.append(time.monotonic() - began)
+
+
+def test_a_printed_secret_is_found_among_many() -> None:
+    """After the answer, and before the server ends."""
+    request = builders.request(builders.starlark(PRINTING), observed=OBSERVED)
+    with Server("--insecure", "--debug") as server, server.channel() as channel:
+        assert not call(channel, request).results
+        server.stop()
+    printed = "".join(server.text).partition("the program printed")[2]
+    assert printed.splitlines()[1].strip() == "it is [secret]"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("function_script", "input_crds", "pyproject.toml", "setup.py", "README.md")
+COPIED = ("function_script", "input_crds", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 INPUT = """\
 apiVersion: apiextensions.crossplane.io/v1
 kind: Composition
@@ -35,7 +35,6 @@ def copy_sources(target: Path) -> None:
             shutil.copytree(source, target / name, symlinks=True, ignore=ignored)
         elif source.exists():
             shutil.copy(source, target / name)
-    (target / "README.md").touch()
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +76,7 @@ def test_the_wheel_is_what_runs(installed: Path, tmp_path: Path) -> None:
 def test_validate_knows_our_kinds(installed: Path, tmp_path: Path) -> None:
     """The CRDs of our inputs come with the wheel."""
     (tmp_path / "composition.yaml").write_text(INPUT)
-    arguments = ("-m", "function_script.cli", "validate", "composition.yaml", "composition.yaml")
+    arguments = ("-m", "function_script", "validate", "composition.yaml", "composition.yaml")
     done = run(installed, tmp_path, *arguments)
     assert done.returncode == 1
     assert 'unknown field: "inlin"' in done.stdout
@@ -94,3 +93,34 @@ def test_no_file_is_left_out(installed: Path) -> None:
     }
     found = {path.relative_to(installed) for path in installed.rglob("*")}
     assert sorted(map(str, expected - found)) == []
+
+
+def test_the_version_says_why_it_is_plain(installed: Path, tmp_path: Path) -> None:
+    """As the build recorded it, for pip hides what a build prints."""
+    done = run(installed, tmp_path, "-m", "function_script", "version")
+    assert done.stdout.endswith("plain Python: FUNCTION_SCRIPT_COMPILE is 0)\n")
+
+
+def test_what_is_loaded_decides(installed: Path, tmp_path: Path) -> None:
+    """A record of compiled code does not make plain code compiled."""
+    site = tmp_path / "site"
+    shutil.copytree(installed, site)
+    (site / "function_script/build.json").write_text('{"reason": ""}')
+    done = run(site, tmp_path, "-m", "function_script", "version")
+    reason = "its machine code is for another Python or another machine"
+    assert done.stdout.endswith(f"plain Python: {reason})\n")
+
+
+def test_sources_say_that_they_are_plain(tmp_path: Path) -> None:
+    """As in an editable installation, where no build leaves a record."""
+    ignored = shutil.ignore_patterns("__pycache__", "*.so")
+    shutil.copytree(ROOT / "function_script", tmp_path / "site/function_script", ignore=ignored)
+    done = run(tmp_path / "site", tmp_path, "-m", "function_script", "version")
+    reason = "it runs from its sources, as an editable installation does"
+    assert done.stdout.endswith(f"plain Python: {reason})\n")
+
+
+def test_the_licence_comes_with_it(installed: Path) -> None:
+    """Where tools look for it."""
+    (licence,) = installed.glob("*.dist-info/licenses/LICENSE")
+    assert licence.read_bytes() == (ROOT / "LICENSE").read_bytes()

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -135,3 +136,49 @@ def test_work_goes_on_while_processes_are_killed() -> None:
         assert kinds["Failed"] <= reaper.result()
         assert {reply.cause for reply in replies if isinstance(reply, Failed)} <= {Cause.KILLED}
         wait_until(lambda: open_files() <= files_before + 4 * (OPTIONS.workers + OPTIONS.spare))
+
+
+def test_a_zygote_that_is_late_is_replaced() -> None:
+    """Its answers to old orders are nobody's: requests that come later are all answered."""
+    options = replace(OPTIONS, answer_seconds=0.6, spare=0)
+    with Pool(options) as pool:
+        pool.fill()
+        workers = {number(pool.run(b"pid")) for _ in range(10)}
+        zygote = parent_of(next(iter(workers)))
+        os.kill(zygote, signal.SIGSTOP)
+        for worker in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split():
+            os.kill(int(worker), signal.SIGKILL)
+        # After it was given up, and before a newer order is.
+        threading.Timer(0.9, resume, (zygote,)).start()
+        replies = [pool.run(b"pid") for _ in range(3)]
+        wait_until(lambda: not Path(f"/proc/{zygote}").exists())
+        assert all(isinstance(reply, Answered) for reply in replies[1:])
+        replies = [pool.run(b"pid") for _ in range(100)]
+        assert all(isinstance(reply, Answered) for reply in replies)
+        assert {parent_of(number(reply)) for reply in replies} != {zygote}
+
+
+def resume(pid: int) -> None:
+    """Let a stopped process go on, if it is still there."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGCONT)
+
+
+def test_a_pool_whose_zygote_is_stopped_says_so() -> None:
+    """While a worker lives it is able; without one, and without a new one in time, it is not."""
+    with Pool(replace(OPTIONS, answer_seconds=PATIENCE_SECONDS, spare=0)) as pool:
+        pool.fill()
+        worker = number(pool.run(b"pid"))
+        zygote = parent_of(worker)
+        with ThreadPoolExecutor(1) as threads:
+            os.kill(zygote, signal.SIGSTOP)
+            try:
+                assert pool.is_able()
+                for each in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split():
+                    os.kill(int(each), signal.SIGKILL)
+                running = threads.submit(pool.run, b"pid")
+                wait_until(lambda: not pool.is_able())
+            finally:
+                os.kill(zygote, signal.SIGCONT)
+            assert isinstance(running.result(), Answered)
+        assert pool.is_able()

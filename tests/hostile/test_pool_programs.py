@@ -124,6 +124,7 @@ def test_good_requests_beside_hostile_ones() -> None:
     assert all(answer.results[0].severity == pb.SEVERITY_FATAL for answer in answers[::2])
 
 
+@pytest.mark.linux
 def test_many_scripts_do_not_fill_a_worker() -> None:
     """A thousand distinct scripts leave a worker about as large as it was."""
     options = PoolOptions(limits=LIMITS, workers=1, preload=tuple(ENGINES.values()))

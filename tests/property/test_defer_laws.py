@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from builders import API_VERSION
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from ordering import desired, observed, run
 
@@ -198,21 +199,21 @@ def test_every_expression_can_be_deferred(kind: str, expression: str) -> None:
     assert "conditions" in response, response
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(cases(JINJA_EXPRESSIONS))
 def test_no_trace_of_a_missing_value_in_jinja(documents: list[tuple[str, str]]) -> None:
     """Text, filters, operators, containers, macros, variables: in every position of a document."""
     check("JinjaTemplate", documents)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(cases(GO_EXPRESSIONS))
 def test_no_trace_of_a_missing_value_in_go_templates(documents: list[tuple[str, str]]) -> None:
     """Pipelines, functions, includes, variables: in every position of a document."""
     check("GoTemplate", documents)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.data())
 def test_deferring_changes_nothing_when_nothing_is_missing(data: st.DataObject) -> None:
     """With the value there, the response is that of a step that does not defer, but its report."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import example, given, settings
+from example_counts import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from function_script.documents import to_yaml
@@ -119,7 +120,7 @@ def check(text: str) -> bool:
 
 
 @given(TEXTS)
-@settings(max_examples=1000)
+@examples(1000)
 @example("a:\n- x\nb: 1\n")
 @example("a:\n- b:\n  - c: 1\n    d: 2\n  e: 3\n- f\n")
 @example("a:\n\n  # note\n  b:\nc:\n")
@@ -129,7 +130,7 @@ def test_simple_is_what_the_composer_says(text: str) -> None:
 
 
 @given(OBJECTS)
-@settings(max_examples=300)
+@examples(300)
 def test_what_is_written_is_read_alike(value: dict[str, object]) -> None:
     """Nor does any text that our own writer writes."""
     check(to_yaml(value))

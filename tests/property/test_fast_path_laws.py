@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from builders import jinja, request, starlark
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from function_script import function, inputs, objects, wire
@@ -105,7 +106,7 @@ def answer(data: bytes) -> bytes:
 
 
 @given(st.lists(st.tuples(INPUTS, EARLIER, SPECS), min_size=1, max_size=3))
-@settings(max_examples=150)
+@examples(150)
 def test_what_was_seen_before_changes_no_response(
     steps: list[tuple[Object, Object, Object]],
 ) -> None:

@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from example_counts import examples
 from google.protobuf.json_format import ParseDict
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from function_script import engines, request, wire
@@ -112,7 +113,7 @@ def outcome(language: str, text: str, scope: Scope) -> object:
 
 @pytest.mark.parametrize("language", WAYS)
 @given(RESOURCES, RESOURCES, st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_programs_see_what_they_would_see_of_dicts(
     language: str, resource: Object, other: Object, data: st.DataObject
 ) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import jsonschema
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from function_script.tools.validate import openapi
@@ -53,7 +54,7 @@ def _composed(below: st.SearchStrategy[Object]) -> st.SearchStrategy[Object]:
 SCHEMAS = st.recursive(LEAVES, _composed, max_leaves=5).filter(lambda s: s["type"] == "object")
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(SCHEMAS, st.dictionaries(NAMES, VALUES, max_size=3))
 def test_the_verdict_is_that_of_jsonschema(schema: Object, value: Object) -> None:
     """Whether an object is valid does not depend on who looks."""

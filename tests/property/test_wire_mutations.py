@@ -6,9 +6,10 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from example_counts import examples
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from strategies_wire import (
     OBJECTS,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 # Bytes that mean something to a parser are likelier to break one.
 BYTES = st.integers(0, 255) | st.sampled_from([0, 1, 5, 0x0A, 0x12, 0x1A, 0x2A, 0x32, 0x80, 0xFF])
+REQUEST_BYTES = REQUESTS.map(lambda request: request.SerializeToString())
 # Overlong tags, sizes and numbers: see "Differences" in the codec, and its unit tests.
 LONG_NUMBER = re.compile(rb"[\x80-\xff]{5}")
 
@@ -51,7 +53,7 @@ def mutated(draw: st.DrawFn, payloads: st.SearchStrategy[bytes]) -> bytes:
     return bytes(payload)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(mutated(OBJECTS.map(wire.encode_struct) | OBJECTS.flatmap(unusual_structs)))
 def test_a_broken_struct_is_read_or_refused_as_by_protobuf(payload: bytes) -> None:
     """Both refuse, or both read the same; entries with unknown fields count as read."""
@@ -59,8 +61,10 @@ def test_a_broken_struct_is_read_or_refused_as_by_protobuf(payload: bytes) -> No
     agree(payload, ours, outcome(lambda: from_struct(Struct.FromString(payload))))
 
 
-@settings(max_examples=200)
-@given(mutated(REQUESTS.map(lambda request: request.SerializeToString())))
+@examples(200)
+@given(mutated(REQUEST_BYTES | st.tuples(REQUEST_BYTES, REQUEST_BYTES).map(b"".join)))
+# Of two entries with the same key, the replaced one is broken.
+@example(b"2\x03\x12\x01\x002\x04\n\x00\x12\x00")
 def test_a_broken_request_is_read_or_refused_as_by_protobuf(payload: bytes) -> None:
     """The same for whole requests, with every Struct in them decoded."""
     ours = outcome(lambda: read_request(wire.index_request(payload)))

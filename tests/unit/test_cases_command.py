@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from case_folders import folder, project
+from notes import without_note
 from patience import PATIENCE_SECONDS
 
 from function_script import cli
@@ -44,7 +45,7 @@ class Printed:
     def __call__(self, *args: str) -> str:
         self.code = cli.execute(["test", *args])
         output = self._capsys.readouterr()
-        return re.sub(r"in [0-9.]+ s\b", "in TIME", output.out + output.err)
+        return re.sub(r"in [0-9.]+ s\b", "in TIME", output.out + without_note(output.err))
 
 
 def test_all_is_well(tmp_path: Path, printed: Printed) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 import pytest
 from patience import takes_less
 
-from function_script import __version__, cli, server
+from function_script import __version__, cli
 from function_script.cli import failures, options, reference
 from function_script.errors import InputError
 from function_script.limits import MIB
@@ -26,6 +27,8 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[ServeOptions]:
     """The options of every server that would have been started."""
+    from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
+
     options: list[ServeOptions] = []
     monkeypatch.setattr(server, "serve", options.append)
     for name in list(os.environ):
@@ -41,6 +44,7 @@ SERVING = [
 ]
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("args", SERVING)
 def test_flags_alone_serve(served: list[ServeOptions], args: list[str]) -> None:
     """An image is started with the single argument --insecure."""
@@ -49,6 +53,7 @@ def test_flags_alone_serve(served: list[ServeOptions], args: list[str]) -> None:
     assert served[0].debug is ("--debug" in args)
 
 
+@pytest.mark.linux
 def test_nothing_serves_where_crossplane_starts_it(
     served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,21 +63,48 @@ def test_nothing_serves_where_crossplane_starts_it(
     assert [options.tls_certs_dir for options in served] == [Path("/tls/server")]
 
 
-def test_nothing_helps_elsewhere(
-    served: list[ServeOptions], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """At a terminal, the bare command lists the others."""
-    assert cli.execute([]) == failures.USAGE
-    assert served == []
-    assert "render" in capsys.readouterr().err
+@pytest.mark.linux
+def test_nothing_helps_at_a_terminal() -> None:
+    """The bare command lists the others for a person."""
+    ours, theirs = pty.openpty()
+    try:
+        done = run_bare(stdin=theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == failures.USAGE
+    assert "render" in done.stderr
 
 
+@pytest.mark.linux
+def test_nothing_says_what_is_missing_in_a_container() -> None:
+    """Where no certificates are mounted, and nobody looks at a terminal."""
+    done = run_bare(stdin=subprocess.DEVNULL)
+    assert done.returncode == failures.USAGE
+    assert done.stdout == ""
+    for word in ("TLS_SERVER_CERTS_DIR", "--tls-certs-dir", "--insecure", "--help"):
+        assert word in done.stderr
+    assert "Crossplane composition function and the tools" not in done.stderr
+
+
+def run_bare(stdin: int) -> subprocess.CompletedProcess[str]:
+    """The command without arguments, in an empty environment."""
+    command = [sys.executable, "-P", "-c", "from function_script.start import main; main()"]
+    return subprocess.run(
+        command, stdin=stdin, capture_output=True, text=True, env={}, check=False, timeout=60
+    )
+
+
+@pytest.mark.linux
 def test_serve_defaults(served: list[ServeOptions]) -> None:
     """Without flags the options are those of the server's own defaults."""
+    from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
+
     assert cli.execute(["serve"]) == 0
     assert served == [server.ServeOptions()]
 
 
+@pytest.mark.linux
 def test_every_flag_has_its_variable(
     served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -102,6 +134,7 @@ def test_every_flag_has_its_variable(
     assert (found.limits.memory_bytes, found.limits.output_bytes) == (1024 * MIB, MIB)
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize(
     ("given", "served_at"), [(":9", "0.0.0.0:9"), ("[::]:9", "[::]:9"), ("a:0", "a:0")]
 )
@@ -113,6 +146,7 @@ def test_an_address_without_a_host_means_every_one(
     assert [(options.address, options.health_address) for options in served] == [(served_at, "")]
 
 
+@pytest.mark.linux
 def test_variables_of_function_go_templating_are_read(
     served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +168,7 @@ FLAGS_OVER_VARIABLES = [
 ]
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize(("flag", "variable"), FLAGS_OVER_VARIABLES)
 def test_flags_win_over_variables(
     served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch, flag: str, variable: str
@@ -208,10 +243,13 @@ def test_every_failure_has_its_code() -> None:
     assert failures.guard(lambda: 0, {}) == 0
 
 
+@pytest.mark.linux
 def test_debug_is_remembered_for_bugs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By flag and by variable."""
+    from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
+
     monkeypatch.setattr(server, "serve", lambda _: 1 // 0)
     monkeypatch.setenv("FUNCTION_SCRIPT_DEBUG", "1")
     assert cli.execute(["serve"]) == failures.BUG

@@ -4,7 +4,8 @@ import json
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from function_script.documents import read_stream, read_value, to_yaml, to_yaml_stream
@@ -133,7 +134,7 @@ def _exact(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-@settings(max_examples=300, derandomize=True)
+@examples(300)
 @given(_values(SCALARS))
 def test_what_is_written_is_read_back(value: object) -> None:
     """Reading undoes writing, for Kubernetes' reader and for plain YAML 1.1."""
@@ -142,14 +143,14 @@ def test_what_is_written_is_read_back(value: object) -> None:
     assert _exact(yaml.safe_load(text)) == _exact(value)
 
 
-@settings(max_examples=100, derandomize=True)
+@examples(100)
 @given(st.dictionaries(TEXTS, FLOATS))
 def test_numbers_are_read_back(value: dict[str, float]) -> None:
     """Doubles keep their value, to the last bit."""
     assert read_value(to_yaml(dict(value))) == value
 
 
-@settings(max_examples=60, derandomize=True)
+@examples(60)
 @given(st.lists(st.dictionaries(TEXTS, _values(SCALARS), max_size=3), max_size=4))
 def test_streams_are_read_back(value: list[dict[str, object]]) -> None:
     """A stream of documents splits where they were joined, whatever text they hold."""

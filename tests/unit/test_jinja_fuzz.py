@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from jinja_programs import program, scope
 
@@ -117,7 +118,7 @@ def outcome(template: str) -> str:
     return result.text
 
 
-@settings(max_examples=150, derandomize=True)
+@examples(150)
 @given(STATEMENTS)
 def test_templates_end_in_text_or_in_an_error_of_the_author(template: str) -> None:
     """Whatever a template does, it never ends in an exception that is a bug; twice the same."""
@@ -125,7 +126,7 @@ def test_templates_end_in_text_or_in_an_error_of_the_author(template: str) -> No
     assert outcome(prefix + template) == outcome(prefix + template)
 
 
-@settings(max_examples=100, derandomize=True)
+@examples(100)
 @given(st.text(alphabet="{}%#-+ \n'\"[]().|~=<>*ax1\\", max_size=60))
 def test_broken_templates_are_errors_of_the_author(template: str) -> None:
     """Whatever stands in a template, it compiles or it is refused with a FatalError."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import shutil
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -115,6 +116,8 @@ def test_only_the_page_is_served(guest: Visitor, path: str) -> None:
     [
         pytest.param("[]", 400, id="no-object"),
         pytest.param("{", 400, id="no-json"),
+        pytest.param("[" * 100_000, 400, id="nested"),
+        pytest.param('{"files": {"\\ud800": ""}}', 400, id="half-a-surrogate"),
         pytest.param('{"files": 3}', 422, id="no-files"),
         pytest.param('{"files": {"xr.yaml": 3}}', 422, id="no-text"),
     ],
@@ -123,6 +126,61 @@ def test_bad_questions_are_told(guest: Visitor, body: str, status: int) -> None:
     """What makes no sense is answered in words."""
     found, text, _ = guest.send("POST", "/api/render", body)
     assert (found, bool(text.strip())) == (status, True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "/", "a\0b", "x" * 300, "programs", "programs/a\0b", "programs/" + "x" * 300],
+    ids=lambda name: name[:14].replace("\0", "NUL") or "empty",
+)
+def test_any_name_of_a_file_is_answered(
+    guest: Visitor, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is left alone or refused in words; the terminal stays as it is."""
+    folder = json.loads(guest.ask("/api/folder", {"name": "starlark-robots"})[1])
+    status, text = guest.ask("/api/render", {"files": {**folder["files"], name: "text"}})
+    problems = [problem["message"] for problem in json.loads(text)["problems"]]
+    assert (status, capfd.readouterr().err) == (200, "")
+    expected = ["cannot write the program"] * name.startswith("programs")
+    assert [problem[:24] for problem in problems] == expected
+
+
+def test_aliases_are_not_multiplied(guest: Visitor) -> None:
+    """The playground answers at once, and goes on."""
+    levels = ["  a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    levels += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 13)]
+    folder = json.loads(guest.ask("/api/folder", {"name": "starlark-robots"})[1])
+    bomb = folder["files"]["xr.yaml"] + "\nbomb:\n" + "\n".join(levels) + "\n"
+    files = {**folder["files"], "xr.yaml": bomb}
+    (problem,) = json.loads(guest.ask("/api/render", {"files": files})[1])["problems"]
+    assert "values with aliases expanded" in problem["message"]
+    assert problem["file"] == "xr.yaml"
+    assert json.loads(guest.ask("/api/render", folder)[1])["problems"] == []
+
+
+def test_an_address_that_cannot_be_read(
+    playground: Playground, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is answered, and the terminal stays as it is."""
+    host, _, port = playground.authority.partition(":")
+    with socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS) as connection:
+        connection.sendall(
+            f"GET http://[ HTTP/1.1\r\nHost: {playground.authority}\r\n\r\n".encode()
+        )
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert capfd.readouterr().err == ""
+
+
+def test_each_playground_has_its_own_cookie(playground: Playground, guest: Visitor) -> None:
+    """Browsers keep cookies by host, so that a second playground would take the first one's."""
+    with Playground(EXAMPLES / "starlark-robots") as other:
+        visitor = Visitor(other)
+        visitor.enter(other)
+        names = {each.headers["Cookie"].partition("=")[0] for each in (guest, visitor)}
+        assert len(names) == 2
+        both = "; ".join(each.headers["Cookie"] for each in (guest, visitor))
+        for served in (playground, other):
+            assert Visitor(served).send("GET", "/", Cookie=both)[0] == 200
 
 
 def test_endless_body_is_refused(guest: Visitor) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request import PROBE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,7 +110,11 @@ def test_a_program_in_the_context(language: str) -> None:
 
 @LANGUAGES
 def test_a_program_in_a_config_map(language: str) -> None:
-    """The function asks for it, waits, and then runs it with its modules."""
+    """The function asks for it, waits, and then runs it with its modules.
+
+    The caller does not say what it can do. Crossplane before 2.0 would ignore the requirement, so
+    that the step would wait for good; its answer to a probe shows that it is not so old.
+    """
     remote = step(language, source="RequiredResource", requiredResource=REFERENCE)
     waiting = call(remote)
     assert list(waiting.results) == []
@@ -120,7 +125,9 @@ def test_a_program_in_a_config_map(language: str) -> None:
         "platform",
     )
     texts = {FILES[language]: WITH_MODULE[language], "lib": MODULES[language]}
-    response = call(remote, required_resources=fetched(config_map(texts)))
+    assert set(waiting.requirements.extra_resources) == {PROBE}
+    program = fetched(config_map(texts))
+    response = call(remote, required_resources=program, extra_resources={PROBE: {}})
     assert said(response) == "module"
     assert response.requirements == waiting.requirements
 

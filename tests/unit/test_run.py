@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from builders import API_VERSION, XR, starlark
+from notes import without_note
 
 from function_script import cli
 from function_script.errors import FatalError, InputError
@@ -46,7 +47,7 @@ def execute(
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(value)))
     code = cli.execute(["run", *flags])
     shown = capsys.readouterr()
-    return code, shown.out, shown.err
+    return code, shown.out, without_note(shown.err)
 
 
 def test_a_request_is_answered(

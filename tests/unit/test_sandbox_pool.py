@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
-import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,19 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import sandbox_handlers
 from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 from sandbox_handlers import PROBLEM
 
 from function_script.errors import LimitError, SandboxError
 from function_script.limits import MIB, Limits
-from function_script.sandbox import Answered, Failed, Load, Pool, PoolOptions, Reply, seccomp
+from function_script.sandbox import Answered, Failed, Load, Pool, PoolOptions, Reply
 from function_script.sandbox.outcome import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TIMEOUT_SECONDS = 0.4
+# The scheduler's policies on Linux, see sched(7).
+SCHED_OTHER, SCHED_IDLE = 0, 5
 OPTIONS = PoolOptions(
     module="sandbox_handlers",
     limits=Limits(timeout_seconds=TIMEOUT_SECONDS, memory_bytes=128 * MIB),
@@ -71,7 +72,7 @@ def test_a_request_is_answered(pool: Pool) -> None:
 @pytest.mark.parametrize("size", [0, 1, 70_000, 3 * MIB])
 def test_payloads_of_any_size_are_carried(pool: Pool, size: int) -> None:
     """Empty and large payloads come back unchanged."""
-    body = os.urandom(size)
+    body = random.Random(size).randbytes(size)  # noqa: S311 - the same bytes each time
     reply = pool.run(b"echo " + body)
     assert isinstance(reply, Answered)
     assert reply.response == body
@@ -97,6 +98,7 @@ def test_a_worker_is_reused(pool: Pool) -> None:
     assert answer(pool.run(b"pid")) == answer(pool.run(b"pid"))
 
 
+@pytest.mark.linux
 def test_a_program_sees_no_environment_and_no_foreign_files(pool: Pool) -> None:
     """Workers hold their connection, their log and nothing of the server."""
     assert answer(pool.run(b"environment")) == "LC_CTYPE RUST_BACKTRACE"
@@ -152,7 +154,7 @@ def test_a_limit_of_time_is_kept_closely(hasty: Pool) -> None:
 FAILURES = [
     # command, cause, what the error says
     (b"allocate 500", Cause.MEMORY, "its limit of 128 MiB (set by --memory-limit)"),
-    (b"narrow 30 32 allocate 60", Cause.MEMORY, "its limit of 32 MiB (set by limits.memory)"),
+    (b"narrow 30 32 allocate 600", Cause.MEMORY, "its limit of 32 MiB (set by limits.memory)"),
     (b"narrow 30 16 hoard", Cause.MEMORY, "needed more memory"),
     (b"signal 6", Cause.MEMORY, "needed more memory"),
     (b"panic out of memory", Cause.MEMORY, "needed more memory"),
@@ -200,6 +202,7 @@ def test_prints_survive_a_kill(pool: Pool) -> None:
     assert failure(pool.run(b"shout")).log.startswith("xxx")
 
 
+@pytest.mark.linux
 def test_narrowed_limits_end_with_their_request(pool: Pool) -> None:
     """The next request has the operator's memory and time again."""
     before = answer(pool.run(b"limit RLIMIT_AS"))
@@ -210,25 +213,6 @@ def test_narrowed_limits_end_with_their_request(pool: Pool) -> None:
 def test_no_core_is_dumped(pool: Pool) -> None:
     """A crash leaves no file with a request's data behind."""
     assert answer(pool.run(b"limit RLIMIT_CORE")) == "0"
-
-
-@pytest.mark.skipif(not seccomp.is_available(), reason="this kernel filters no system calls")
-@pytest.mark.parametrize("attempt", sandbox_handlers.ATTEMPTS)
-def test_system_calls_are_filtered(pool: Pool, attempt: str) -> None:
-    """Native code gone astray can read files and end its own process, and nothing else."""
-    is_allowed = attempt in {"read a file", "signal itself"}
-    assert (answer(pool.run(b"attempt " + attempt.encode())) == "allowed") is is_allowed
-
-
-def test_every_architecture_has_a_program() -> None:
-    """A filter's jumps lead to an instruction, and its last one allows what is left."""
-    for machine in seccomp.MACHINES.values():
-        program = seccomp.build(machine, 1)
-        rules = [program[at : at + 8] for at in range(0, len(program), 8)]
-        assert rules[-1] == struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
-        for at, rule in enumerate(rules):
-            _, if_true, if_false, _ = struct.unpack("=HBBI", rule)
-            assert at + 1 + max(if_true, if_false) <= len(rules)
 
 
 def test_the_callers_deadline_wins() -> None:
@@ -261,6 +245,7 @@ def test_a_worker_killed_while_idle_is_not_noticed() -> None:
         assert int(answer(pool.run(b"pid"))) != pid
 
 
+@pytest.mark.linux
 def test_a_killed_zygote_is_replaced() -> None:
     """Workers die with their zygote; the next request gets new ones."""
     with Pool(OPTIONS) as pool:
@@ -277,6 +262,7 @@ def test_a_worker_leaves_after_its_share_of_requests() -> None:
     assert seen == ["x", "x x", "x", "x x"]
 
 
+@pytest.mark.linux
 def test_nothing_is_left_after_close() -> None:
     """Closing a pool ends its workers and its zygote, and closes its files."""
     files_before = len(list(Path("/proc/self/fd").iterdir()))
@@ -286,7 +272,8 @@ def test_nothing_is_left_after_close() -> None:
         failure(pool.run(b"spin"))
     assert not Path(f"/proc/{worker}").exists()
     assert not Path(f"/proc/{zygote}").exists()
-    assert len(list(Path("/proc/self/fd").iterdir())) == files_before
+    # Another pool may be about to close some of its own.
+    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)
 
 
 def test_a_closed_pool_fails_softly() -> None:
@@ -345,38 +332,41 @@ def test_who_cost_a_worker_gets_a_cold_one_next_time() -> None:
             assert answer(pool.run(b"pid")) == warm
 
 
+@pytest.mark.linux
 def test_a_suspect_holds_up_nobody() -> None:
     """It has neither a place that others want nor the CPU, until it ends well."""
     options = replace(PATIENT, key_of=lambda data: data.split()[-1])
     with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
         failure(pool.run(b"leave xr-1"))
         answer(pool.run(b"problem xr-1"))
-        assert answer(pool.run(b"policy xr-1")) == str(os.SCHED_IDLE)
-        assert answer(pool.run(b"policy xr-1")) == str(os.SCHED_OTHER)
+        assert answer(pool.run(b"policy xr-1")) == str(SCHED_IDLE)
+        assert answer(pool.run(b"policy xr-1")) == str(SCHED_OTHER)
         failure(pool.run(b"leave xr-1"))
         hostile = threads.submit(pool.run, b"spin xr-1")
         wait_until(lambda: pool.load().slow)
-        assert answer(pool.run(b"policy xr-2")) == str(os.SCHED_OTHER)
+        assert answer(pool.run(b"policy xr-2")) == str(SCHED_OTHER)
         assert not hostile.done()
 
 
+@pytest.mark.linux
 def test_who_is_to_blame_need_not_be_who_takes_turns() -> None:
     """Another program of the same owner is no suspect."""
     options = replace(PATIENT, key_of=lambda _: "owner", suspect_of=lambda data: data.split()[-1])
     with Pool(options) as pool:
         failure(pool.run(b"leave broken"))
-        assert answer(pool.run(b"policy mended")) == str(os.SCHED_OTHER)
-        assert answer(pool.run(b"policy broken")) == str(os.SCHED_IDLE)
+        assert answer(pool.run(b"policy mended")) == str(SCHED_OTHER)
+        assert answer(pool.run(b"policy broken")) == str(SCHED_IDLE)
 
 
 LOSSES = [
-    pytest.param(b"spin", os.SCHED_IDLE, id="it took too long"),
-    pytest.param(b"segfault", os.SCHED_IDLE, id="it crashed"),
-    pytest.param(b"stop", os.SCHED_OTHER, id="it did not get the CPU"),
-    pytest.param(b"signal 9", os.SCHED_OTHER, id="its worker was killed"),
+    pytest.param(b"spin", SCHED_IDLE, id="it took too long"),
+    pytest.param(b"segfault", SCHED_IDLE, id="it crashed"),
+    pytest.param(b"stop", SCHED_OTHER, id="it did not get the CPU"),
+    pytest.param(b"signal 9", SCHED_OTHER, id="its worker was killed"),
 ]
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize(("loss", "policy"), LOSSES)
 def test_who_is_not_to_blame_is_no_suspect(loss: bytes, policy: int) -> None:
     """A run that starved must not starve again, nor one whose worker was killed from outside."""

@@ -18,6 +18,7 @@ from function_script.sandbox import Pool, PoolOptions
 from function_script.sandbox.switchboard import Switchboard
 from function_script.server import log
 from function_script.server.answering import Desk
+from function_script.server.printing import Printer
 from function_script.server.rpc import RpcRequest
 
 if TYPE_CHECKING:
@@ -40,13 +41,13 @@ class Asked:
 
     def __init__(self, pool: Pool, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._desk = Desk()
-        self._desk.switchboard = self.switchboard = Switchboard(pool, loop)
+        self.desk = Desk()
+        self.desk.switchboard = self.switchboard = Switchboard(pool, loop)
 
     def ask(self, data: bytes) -> bytes:
         """The response to a request."""
         future: asyncio.Future[Outcome] = self._loop.create_future()
-        self._desk.start(RpcRequest(data=data, seconds=5.0), future.set_result)
+        self.desk.start(RpcRequest(data=data, seconds=5.0), future.set_result)
         outcome = self._loop.run_until_complete(future)
         assert isinstance(outcome, bytes)
         return outcome
@@ -151,7 +152,10 @@ def test_prints_are_for_debugging_only(desk: Asked, capfd: pytest.CaptureFixture
     ask(desk, b"say secret")
     assert "secret" not in server_logs.text(capfd)
     log.start(debug=True)
+    desk.desk.printer = Printer()
     ask(desk, b"say secret")
+    desk.desk.printer.close()
+    desk.desk.printer = None
     assert "secret" in server_logs.text(capfd)
 
 

@@ -68,7 +68,6 @@ LINES = [
             limit="steps",
             error="cannot",
             detail='a"b',
-            printed="unseen",
         ),
         r'"error","msg":"not answered","outcome":"bug","milliseconds":20.1,'
         r'"waited_milliseconds":5.0,"request_bytes":1000,"response_bytes":500,"limit":"steps",'

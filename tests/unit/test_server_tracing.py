@@ -29,7 +29,6 @@ RECORD = records.Record(
     program_seconds=0.1,
     counts={"documents": 3},
     error="cannot tell secrets",
-    printed="hunter2",
 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from example_counts import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from function_script.engines import starlark
@@ -98,7 +99,7 @@ ARGUMENTS = {
 
 
 @pytest.mark.parametrize("name", WRITTEN_AGAIN)
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_starlark_agrees_with_python(name: str, data: st.DataObject) -> None:
     """What is written in Starlark for speed gives what the library gives, errors included."""

@@ -144,7 +144,7 @@ def test_success_is_what_the_exit_code_says(tmp_path: Path) -> None:
 
 
 def test_a_rule_that_is_not_evaluated_is_shown(tmp_path: Path) -> None:
-    """In the text and in JSON; the resource counts as valid."""
+    """In the text and in JSON; the resource counts as neither valid nor invalid."""
     extensions = CRD.replace("self.count > 0", "isURL(self.count)")
     report = check(tmp_path, GOOD.replace("{}", "{count: 1}"), extensions=extensions)
     rule = "!has(self.count) || isURL(self.count)"
@@ -153,8 +153,19 @@ def test_a_rule_that_is_not_evaluated_is_shown(tmp_path: Path) -> None:
         f'spec: {rule} (there is no function "isURL" here)'
     )
     (resource,) = json.loads(render_json(report))["resources"]
-    assert resource["status"] == "valid"
+    assert resource["status"] == "notEvaluated"
     assert resource["notEvaluated"][0]["rule"] == rule
+    assert "[✓]" not in render_text(report)
+    assert render_text(report).endswith("0 success cases, 0 failure cases, 1 not evaluated")
+    assert json.loads(render_json(report))["summary"] == {
+        "total": 1,
+        "valid": 0,
+        "invalid": 0,
+        "missingSchemas": 0,
+        "notEvaluated": 1,
+    }
+    assert report.is_success()
+    assert not report.is_success(error_on_missing_schemas=True)
 
 
 def test_steps_inputs_are_resources_of_their_own(tmp_path: Path) -> None:

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 import importlib.util
+import time
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import stretched
 
 from function_script.tools.validate import rules
+from function_script.tools.validate.evaluator import Evaluator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.tools.validate.findings import Problem, Unevaluated
     from function_script.values import Object, Value
 
 
@@ -15,6 +21,22 @@ def schema(rule: str, message: str = "", **properties: Value) -> Object:
     """The schema of an object with a rule."""
     stated: Object = {"rule": rule} | ({"message": message} if message else {})
     return {"type": "object", "properties": properties, "x-kubernetes-validations": [stated]}
+
+
+# One process for all tests.
+EVALUATOR = Evaluator()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _end_of_evaluator() -> Iterator[None]:
+    """End the process after the last test."""
+    with EVALUATOR:
+        yield
+
+
+def check(value: Value, stated: Object) -> tuple[list[Problem], list[Unevaluated]]:
+    """What the rules of a schema say."""
+    return rules.check(value, stated, EVALUATOR)
 
 
 INTEGER: Object = {"type": "integer"}
@@ -59,13 +81,13 @@ HOLDS = [
 @pytest.mark.parametrize(("rule", "value", "field"), HOLDS)
 def test_rules_that_hold(rule: str, value: Object, field: Object) -> None:
     """A rule that holds says nothing."""
-    assert rules.check(value, schema(rule, a=field)) == ([], [])
+    assert check(value, schema(rule, a=field)) == ([], [])
 
 
 def test_lists_of_numbers_add_up() -> None:
     """`sum` keeps the numbers' type."""
     items: Object = {"type": "array", "items": INTEGER}
-    assert rules.check({"a": [1, 2]}, schema("self.a.sum() == 3", a=items)) == ([], [])
+    assert check({"a": [1, 2]}, schema("self.a.sum() == 3", a=items)) == ([], [])
 
 
 def test_fields_that_cel_could_not_read_are_escaped() -> None:
@@ -73,20 +95,20 @@ def test_fields_that_cel_could_not_read_are_escaped() -> None:
     rule = "self.__namespace__ == self.a__dash__b && self.x__dot__y == 'v'"
     value: Object = {"namespace": "v", "a-b": "v", "x.y": "v"}
     stated = schema(rule, **dict.fromkeys(value, TEXT))
-    assert rules.check(value, stated) == ([], [])
+    assert check(value, stated) == ([], [])
 
 
 def test_keys_of_maps_are_not_escaped() -> None:
     """Only fields are names; keys are data."""
     stated = schema("self['a-b'] == 'v'") | {"additionalProperties": TEXT}
-    assert rules.check({"a-b": "v"}, stated) == ([], [])
+    assert check({"a-b": "v"}, stated) == ([], [])
 
 
 def test_a_broken_rule_tells_its_message() -> None:
     """With the path of the value it is for, and the field it points to."""
     inner = schema("self.a <= self.b", "a must not exceed b", a=INTEGER, b=INTEGER)
     outer: Object = {"type": "object", "properties": {"spec": inner}}
-    (problem,), unevaluated = rules.check({"spec": {"a": 2, "b": 1}}, outer)
+    (problem,), unevaluated = check({"spec": {"a": 2, "b": 1}}, outer)
     assert problem.message == "spec: Invalid value: a must not exceed b"
     assert (problem.type, problem.field, unevaluated) == ("cel", "spec", [])
 
@@ -95,13 +117,13 @@ def test_a_rule_may_point_to_a_field() -> None:
     """`fieldPath` names the field to mend."""
     stated = schema("self.a > 1", a=INTEGER)
     stated["x-kubernetes-validations"] = [{"rule": "self.a > 1", "fieldPath": ".a"}]
-    (problem,), _ = rules.check({"a": 0}, stated)
+    (problem,), _ = check({"a": 0}, stated)
     assert problem.message == "a: Invalid value: failed rule: self.a > 1"
 
 
 def test_a_field_that_is_not_there_fails_the_rule() -> None:
     """As in a cluster, where a rule that cannot be evaluated refuses the object."""
-    (problem,), _ = rules.check({}, schema("self.a > 1", a=INTEGER))
+    (problem,), _ = check({}, schema("self.a > 1", a=INTEGER))
     assert problem.message == (
         '<nil>: Invalid value: "object": no such key: a evaluating rule: self.a > 1'
     )
@@ -109,14 +131,14 @@ def test_a_field_that_is_not_there_fails_the_rule() -> None:
 
 def test_a_rule_that_divides_by_zero_is_broken() -> None:
     """As in a cluster."""
-    (problem,), _ = rules.check({"a": 0}, schema("1 / self.a == 1", a=INTEGER))
+    (problem,), _ = check({"a": 0}, schema("1 / self.a == 1", a=INTEGER))
     assert "division by zero evaluating rule" in problem.message
 
 
 def test_a_null_field_is_an_absent_one() -> None:
     """`has` says so of a field that may be null."""
     stated = schema("!has(self.a)", a=TEXT | {"nullable": True})
-    assert rules.check({"a": None}, stated) == ([], [])
+    assert check({"a": None}, stated) == ([], [])
 
 
 SAID = [
@@ -143,7 +165,7 @@ def test_what_a_rule_says_is_said(extra: Object, message: str, value: Value) -> 
     """Its reason and its message, computed or not."""
     stated: Object = {"rule": "self > 0", "message": "no", **extra}
     field = {**INTEGER, "x-kubernetes-validations": [stated]}
-    (problem,), _ = rules.check({"a": 0}, {"type": "object", "properties": {"a": field}})
+    (problem,), _ = check({"a": 0}, {"type": "object", "properties": {"a": field}})
     assert (problem.message, problem.value) == (message, value)
 
 
@@ -160,7 +182,7 @@ UNSUPPORTED = [
 @pytest.mark.parametrize(("rule", "reason"), UNSUPPORTED)
 def test_what_cannot_be_evaluated_is_said(rule: str, reason: str) -> None:
     """Neither passed nor failed, with the reason."""
-    problems, (unevaluated,) = rules.check({"a": "1Mi"}, schema(rule, a=TEXT))
+    problems, (unevaluated,) = check({"a": "1Mi"}, schema(rule, a=TEXT))
     assert problems == []
     assert unevaluated.rule == rule
     assert reason in unevaluated.reason
@@ -169,7 +191,7 @@ def test_what_cannot_be_evaluated_is_said(rule: str, reason: str) -> None:
 def test_without_the_evaluator_every_rule_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """An installation without the extra says what to install."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    problems, (unevaluated,) = rules.check({"a": 1}, schema("self.a > 1", a=INTEGER))
+    problems, (unevaluated,) = check({"a": 1}, schema("self.a > 1", a=INTEGER))
     assert problems == []
     assert unevaluated.reason == "install function-script[cel] to evaluate rules"
 
@@ -185,5 +207,63 @@ def test_rules_below_lists_and_maps_are_found() -> None:
         },
     }
     value: Object = {"list": [{"a": 2}, {"a": 1}], "map": {"x": {"a": 0}}}
-    problems, _ = rules.check(value, stated)
+    problems, _ = check(value, stated)
     assert [problem.field for problem in problems] == ["list[1]", "map[x]"]
+
+
+TOO_EXPENSIVE = [
+    pytest.param(
+        "self.a.all(w, self.a.all(x, self.a.all(y, self.a.all(z, w + x + y + z >= 0))))",
+        {"type": "array", "items": INTEGER},
+        list(range(300)),
+        id="300**4",
+    ),
+    pytest.param(f"self.a.matches('{'(x+x+)+' * 3}y')", TEXT, "x" * 100_000, id="matches"),
+]
+
+
+def test_a_rule_without_an_end_is_ended() -> None:
+    """It is neither passed nor failed, is not tried again, and the next rule is evaluated."""
+    rule, field, value = TOO_EXPENSIVE[0].values
+    with Evaluator(rule_seconds=stretched(1)) as evaluator:
+        began = time.monotonic()
+        for _ in range(2):
+            problems, (unevaluated,) = rules.check({"a": value}, schema(rule, a=field), evaluator)
+            assert problems == []
+            assert unevaluated.reason.startswith("it is too expensive: it takes longer than")
+        assert time.monotonic() - began < stretched(3)
+        (problem,), _ = rules.check({"a": 1}, schema("self.a > 1", a=INTEGER), evaluator)
+        assert "failed rule" in problem.message
+
+
+def test_after_several_rules_without_an_end_no_more_is_tried() -> None:
+    """The time of a whole report is bounded."""
+    _, field, value = TOO_EXPENSIVE[0].values
+    with Evaluator(rule_seconds=0.1) as evaluator:
+        for number in range(8):
+            rule = f"{TOO_EXPENSIVE[0].values[0]} && {number} == {number}"
+            _, (unevaluated,) = rules.check({"a": value}, schema(rule, a=field), evaluator)
+    assert unevaluated.reason == "the rules before it took too long"
+
+
+def test_patterns_in_rules_are_linear() -> None:
+    """They are RE2's in `matches`, too."""
+    rule, field, value = TOO_EXPENSIVE[1].values
+    (problem,), _ = check({"a": value}, schema(rule, a=field))
+    assert "failed rule" in problem.message
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        f"{'(' * 3000}true{')' * 3000}",
+        f"{'!' * 5000}true",
+        "self.a.map(x, " * 200 + "1" + ")" * 200,
+    ],
+    ids=["parentheses", "negations", "maps"],
+)
+def test_a_rule_that_the_evaluator_cannot_hold(rule: str) -> None:
+    """It is named, and the report goes on."""
+    problems, found = check({"a": [1]}, schema(rule, a={"type": "array", "items": INTEGER}))
+    assert problems == []
+    assert all(one.reason for one in found)

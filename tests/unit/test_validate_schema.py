@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import stretched
 
 from function_script.tools.validate import formats, openapi
 
@@ -305,3 +307,46 @@ def test_formats(name: str, good: str, bad: str) -> None:
     assert formats.is_known(name)
     assert formats.is_valid(good, name)
     assert not formats.is_valid(bad, name)
+
+
+LONG = "^(" + "|".join(f"name{number}" for number in range(300)) + ")$"
+UNBOUNDED = [
+    pytest.param("a" * 200_000, "x", id="long pattern"),
+    pytest.param(LONG, "x" * 1_000_000, id="long text"),
+    pytest.param("((a{100}){100}){100}", "x", id="repeated"),
+    pytest.param("(" + "[\\pL\\pN]{900}|" * 60 + "x)", "x", id="large"),
+]
+
+
+@pytest.mark.parametrize("text", ["name7", "nobody"])
+def test_a_long_pattern_is_evaluated_in_linear_time(text: str) -> None:
+    """By RE2 as every other: the pattern of a list of names has thousands of characters."""
+    found, unevaluated = openapi.check({"a": text}, obj(a={"type": "string", "pattern": LONG}))
+    assert (len(found), unevaluated) == (int(text == "nobody"), [])
+
+
+@pytest.mark.parametrize("pattern", [f"{'(x+x+)+' * 200}y", f"^(a|a)*{'b?' * 600}$"])
+def test_no_pattern_goes_back(pattern: str) -> None:
+    """What takes Python's own expressions for ever takes a moment."""
+    began = time.process_time()
+    openapi.check({"a": "x" * 5_000 + "a" * 5_000}, obj(a={"type": "string", "pattern": pattern}))
+    assert time.process_time() - began < stretched(2)
+
+
+@pytest.mark.parametrize(("pattern", "text"), UNBOUNDED)
+def test_a_pattern_beyond_the_bounds_is_not_evaluated(pattern: str, text: str) -> None:
+    """It says so, or that it is invalid, and nothing is called valid by it."""
+    schema = obj(a={"type": "string", "pattern": pattern})
+    found, unevaluated = openapi.check({"a": text}, schema)
+    assert len(found) + len(unevaluated) == 1
+    for one in unevaluated:
+        assert (one.type, one.field, one.rule) == ("pattern", "a", pattern)
+
+
+@pytest.mark.parametrize("keyword", ["not", "oneOf", "anyOf", "allOf"])
+def test_alternatives_are_not_decided_by_what_was_not_evaluated(keyword: str) -> None:
+    """They refuse nothing for a pattern that nobody has tried."""
+    huge: Object = {"pattern": "a" * 200_000}
+    schema = obj(a={"type": "string", keyword: huge if keyword == "not" else [huge, {}]})
+    found, unevaluated = openapi.check({"a": "x"}, schema)
+    assert (found, [one.field for one in unevaluated]) == ([], ["a"])

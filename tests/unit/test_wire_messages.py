@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from google.protobuf.message import DecodeError
 
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -88,6 +89,39 @@ def test_a_broken_request_is_refused_with_its_place(request_hex: str, message: s
     """Positions count from the start of the request."""
     with pytest.raises(wire.WireError, match=message):
         wire.index_request(bytes.fromhex(request_hex))
+
+
+STRUCT = b"\x0a\x01\xff"  # field 1, one byte: the entry of a Struct that is cut off
+REPLACED = {
+    "extra resources": (6, b"\x0a\x05\x0a\x03" + STRUCT),
+    "credentials": (7, b"\x0a\x03\x0a\x01\xff"),
+    "required resources": (8, b"\x0a\x05\x0a\x03" + STRUCT),
+    "required schemas": (9, b"\x0a\x03" + STRUCT),
+}
+
+
+@pytest.mark.parametrize(("number", "value"), REPLACED.values(), ids=REPLACED)
+def test_a_replaced_entry_of_a_map_is_checked_whole(number: int, value: bytes) -> None:
+    """Protobuf refuses a fault in an entry, although a later one has the same key."""
+    broken, whole = (
+        bytes([number << 3 | 2, len(entry)]) + entry
+        for entry in (b"\x12" + bytes([len(value)]) + value, b"\x0a\x00\x12\x00")
+    )
+    with pytest.raises(DecodeError):
+        pb.RunFunctionRequest.FromString(broken + whole)
+    with pytest.raises(wire.WireError):
+        wire.index_request(broken + whole)
+
+
+def test_a_replaced_resource_of_a_state_is_checked_whole() -> None:
+    """The same for observed and desired resources."""
+    entries = wire.splice_state(b"", None, {"": wire.encode_resource(STRUCT, {}, 0)}, set())
+    entries += wire.splice_state(b"", None, {"": wire.encode_resource(b"", {}, 0)}, set())
+    request = b"\x12" + bytes([len(entries)]) + entries
+    with pytest.raises(DecodeError):
+        pb.RunFunctionRequest.FromString(request)
+    with pytest.raises(wire.WireError):
+        wire.index_request(request)
 
 
 def test_the_least_response_is_its_meta() -> None:

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import json
+import subprocess
 import tarfile
 from typing import TYPE_CHECKING
 
@@ -161,10 +162,12 @@ def test_an_oci_layout_is_an_image_too(tmp_path: Path) -> None:
     for name, data in oci_layout().items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_bytes(data)
+    whole = tmp_path / "whole.tar"
+    subprocess.run(["tar", "--create", "--file", whole, "--directory", directory, "."], check=True)
     docker = save(tmp_path / "docker.tar", image())
     digests = {
         packed(package, crds, tmp_path / "x.xpkg", runtime).digest
-        for runtime in (archive, directory, docker)
+        for runtime in (archive, directory, whole, docker)
     }
     assert len(digests) == 1
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
 from function_script.errors import InputError
 from function_script.tools import xpkg
-from function_script.tools.xpkg import archives, images, references
+from function_script.tools.xpkg import images, references
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,10 +28,11 @@ ADDRESSES = [
 
 
 @pytest.mark.parametrize(("text", "address", "version"), ADDRESSES)
-def test_only_this_machine_is_spoken_to_in_plain(text: str, address: str, version: str) -> None:
+def test_only_this_machine_may_be_spoken_to_in_plain(text: str, address: str, version: str) -> None:
     """Every other registry is reached by HTTPS."""
     found = references.parse(text)
-    assert (found.address, found.version) == (address, version)
+    assert (found.api_host, found.version) == (urlsplit(address).netloc, version)
+    assert found.is_loopback == address.startswith("http:")
 
 
 @pytest.mark.parametrize(
@@ -49,8 +51,7 @@ def test_credentials_of_docker_hub_have_their_own_name() -> None:
 
 def test_an_image_that_is_no_package_is_not_pushed(tmp_path: Path) -> None:
     """Crossplane would not find package.yaml in it."""
-    layer = images.Layer(data=archives.gzip_stored(b""), diff_id=images.sha256(b""))
-    image = images.Image(config=images.EMPTY.config, layers=(layer,))
+    image = images.with_layer(images.EMPTY, b"", "other")
     (tmp_path / "image.tar").write_bytes(images.to_docker_archive(image))
     with pytest.raises(InputError, match="an image that is no package"):
         xpkg.push("localhost:1/a:v1", [tmp_path / "image.tar"])

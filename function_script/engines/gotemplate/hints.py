@@ -83,7 +83,7 @@ def of_function(name: str, functions: Iterable[str]) -> str | None:
 def of_run(text: str, templates: Iterable[str]) -> str | None:
     """For what stopped a run; ``templates`` are the names of those that are defined."""
     if unknown := _NOT_A_TEMPLATE.search(text):
-        name = unknown[1] or unknown[2]
+        name = next(group for group in unknown.groups() if group is not None)
         return meant(name, templates) or f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}'
     return next((hint for pattern, hint in _RUN if re.fullmatch(pattern, text, re.DOTALL)), None)
 

@@ -55,20 +55,30 @@ class Pattern(Protocol):
         """All matches that do not overlap, from left to right."""
 
 
+class TooLargeError(ValueError):
+    """The pattern needs more memory than it may have."""
+
+
 @lru_cache(maxsize=_CACHED_PATTERNS)
 def compiled(pattern: str) -> Pattern:
     """The pattern, ready to search with; raises ValueError."""
     if len(pattern) > MAX_PATTERN_CHARACTERS:
         raise ValueError(f"pattern: more than {MAX_PATTERN_CHARACTERS:,} characters")
+    return compile_within(pattern, _MAX_PATTERN_BYTES)
+
+
+def compile_within(pattern: str, max_bytes: int) -> Pattern:
+    """Compile a pattern of any length; raises TooLargeError, and ValueError for an invalid one."""
     options = re2.Options()
-    options.max_mem = _MAX_PATTERN_BYTES
+    options.max_mem = max_bytes
     options.log_errors = False
     try:
         return cast("Pattern", re2.compile(pattern, options))
     except re2.error as error:
         cause = error.args[0] if error.args else b""
         text = cause.decode("utf-8", "replace") if isinstance(cause, bytes) else str(cause)
-        raise ValueError(f"pattern: {text}") from error
+        kind = TooLargeError if "too large" in text else ValueError
+        raise kind(f"pattern: {text}") from error
 
 
 def regex_match(text: str, pattern: str) -> bool:

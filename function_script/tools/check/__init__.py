@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.tools import positions, sources, step_inputs
-from function_script.tools.check import composed, dependencies, paths, rules
+from function_script.tools.check import composed, dependencies, paths, rules, templates
 from function_script.tools.check.definitions import Definitions, load
 from function_script.tools.check.findings import Finding, Report
 from function_script.tools.check.reporters import render_json, render_text
@@ -66,6 +66,9 @@ def check(
             steps += len(found)
             schemas = _Schemas(xr=definitions.find_xr(document, documents), known=definitions)
             findings += _check_document(found, directory, schemas)
+            if found:
+                problems = templates.find_dropped(document)
+                findings += [_finding(rules.TEMPLATE, problem) for problem in problems]
     if not (steps or findings):
         raise InputError.of(f"cannot check {', '.join(arguments)}: no step there is one of ours")
     return Report(findings=tuple(findings), files=files, steps=steps)

@@ -171,9 +171,15 @@ INPUT: Final = Rule(
     severity="error",
     means="The input is not what its kind allows: an unknown field, a value of a wrong type.",
 )
+TEMPLATE: Final = Rule(
+    name="template-metadata",
+    severity="error",
+    means="Metadata of an `operationTemplate`, which no cluster keeps.",
+)
 RULES: Final = (
     YAML,
     INPUT,
+    TEMPLATE,
     Rule(
         name="unseen-program",
         severity="warning",

@@ -22,6 +22,7 @@ from function_script.engines import ENGINES
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
+from function_script.tools import bounded
 from function_script.tools.playground import folders
 from function_script.tools.playground.workbench import Workbench
 
@@ -131,6 +132,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     playground: Playground
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print nothing: a connection that breaks concerns its browser alone."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     """One connection."""
@@ -143,7 +147,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:  # the protocol of BaseHTTPRequestHandler
         """The page's own files."""
-        place = urlsplit(self.path)
+        try:
+            place = urlsplit(self.path)
+        except ValueError:
+            self._refuse(HTTPStatus.BAD_REQUEST, "the address cannot be read")
+            return
         token = parse_qs(place.query).get("token", [""])[0]
         if not self._is_local():
             self._refuse(HTTPStatus.FORBIDDEN, "not for other hosts")
@@ -173,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN, "open the address that the command printed")
             return
         try:
-            query = json.loads(body)
+            query = bounded.read_json(body)
         except ValueError:
             query = None
         if not isinstance(query, dict):
@@ -190,6 +198,10 @@ class _Handler(BaseHTTPRequestHandler):
         except FatalError as error:
             self._refuse(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
             return
+        except Exception as error:  # noqa: BLE001 - the page shows a bug, whatever it is
+            text = f"bug: {type(error).__name__}: {error}: please report it"
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, text)
+            return
         if found is None:
             self._refuse(HTTPStatus.NOT_FOUND, "there is no such thing")
         else:
@@ -205,9 +217,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(HTTPStatus.SEE_OTHER)
         self.send_header("Location", "/")
         if session is not None:
-            self.send_header("Set-Cookie", f"{_COOKIE}={session}; HttpOnly; SameSite=Strict")
+            self.send_header("Set-Cookie", f"{self._cookie}={session}; HttpOnly; SameSite=Strict")
         self.send_header("Content-Length", "0")
         self.end_headers()
+
+    @property
+    def _cookie(self) -> str:
+        """The cookie's name: browsers send cookies of one port to all ports of a host."""
+        return f"{_COOKIE}-{self.server.server_address[1]}"
 
     def _is_local(self) -> bool:
         """Whether the page was asked for by our own name: others' names may lead here, too."""
@@ -220,12 +237,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _is_known(self) -> bool:
         for part in self.headers.get("Cookie", "").split(";"):
             name, _, value = part.strip().partition("=")
-            if name == _COOKIE and self.server.playground.knows(value):
+            if name == self._cookie and self.server.playground.knows(value):
                 return True
         return False
 
     def _refuse(self, status: HTTPStatus, text: str) -> None:
-        self._send(status, "text/plain; charset=utf-8", f"{text}\n".encode())
+        self._send(status, "text/plain; charset=utf-8", f"{text}\n".encode("utf-8", "replace"))
 
     def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
         self.send_response(status)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _PROGRAMS: Final = "programs"
 _TIMEOUT_SECONDS: Final = 20.0
 _MILLISECONDS: Final = 1000
+_MAX_NAME_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,13 +108,18 @@ class Workbench:
         self._root.mkdir()
         for name, text in files.items():
             path = PurePosixPath(name)
-            if path.parts[0] != _PROGRAMS:
+            if path.parts[:1] != (_PROGRAMS,):
                 continue
             if ".." in path.parts:
                 raise InputError.of(f'cannot use "{name}": it leads out of its folder')
             target = self._root.joinpath(*path.parts[1:])
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text, encoding="utf-8")
+            except (OSError, ValueError) as error:
+                cause = getattr(error, "strerror", None) or str(error)
+                shown = f"{name[:_MAX_NAME_SHOWN]!r}"
+                raise InputError.of(f"cannot write the program {shown}: {cause.lower()}") from error
 
     def _problem(self, problem: Diagnostic) -> Object:
         """A diagnostic for the page, places in the page's files."""

@@ -5,14 +5,11 @@ Called once. A directory in place of the XR is an example: its files have fixed 
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from function_script import documents
-from function_script.errors import DocumentError, InputError
-from function_script.limits import Limits
-from function_script.tools import sandboxes, sources
+from function_script.errors import DocumentError, InputError, LimitError
+from function_script.tools import bounded, sandboxes, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
     from function_script.documents import Document
     from function_script.values import Object, Value
 
-# An author's own files; these only stop what no machine could hold.
-_LIMITS: Final = Limits(documents=100_000, nodes=5_000_000, depth=200)
 _SUFFIXES: Final = {".yaml", ".yml"}
 
 
@@ -143,14 +138,14 @@ def _read(path: Path) -> str:
 
 def _parse_value(text: str, what: str) -> Value:
     try:
-        return documents.read_value(text, limits=_LIMITS)
-    except DocumentError as error:
+        return bounded.read_value(text)
+    except (DocumentError, LimitError) as error:
         raise InputError.of(f"cannot load context from {what}: {error}") from error
 
 
 def _load_json(path: Path) -> Object:
     try:
-        found: Value = json.loads(_read(path))
+        found = bounded.read_json(_read(path))
     except ValueError as error:
         raise InputError.of(f'cannot load a schema from "{path}": {error}') from error
     if not isinstance(found, dict):

@@ -5,26 +5,37 @@ Called by `init`, which writes them, and by the playground. Their files are real
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from function_script import release
 from function_script.errors import InputError
+from function_script.tools.starters.origins import Origins, parse_package
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
 
-def load(language: str) -> dict[str, str]:
-    """The texts of a starter by their path in the project; ``language`` is one of ENGINES."""
+def load(language: str, origins: Origins | None = None) -> dict[str, str]:
+    """Return the texts of a starter by their path in the project; ``language`` is one of ENGINES.
+
+    Without ``origins`` they name the package of the release.
+    """
     root = resources.files(__package__)
     texts = {**_texts(root / language), **_texts(root / "common")}
-    return dict(sorted(texts.items()))
+    substitutions = (origins or Origins(package=parse_package(release.REFERENCE))).substitutions
+    words = re.compile(rf"\b(?:{'|'.join(substitutions)})\b")
+    return {
+        name: words.sub(lambda match: substitutions[match[0]], text)
+        for name, text in sorted(texts.items())
+    }
 
 
-def write(language: str, directory: Path) -> list[Path]:
+def write(language: str, directory: Path, origins: Origins | None = None) -> list[Path]:
     """Write a starter into ``directory``; the files. Raises InputError rather than overwrite."""
-    texts = load(language)
+    texts = load(language, origins)
     paths = [directory / name for name in texts]
     there = [path for path in paths if path.exists()]
     if there:

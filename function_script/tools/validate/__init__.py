@@ -20,6 +20,7 @@ from function_script.tools.validate import (
     steps,
 )
 from function_script.tools.validate.catalog import Catalog
+from function_script.tools.validate.evaluator import Evaluator
 from function_script.tools.validate.findings import (
     Problem,
     Report,
@@ -84,7 +85,12 @@ def check_documents(
     """The report on ``documents``; ``notes`` come before its own."""
     for document in documents:
         definitions.check_kind(document)
-    results = [result for document in documents for result in check_document(document, catalog)]
+    with Evaluator() as evaluator:
+        results = [
+            result
+            for document in documents
+            for result in _check_document(document, catalog, evaluator)
+        ]
     return Report(results=tuple(results), notes=(*notes, *_limits(documents, catalog)))
 
 
@@ -105,38 +111,40 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def check_document(document: Document, catalog: Catalog) -> Iterator[Result]:
+def _check_document(document: Document, catalog: Catalog, evaluator: Evaluator) -> Iterator[Result]:
     """The results of one resource: before its own those of its steps' inputs."""
     for found in step_inputs.find(document):
-        yield _check_input(found, catalog)
-    yield _check_resource(document.value, catalog)
+        yield _check_input(found, catalog, evaluator)
+    yield _check_resource(document.value, catalog, evaluator)
 
 
-def _check_input(found: step_inputs.StepInput, catalog: Catalog) -> Result:
+def _check_input(found: step_inputs.StepInput, catalog: Catalog, evaluator: Evaluator) -> Result:
     """An input is called by its step's name: most have none of their own."""
     name = _name(found.value) or found.step
     if not step_inputs.is_ours(found.value):
-        return _check_resource(found.value, catalog, name)
+        return _check_resource(found.value, catalog, evaluator, name)
     schema = catalog.find(*objects.api_version_and_kind(found.value)) or {}
     value = _with_defaults(found.value, schema)
     # Nothing in a cluster looks at inputs, and a null is absent to the function.
     schemas.drop_nulls(value, schema)
-    problems = _schema_problems(value, schema)
+    problems, unevaluated = _schema_problems(value, schema)
     told = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.
     problems += [problem for problem in steps.problems(found) if problem.field not in told]
-    return _result(found.value, name, problems)
+    return _result(found.value, name, problems, unevaluated)
 
 
-def _check_resource(manifest: Object, catalog: Catalog, name: str = "") -> Result:
+def _check_resource(
+    manifest: Object, catalog: Catalog, evaluator: Evaluator, name: str = ""
+) -> Result:
     name = name or _name(manifest)
     schema = catalog.find(*objects.api_version_and_kind(manifest))
     if schema is None:
         return _result(manifest, name, builtin.problems(manifest))
     value = _with_defaults(manifest, schema)
-    problems = _schema_problems(value, schema)
-    broken, unevaluated = rules.check(value, schema)
-    return _result(manifest, name, [*problems, *broken], unevaluated)
+    problems, patterns = _schema_problems(value, schema)
+    broken, unevaluated = rules.check(value, schema, evaluator)
+    return _result(manifest, name, [*problems, *broken], [*patterns, *unevaluated])
 
 
 def _with_defaults(manifest: Object, schema: Object) -> Object:
@@ -145,12 +153,12 @@ def _with_defaults(manifest: Object, schema: Object) -> Object:
     return value
 
 
-def _schema_problems(value: Object, schema: Object) -> list[Problem]:
-    problems = openapi.problems(value, schema)
+def _schema_problems(value: Object, schema: Object) -> tuple[list[Problem], list[Unevaluated]]:
+    problems, unevaluated = openapi.check(value, schema)
     for path, name in sorted(schemas.unknown_fields(value, schema)):
         text = f'{path}: Invalid value: "{name}": unknown field: "{name}"'
         problems.append(Problem(type="unknownField", field=path, message=text, value=name))
-    return problems
+    return problems, unevaluated
 
 
 def _result(
@@ -161,7 +169,8 @@ def _result(
 ) -> Result:
     """The result for a resource; ``problems`` None means that there is no schema."""
     api_version, kind = objects.api_version_and_kind(manifest)
-    found: Status = "invalid" if problems else "valid"
+    found: Status = "notEvaluated" if unevaluated else "valid"
+    found = "invalid" if problems else found
     return Result(
         api_version=api_version,
         kind=kind,

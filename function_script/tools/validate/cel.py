@@ -1,6 +1,6 @@
 """CEL for Kubernetes on top of cel-python: its values, its names, and some of its functions.
 
-Imported only when there is a rule to evaluate.
+Imported by the process that evaluates rules, and by no other.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from celpy.evaluation import CELEvalError, base_functions
 
 from function_script.tools import schemas
 from function_script.tools.validate.cel_functions import FUNCTIONS
+from function_script.tools.validate.evaluator import RuleError, UnsupportedError
 
 if TYPE_CHECKING:
     import lark
@@ -40,14 +41,6 @@ _RESERVED: Final = frozenset(
 _CALLS: Final = ("ident_arg", "dot_ident_arg", "member_dot_arg")
 _MACROS: Final = ("has", "all", "exists", "exists_one", "map", "filter", "dyn")
 _MISSING: Final = "no such member in mapping: "
-
-
-class RuleError(Exception):
-    """The rule failed in itself, as for a field that is not there: the object is invalid."""
-
-
-class UnsupportedError(Exception):
-    """The rule uses what this evaluator does not have."""
 
 
 def evaluate(expression: str, value: Value, schema: Object) -> bool | str:

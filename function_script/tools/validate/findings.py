@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 # `program` is ours: a step's program that does not compile. The others are the official CLI's.
 ErrorType: TypeAlias = Literal["schema", "cel", "unknownField", "program"]
-Status: TypeAlias = Literal["valid", "invalid", "missingSchema"]
+Status: TypeAlias = Literal["valid", "invalid", "missingSchema", "notEvaluated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +25,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unevaluated:
-    """A rule that was not evaluated, and why."""
+    """A rule or a pattern that was not evaluated, and why."""
 
     field: str
     rule: str
     reason: str
+    type: Literal["cel", "pattern"] = "cel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,6 @@ class Report:
         return sum(result.status == status for result in self.results)
 
     def is_success(self, *, error_on_missing_schemas: bool = False) -> bool:
-        """Whether nothing is invalid and, if that matters, no schema was missing."""
-        missing = self.count("missingSchema") if error_on_missing_schemas else 0
-        return not self.count("invalid") and not missing
+        """Whether nothing is invalid and, if that matters, nothing was left unchecked."""
+        unchecked = self.count("missingSchema") + self.count("notEvaluated")
+        return not self.count("invalid") and not (error_on_missing_schemas and unchecked)

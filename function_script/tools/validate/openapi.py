@@ -7,12 +7,11 @@ Kubernetes API server, which differ from JSON Schema in types, null, patterns an
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.library import regex
 from function_script.tools import schemas
-from function_script.tools.validate import formats, wording
+from function_script.tools.validate import formats, patterns, wording
+from function_script.tools.validate.findings import Unevaluated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,7 +30,14 @@ def problems(value: Object, schema: Object) -> list[Problem]:
 
     A keyword of the schema that is of a wrong type counts as absent.
     """
-    return _validate(_Place(value, schema, "")).problems
+    return check(value, schema)[0]
+
+
+def check(value: Object, schema: Object) -> tuple[list[Problem], list[Unevaluated]]:
+    """The problems, and the patterns that were not evaluated."""
+    unevaluated: list[Unevaluated] = []
+    found = _validate(_Place(value, schema, "", unevaluated)).problems
+    return found, unevaluated
 
 
 class _Outcome:
@@ -50,10 +56,13 @@ class _Outcome:
 class _Place:
     """A value, its schema, and its path, which is empty for the object itself."""
 
-    def __init__(self, value: Value, schema: Object, path: str) -> None:
+    def __init__(
+        self, value: Value, schema: Object, path: str, unevaluated: list[Unevaluated]
+    ) -> None:
         self.value = value
         self.schema = schema
         self.path = path
+        self.unevaluated = unevaluated
 
     def types(self) -> list[str]:
         """The types that the schema allows; none: any."""
@@ -76,14 +85,14 @@ class _Place:
         """The same value with each of the schemas in the list behind ``keyword``."""
         found = self.schema.get(keyword)
         return [
-            _Place(self.value, schema, self.path)
+            _Place(self.value, schema, self.path, self.unevaluated)
             for schema in (found if isinstance(found, list) else ())
             if isinstance(schema, dict)
         ]
 
     def child(self, key: str | int, value: Value, schema: Object) -> _Place:
         """A field or an item of this value."""
-        return _Place(value, schema, schemas.at(self.path, key))
+        return _Place(value, schema, schemas.at(self.path, key), self.unevaluated)
 
 
 def _validate(place: _Place) -> _Outcome:
@@ -148,8 +157,10 @@ def _check_alternatives(place: _Place) -> _Outcome:
     outcome.add(_check_all_of(place))
     banned = place.schema.get("not")
     if isinstance(banned, dict):
-        inner = _validate(_Place(place.value, banned, place.path))
-        if not inner.problems:
+        before = len(place.unevaluated)
+        inner = _validate(_Place(place.value, banned, place.path, place.unevaluated))
+        # A pattern that was not evaluated counts as matching, which would break `not`.
+        if not inner.problems and len(place.unevaluated) == before:
             text = f'"{place.path}" must not validate the schema (not)'
             outcome.add(_Outcome([wording.whole(text)]))
     return outcome
@@ -165,8 +176,11 @@ def _check_any_of(place: _Place) -> _Outcome:
 
 
 def _check_one_of(place: _Place) -> _Outcome:
+    before = len(place.unevaluated)
     outcomes = [_validate(alternative) for alternative in place.alternatives("oneOf")]
     fitting = [outcome for outcome in outcomes if not outcome.problems]
+    if len(place.unevaluated) > before:
+        return _Outcome()
     if len(fitting) == 1 or not outcomes:
         return fitting[0] if fitting else _Outcome()
     count = f"Found {len(fitting)} valid alternatives" if fitting else "Found none valid"
@@ -209,19 +223,22 @@ def _check_text(place: _Place, text: str) -> _Outcome:
     if shortest is not None and len(text) < shortest:
         fault = f"should be at least {int(shortest)} chars long"
         return _Outcome([wording.invalid(path, text, fault)])
-    if isinstance(pattern, str) and pattern and (fault := _mismatch(pattern, text)):
+    if isinstance(pattern, str) and pattern and (fault := _mismatch(pattern, text, place)):
         return _Outcome([wording.invalid(path, text, f"should match '{fault}'")])
     return _Outcome()
 
 
-def _mismatch(pattern: str, text: str) -> str:
+def _mismatch(pattern: str, text: str, place: _Place) -> str:
     """The pattern when ``text`` does not match it, with what is wrong with the pattern itself."""
-    is_long = len(pattern) > regex.MAX_PATTERN_CHARACTERS
     try:
-        found = re.search(pattern, text) if is_long else regex.compiled(pattern).search(text)
-    except (ValueError, re.error) as error:
+        return "" if patterns.is_match(pattern, text) else pattern
+    except ValueError as error:
         return f"{pattern}, but pattern is invalid: {error}"
-    return "" if found else pattern
+    except patterns.NotEvaluatedError as error:
+        fault = Unevaluated(field=place.path, rule=pattern, reason=str(error), type="pattern")
+        if fault not in place.unevaluated:
+            place.unevaluated.append(fault)
+        return ""
 
 
 def _check_format(place: _Place, text: str) -> _Outcome:

@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents
+from function_script.diagnostics import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from function_script.tools.validate.findings import Problem, Report, Result
     from function_script.values import Object, Value
 
+_NOT_EVALUATED: Final = {"cel": "CEL rule", "pattern": "pattern"}
+_MAX_RULE_SHOWN: Final = 500
 _ERRORS: Final = {"cel": "CEL validation error", "program": "program error"}
 
 
@@ -31,7 +34,8 @@ def render_text(report: Report, *, skip_success_results: bool = False) -> str:
         f"Total {len(report.results)} resources: {report.count('missingSchema')} missing schemas, "
         f"{report.count('valid')} success cases, {report.count('invalid')} failure cases"
     )
-    return "\n".join([*lines, total])
+    skipped = report.count("notEvaluated")
+    return "\n".join([*lines, f"{total}, {skipped} not evaluated" if skipped else total])
 
 
 def render_json(report: Report) -> str:
@@ -46,12 +50,14 @@ def render_yaml(report: Report) -> str:
 
 def to_object(report: Report) -> Object:
     """The report as plain data."""
+    skipped = report.count("notEvaluated")
     return {
         "summary": {
             "total": len(report.results),
             "valid": report.count("valid"),
             "invalid": report.count("invalid"),
             "missingSchemas": report.count("missingSchema"),
+            **({"notEvaluated": skipped} if skipped else {}),
         },
         "resources": [_resource(result) for result in report.results],
     }
@@ -66,8 +72,9 @@ def _lines(result: Result) -> Iterator[str]:
         yield f"[x] {error} {gvk}, {result.name} : {problem.message}"
     for rule in result.unevaluated:
         where = f"{rule.field}: " if rule.field else ""
-        text = " ".join(rule.rule.split())
-        yield f"[!] CEL rule not evaluated {gvk}, {result.name} : {where}{text} ({rule.reason})"
+        text = cut(" ".join(rule.rule.split()), _MAX_RULE_SHOWN)
+        what = _NOT_EVALUATED[rule.type]
+        yield f"[!] {what} not evaluated {gvk}, {result.name} : {where}{text} ({rule.reason})"
     if result.status == "valid":
         yield f"[✓] {gvk}, {result.name} validated successfully"
 

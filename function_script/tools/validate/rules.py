@@ -1,6 +1,6 @@
 """A CRD's x-kubernetes-validations: rules in CEL, evaluated as on creation of the object.
 
-The evaluator is an optional dependency (extra `cel`) that is imported when the first rule is met.
+The evaluator is an optional dependency (extra `cel`), and a process that the first rule starts.
 A rule that it cannot evaluate is reported as such; it never counts as passed or failed.
 """
 
@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.tools import schemas
 from function_script.tools.validate import wording
+from function_script.tools.validate.evaluator import RuleError, UnsupportedError
 from function_script.tools.validate.findings import Problem, Unevaluated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from function_script.tools.validate.evaluator import Evaluator
     from function_script.values import Object, Value
 
 RULES: Final = "x-kubernetes-validations"
@@ -46,12 +48,16 @@ class _Rule:
     reason: str
 
 
-def check(value: Value, schema: Object) -> tuple[list[Problem], list[Unevaluated]]:
+def check(
+    value: Value, schema: Object, evaluator: Evaluator
+) -> tuple[list[Problem], list[Unevaluated]]:
     """What ``value``'s rules refuse, and which of them could not be evaluated."""
     problems: list[Problem] = []
     unevaluated: list[Unevaluated] = []
     for rule in _rules(value, schema, ""):
-        found = _evaluate(rule) if is_available() else _not_evaluated(rule, _NOT_INSTALLED)
+        found = (
+            _evaluate(rule, evaluator) if is_available() else _not_evaluated(rule, _NOT_INSTALLED)
+        )
         if isinstance(found, Unevaluated):
             unevaluated.append(found)
         elif found is not None:
@@ -93,31 +99,27 @@ def _is_for_updates(item: Object) -> bool:
     return bool(_OLD_SELF.search(str(item.get("rule")))) and not item.get("optionalOldSelf")
 
 
-def _evaluate(rule: _Rule) -> Problem | Unevaluated | None:
+def _evaluate(rule: _Rule, evaluator: Evaluator) -> Problem | Unevaluated | None:
     """None when the rule holds."""
-    from function_script.tools.validate import cel  # noqa: PLC0415 - optional, and slow to import
-
     try:
-        found = cel.evaluate(rule.rule, rule.value, rule.schema)
-    except cel.RuleError as error:
+        found = evaluator.evaluate(rule.rule, rule.value, rule.schema)
+    except RuleError as error:
         return _unanswered(rule, str(error))
-    except cel.UnsupportedError as error:
+    except UnsupportedError as error:
         return _not_evaluated(rule, str(error))
     if isinstance(found, str):
         return _not_evaluated(rule, "it gives no boolean")
-    return None if found else _broken(rule, _message(rule))
+    return None if found else _broken(rule, _message(rule, evaluator))
 
 
-def _message(rule: _Rule) -> str:
+def _message(rule: _Rule, evaluator: Evaluator) -> str:
     """What the rule says of an object that breaks it."""
-    from function_script.tools.validate import cel  # noqa: PLC0415 - optional, and slow to import
-
     fallback = rule.message or f"failed rule: {rule.rule}"
     if not rule.message_expression:
         return fallback
     try:
-        found = cel.evaluate(rule.message_expression, rule.value, rule.schema)
-    except (cel.RuleError, cel.UnsupportedError):
+        found = evaluator.evaluate(rule.message_expression, rule.value, rule.schema)
+    except (RuleError, UnsupportedError):
         return fallback
     text = found.strip() if isinstance(found, str) else ""
     return fallback if not text or "\n" in text else text

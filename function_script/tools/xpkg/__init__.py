@@ -17,6 +17,7 @@ from function_script.tools.xpkg.inspecting import (
 from function_script.tools.xpkg.manifest import Contents
 from function_script.tools.xpkg.progress import Progress, Silent
 from function_script.tools.xpkg.pushing import push
+from function_script.tools.xpkg.registry import Trust
 
 __all__ = [
     "Built",
@@ -24,6 +25,7 @@ __all__ = [
     "Inspected",
     "Progress",
     "Silent",
+    "Trust",
     "build",
     "inspect",
     "push",

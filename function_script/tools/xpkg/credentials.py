@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass, field
@@ -17,14 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from function_script.errors import InputError
-from function_script.tools import manifests
+from function_script.tools import bounded, manifests
 
 if TYPE_CHECKING:
-    from function_script.values import Object, Value
+    from function_script.values import Object
 
 # What a helper gives as user when its secret is a token to be exchanged.
 _TOKEN_USER: Final = "<token>"  # noqa: S105 - a marker, not a secret
 _HELPER_SECONDS: Final = 60.0
+_HELPER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,20 +45,28 @@ class Credentials:
 
 def find(key: str) -> Credentials | None:
     """Docker's credentials for a registry; None when there are none. Raises InputError."""
-    directory = os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")
-    config = _read(Path(directory) / "config.json")
+    config = _read_config()
     helper = manifests.texts_at(config, "credHelpers").get(key)
     helper = helper or manifests.text_at(config, "credsStore")
     found = _ask(helper, key) if helper else None
     return found or _stored(manifests.object_at(config, "auths"), key)
 
 
-def _read(path: Path) -> Object:
+def _read_config() -> Object:
+    directory = os.environ.get("DOCKER_CONFIG")
     try:
-        found: Value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        path = (Path(directory) if directory else Path.home() / ".docker") / "config.json"
+    except RuntimeError:
+        # A user without a home directory, as in a container, has not logged in.
         return {}
-    except (OSError, ValueError) as error:
+    try:
+        found = bounded.read_json(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise InputError.of(f'cannot read credentials from "{path}": {cause}') from error
+    except ValueError as error:
         raise InputError.of(f'cannot read credentials from "{path}": {error}') from error
     return found if isinstance(found, dict) else {}
 
@@ -92,6 +101,10 @@ def _from_entry(entry: Object, name: str) -> Credentials:
 def _ask(helper: str, key: str) -> Credentials | None:
     """What a credential helper knows; it fails when it knows nothing."""
     name = f"docker-credential-{helper}"
+    if not _HELPER.fullmatch(helper):
+        raise InputError.of(
+            f'cannot get credentials for "{key}": {helper!r} is not the name of a credential helper'
+        )
     program = shutil.which(name)
     if program is None:
         raise InputError.of(
@@ -101,15 +114,16 @@ def _ask(helper: str, key: str) -> Credentials | None:
     try:
         done = subprocess.run(  # noqa: S603 - the program that the user's own configuration names
             [program, "get"],
-            input=key,
+            input=key.encode(),
             capture_output=True,
-            text=True,
             check=False,
             timeout=_HELPER_SECONDS,
         )
-        found = json.loads(done.stdout) if done.returncode == 0 else {}
+        found = bounded.read_json(done.stdout) if done.returncode == 0 else {}
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise InputError.of(f'cannot get credentials for "{key}" from "{name}"') from error
+    if not isinstance(found, dict):
+        raise InputError.of(f'cannot get credentials for "{key}" from "{name}": it gives no object')
     user, secret = (manifests.text_at(found, part) for part in ("Username", "Secret"))
     if user == _TOKEN_USER:
         return Credentials(identity_token=secret)

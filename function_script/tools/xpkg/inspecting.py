@@ -9,23 +9,21 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from function_script import documents, objects
+from function_script import objects
 from function_script.errors import InputError
-from function_script.limits import Limits
 from function_script.source import Source
-from function_script.tools import manifests
-from function_script.tools.xpkg import images, loading, manifest, references
+from function_script.tools import bounded, manifests
+from function_script.tools.xpkg import digests, images, loading, manifest, references
 from function_script.tools.xpkg.registry import Repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from function_script.tools.xpkg.images import Image
+    from function_script.tools.xpkg.registry import Trust
     from function_script.values import Object, Value
-
-_LIMITS: Final = Limits(documents=1_000_000, nodes=100_000_000, depth=200)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +60,11 @@ class Inspected:
     parts: tuple[_Part, ...]
 
 
-def inspect(place: str) -> Inspected:
+def inspect(place: str, trust: Trust | None = None) -> Inspected:
     """What is in a package file or in a package of a registry; raises InputError."""
     if Path(place).exists() or place.endswith(".xpkg"):
         return _inspect_file(Path(place))
-    return _inspect_reference(references.parse(place))
+    return _inspect_reference(references.parse(place), trust)
 
 
 def read_package(path: Path) -> str:
@@ -147,35 +145,41 @@ def _inspect_file(path: Path) -> Inspected:
         for image in found
     ]
     digest = parts[0].digest if len(parts) == 1 else images.sha256(images.index(found))
-    return _inspected(digest, {}, parts, _text(found[0], str(path)))
+    return _inspected(str(path), digest, {}, parts, _text(found[0], str(path)))
 
 
-def _inspect_reference(reference: references.Reference) -> Inspected:
-    repository = Repository(reference, "pull")
+def _inspect_reference(reference: references.Reference, trust: Trust | None) -> Inspected:
+    repository = Repository(reference, "pull", trust)
     data = repository.pull_manifest(reference.version)
-    top = json.loads(data)
-    entries = loading.platform_entries(top)
-    if entries:
-        texts = [repository.pull_manifest(manifests.text_at(entry, "digest")) for entry in entries]
-    else:
-        texts = [data]
-    parts = [_pull_part(repository, text) for text in texts]
-    first = _pull_package(repository, parts[0])
+    place = str(reference)
+    try:
+        top = loading.read_object(data)
+        entries = loading.platform_entries(top)
+        texts = [_pull_entry(repository, entry) for entry in entries] or [data]
+        parts = [_pull_part(repository, text) for text in texts]
+        first = _pull_package(repository, parts[0])
+    except ValueError as error:
+        raise InputError.of(f'cannot read package "{place}": {error}') from error
     annotations = manifests.object_at(top, "annotations")
-    return _inspected(images.sha256(data), annotations, parts, _text(first, str(reference)))
+    return _inspected(place, images.sha256(data), annotations, parts, _text(first, place))
+
+
+def _pull_entry(repository: Repository, entry: Object) -> bytes:
+    return repository.pull_manifest(digests.read(entry), digests.read_size(entry))
 
 
 def _pull_part(repository: Repository, text: bytes) -> _Part:
-    found: Object = json.loads(text)
-    config = repository.pull_blob(manifests.text_at(found, "config", "digest"))
-    return _Part(digest=images.sha256(text), manifest=found, config=json.loads(config))
+    found = loading.read_object(text)
+    if "manifests" in found:
+        raise ValueError("it has an index in an index")
+    config = repository.pull_blob(manifests.object_at(found, "config"), loading.MAX_JSON_BYTES)
+    return _Part(digest=images.sha256(text), manifest=found, config=loading.read_object(config))
 
 
 def _pull_package(repository: Repository, part: _Part) -> Image:
     """The image with the layer that holds package.yaml; with all when none says that it does."""
     base = [layer for layer in part.layers if manifest.BASE_LAYER in _marks(layer)]
-    digests = [manifests.text_at(layer, "digest") for layer in base or part.layers]
-    layers = [repository.pull_blob(digest) for digest in digests]
+    layers = [repository.pull_blob(layer) for layer in base or part.layers]
     return loading.read_image(json.dumps(part.config).encode(), layers)
 
 
@@ -184,15 +188,24 @@ def _marks(layer: Object) -> set[object]:
 
 
 def _text(image: Image, place: str) -> str:
-    found = loading.find_file(image, manifest.FILE_NAME)
-    if found is None:
+    try:
+        data = loading.find_file(image, manifest.FILE_NAME)
+        text = None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        cause = f"its {manifest.FILE_NAME} is not UTF-8 text"
+        raise InputError.of(f'cannot read package "{place}": {cause}') from error
+    except ValueError as error:
+        raise InputError.of(f'cannot read package "{place}": {error}') from error
+    if text is None:
         raise InputError.of(f'cannot read package "{place}": it holds no {manifest.FILE_NAME}')
-    return found.decode()
+    return text
 
 
-def _inspected(digest: str, annotations: Object, parts: list[_Part], text: str) -> Inspected:
-    source = Source(name=manifest.FILE_NAME, text=text)
-    found = [document.value for document in documents.read_source(source, limits=_LIMITS)]
+def _inspected(
+    place: str, digest: str, annotations: Object, parts: list[_Part], text: str
+) -> Inspected:
+    source = Source(name=f"{place}/{manifest.FILE_NAME}", text=text)
+    found = [document.value for document in bounded.read_documents(source)]
     return Inspected(
         digest=digest,
         meta=found[0] if found else {},

@@ -1,76 +1,63 @@
-"""Images from files: archives of `docker save`, packages, OCI layouts as directory or archive."""
+"""Images from files: archives of `docker save`, packages, OCI layouts as directory or archive.
+
+What an image says of its parts is checked: names, sizes and digests.
+"""
 
 from __future__ import annotations
 
 import gzip
-import json
+import re
 import tarfile
-import zlib
-from dataclasses import dataclass
-from io import BytesIO
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from function_script.errors import InputError
-from function_script.tools import manifests
-from function_script.tools.xpkg import archives
+from function_script.tools import bounded, manifests
+from function_script.tools.xpkg import archives, digests, expansion
+from function_script.tools.xpkg.expansion import MIB
 from function_script.tools.xpkg.images import Image, Layer, layer_kinds, sha256
+from function_script.tools.xpkg.layouts import open_layout
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from function_script.tools.xpkg.layouts import Layout
     from function_script.values import Object, Value
 
 _DOCKER_LISTING: Final = "manifest.json"
 _OCI_LISTING: Final = "index.json"
+# The hash in names such as blobs/sha256/…, …/layer.tar being an identifier and none.
+_HASH_IN_NAME: Final = re.compile(r"(?:blobs/sha256/|sha256:)?(?P<hash>[0-9a-f]{64})(?:\.json)?")
 
-
-class _UnreadableError(ValueError):
-    """The files are no image that can be used; the text says why."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Files:
-    """The files of an image, in a directory or in an archive."""
-
-    directory: Path | None = None
-    archive: tarfile.TarFile | None = None
-
-    def find(self, name: str) -> bytes | None:
-        if self.directory is not None:
-            path = self.directory / name
-            return path.read_bytes() if path.is_file() else None
-        try:
-            member = self.archive.extractfile(name) if self.archive is not None else None
-        except KeyError:
-            return None
-        return None if member is None else member.read()
-
-    def get(self, name: str) -> bytes:
-        found = self.find(name)
-        if found is None:
-            raise _UnreadableError(f'it has no file "{name}"')
-        return found
+MAX_JSON_BYTES: Final = 16 * MIB
+_MAX_BLOB_BYTES: Final = 16 << 30
+_MAX_LAYERS: Final = 256
+_MAX_IMAGES: Final = 64
+_MAX_NESTED_INDICES: Final = 4
+# A package's own layer is small; of an image without labels every layer is searched.
+_MAX_SEARCHED_BYTES: Final = 512 * MIB
+_MAX_FILE_BYTES: Final = 200 * MIB
 
 
 def load(path: Path) -> list[Image]:
     """The images in a file or a directory, one for each platform; raises InputError."""
     try:
-        if path.is_dir():
-            return _load(_Files(directory=path))
-        with tarfile.open(path) as archive:
-            return _load(_Files(archive=archive))
+        with open_layout(path) as layout:
+            return _load(layout)
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot read image "{path}": {cause}') from error
     except tarfile.TarError as error:
         raise InputError.of(f'cannot read image "{path}": it is no archive') from error
-    except (ValueError, zlib.error) as error:
+    except ValueError as error:
         raise InputError.of(f'cannot read image "{path}": {error}') from error
 
 
 def find_file(image: Image, name: str) -> bytes | None:
-    """A file of a package image: from its labelled layer, else from whichever has it."""
+    """A file of a package image: from its labelled layer, else from whichever has it.
+
+    Raises ValueError for a layer that cannot be read.
+    """
     kinds = layer_kinds(image)
     base = [layer for layer in image.layers if kinds.get(layer.digest) == "base"]
     for layer in base or reversed(image.layers):
@@ -80,80 +67,137 @@ def find_file(image: Image, name: str) -> bytes | None:
     return None
 
 
-def _load(files: _Files) -> list[Image]:
-    listing = files.find(_DOCKER_LISTING)
+def _load(layout: Layout) -> list[Image]:
+    listing = layout.find(_DOCKER_LISTING, MAX_JSON_BYTES)
     if listing is not None:
-        return [_load_docker(files, json.loads(listing))]
-    return _load_oci(files, _json(files.get(_OCI_LISTING)))
+        return [_load_docker(layout, bounded.read_json(listing))]
+    index = read_object(_get(layout, _OCI_LISTING, MAX_JSON_BYTES))
+    return [_load_manifest(layout, manifest) for manifest in _manifests(layout, index)]
 
 
-def _load_docker(files: _Files, listing: Value) -> Image:
+def _get(layout: Layout, name: str, max_bytes: int) -> bytes:
+    data = layout.find(name, max_bytes)
+    if data is None:
+        raise ValueError(f'it has no file "{name}"')
+    return data
+
+
+def _load_docker(layout: Layout, listing: Value) -> Image:
     if not isinstance(listing, list) or len(listing) != 1 or not isinstance(listing[0], dict):
-        raise _UnreadableError("it holds no image, or several")
+        raise ValueError("it holds no image, or several")
     names = listing[0].get("Layers")
-    config = files.get(manifests.text_at(listing[0], "Config"))
-    found = [files.get(str(name)) for name in (names if isinstance(names, list) else ())]
-    return read_image(config, found)
+    texts = [str(name) for name in (names if isinstance(names, list) else ())]
+    _check_count(texts)
+    config = _get(layout, manifests.text_at(listing[0], "Config"), MAX_JSON_BYTES)
+    _verify_name(config, manifests.text_at(listing[0], "Config"))
+    layers = {name: _get(layout, name, _MAX_BLOB_BYTES) for name in dict.fromkeys(texts)}
+    for name, data in layers.items():
+        _verify_name(data, name)
+    return _read_whole(config, [layers[name] for name in texts])
 
 
-def _load_oci(files: _Files, index: Object) -> list[Image]:
-    return [_load_manifest(files, manifest) for manifest in _descriptors(files, index)]
+def _verify_name(data: bytes, name: str) -> None:
+    """Check content against the hash in its file's name, if there is one."""
+    match = _HASH_IN_NAME.fullmatch(name.removesuffix(".tar.gz"))
+    if match is not None:
+        digests.verify(data, f"sha256:{match['hash']}")
 
 
-def _load_manifest(files: _Files, manifest: Object) -> Image:
-    config = files.get(_blob(manifests.object_at(manifest, "config")))
-    layers = [files.get(_blob(layer)) for layer in manifests.objects_at(manifest, "layers")]
-    return read_image(config, layers)
+def _load_manifest(layout: Layout, manifest: Object) -> Image:
+    descriptors = manifests.objects_at(manifest, "layers")
+    _check_count(descriptors)
+    config = _blob(layout, manifests.object_at(manifest, "config"), MAX_JSON_BYTES)
+    layers: dict[str, bytes] = {}
+    for descriptor in descriptors:
+        digest = digests.read(descriptor)
+        if digest not in layers:
+            layers[digest] = _blob(layout, descriptor, _MAX_BLOB_BYTES)
+    return _read_whole(config, [layers[digests.read(descriptor)] for descriptor in descriptors])
+
+
+def _blob(layout: Layout, descriptor: Object, max_bytes: int) -> bytes:
+    """The content that a descriptor names, with its size and its digest verified."""
+    digest, size = digests.read(descriptor), digests.read_size(descriptor)
+    limit = max_bytes if size is None else min(size, max_bytes)
+    data = _get(layout, f"blobs/{digest.replace(':', '/')}", limit)
+    digests.verify_descriptor(data, descriptor)
+    return data
+
+
+def _check_count(layers: list[str] | list[Object]) -> None:
+    if len(layers) > _MAX_LAYERS:
+        raise ValueError(f"it has {len(layers)} layers; Crossplane takes {_MAX_LAYERS}")
 
 
 def platform_entries(index: Object) -> list[Object]:
-    """What an index lists, attestations left out."""
+    """What an index lists, attestations left out; raises ValueError for too many."""
     found = manifests.objects_at(index, "manifests")
-    return [entry for entry in found if manifests.text_at(entry, "platform", "os") != "unknown"]
+    entries = [entry for entry in found if manifests.text_at(entry, "platform", "os") != "unknown"]
+    if len(entries) > _MAX_IMAGES:
+        raise ValueError(f"it lists {len(entries)} images; at most {_MAX_IMAGES} are read")
+    return entries
 
 
-def _descriptors(files: _Files, index: Object) -> list[Object]:
+def _manifests(layout: Layout, index: Object, depth: int = 0) -> list[Object]:
     """The manifests of all images in an index and the indices below."""
+    if depth > _MAX_NESTED_INDICES:
+        raise ValueError("it has too many indices inside one another")
     found: list[Object] = []
     for entry in platform_entries(index):
-        manifest = _json(files.get(_blob(entry)))
-        found += _descriptors(files, manifest) if "manifests" in manifest else [manifest]
+        manifest = read_object(_blob(layout, entry, MAX_JSON_BYTES))
+        found += _manifests(layout, manifest, depth + 1) if "manifests" in manifest else [manifest]
+        if len(found) > _MAX_IMAGES:
+            raise ValueError(f"it lists more than {_MAX_IMAGES} images")
     if not found:
-        raise _UnreadableError("it holds no image")
+        raise ValueError("it holds no image")
     return found
 
 
-def _blob(descriptor: Object) -> str:
-    algorithm, _, name = manifests.text_at(descriptor, "digest").partition(":")
-    return f"blobs/{algorithm}/{name}"
+def _read_whole(config: bytes, layers: list[bytes]) -> Image:
+    """The image; its layers have to be those that its config names."""
+    image = read_image(config, layers)
+    stated = manifests.object_at(image.config, "rootfs").get("diff_ids")
+    if isinstance(stated, list) and stated != [layer.diff_id for layer in image.layers]:
+        raise ValueError("its layers are not those that its config names in rootfs.diff_ids")
+    return image
 
 
 def read_image(config: bytes, layers: list[bytes]) -> Image:
     """The image of a config and layers as registries keep them; raises ValueError."""
-    return Image(config=_json(config), layers=tuple(_layer(data) for data in layers))
+    return Image(config=read_object(config), layers=tuple(_layer(data) for data in layers))
 
 
 def _layer(data: bytes) -> Layer:
     """Every layer must be gzip: beside one that is not, tools that push compress all anew."""
     if archives.is_zstd(data):
-        raise _UnreadableError("a layer is compressed with zstd: save the image with gzip layers")
+        raise ValueError("a layer is compressed with zstd: save the image with gzip layers")
     if archives.is_gzip(data):
-        return Layer(data=data, diff_id=sha256(gzip.decompress(data)))
+        return Layer(data=data, diff_id=expansion.expanded_digest(data))
     return Layer(data=archives.gzip_compressed(data), diff_id=sha256(data))
 
 
 def _find_in_layer(layer: Layer, name: str) -> bytes | None:
-    archive = gzip.decompress(layer.data)
-    with tarfile.open(fileobj=BytesIO(archive)) as members:
-        for member in members:
-            if PurePosixPath(member.name).name == name and member.isfile():
-                file = members.extractfile(member)
-                return None if file is None else file.read()
+    reader = cast("IO[bytes]", expansion.gunzip(layer.data, _MAX_SEARCHED_BYTES))
+    try:
+        with tarfile.open(fileobj=reader, mode="r|") as members:
+            for member in members:
+                if PurePosixPath(member.name).name == name and member.isfile():
+                    return _read_member(members, member)
+    except (tarfile.TarError, gzip.BadGzipFile) as error:
+        raise ValueError(f"its layer {layer.digest} is no archive") from error
     return None
 
 
-def _json(data: bytes) -> Object:
-    found: Value = json.loads(data)
+def _read_member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes | None:
+    if member.issparse() or member.size > _MAX_FILE_BYTES:
+        raise ValueError(f'its file "{member.name}" has more than {_MAX_FILE_BYTES:,} bytes')
+    file = archive.extractfile(member)
+    return None if file is None else file.read()
+
+
+def read_object(data: bytes) -> Object:
+    """One JSON object; raises ValueError."""
+    found = bounded.read_json(data)
     if not isinstance(found, dict):
-        raise _UnreadableError("a part of it is no object")
+        raise ValueError("a part of it is no object")  # noqa: TRY004 - a problem of the image
     return found

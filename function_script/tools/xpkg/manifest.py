@@ -13,12 +13,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from function_script import documents, objects
+from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.limits import Limits
-from function_script.source import Source
-from function_script.tools import manifests
+from function_script.tools import manifests, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +31,6 @@ EXAMPLES_NAME: Final = ".up/examples.yaml"
 EXAMPLES_LAYER: Final = "upbound"
 
 _SUFFIXES: Final = {".yaml", ".yml"}
-_LIMITS: Final = Limits(documents=100_000, nodes=10_000_000, depth=200)
 _META_GROUP: Final = "meta.pkg.crossplane.io"
 _META: Final = {
     (f"{_META_GROUP}/v1", "Function"),
@@ -149,8 +146,7 @@ def _is_ignored(below: Path, patterns: tuple[str, ...]) -> bool:
 def _read(path: Path) -> list[Document]:
     if path.suffix not in _SUFFIXES or not path.is_file():
         return []
-    source = Source(name=str(path), text=path.read_text(encoding="utf-8"))
-    return documents.read_source(source, limits=_LIMITS)
+    return sources.read(sources.load_file(path))
 
 
 def _gvk(document: Document) -> tuple[str, str]:

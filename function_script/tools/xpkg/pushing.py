@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
     from function_script.tools.xpkg.images import Image
     from function_script.tools.xpkg.progress import Progress
+    from function_script.tools.xpkg.registry import Trust
 
 
-def push(name: str, packages: Iterable[Path], progress: Progress | None = None) -> str:
+def push(
+    name: str,
+    packages: Iterable[Path],
+    progress: Progress | None = None,
+    trust: Trust | None = None,
+) -> str:
     """Push package files under the tag of ``name``; the digest the registry knows them by.
 
     ``progress`` gets a line for each layer, and how much of it is sent. Raises InputError.
@@ -29,7 +35,7 @@ def push(name: str, packages: Iterable[Path], progress: Progress | None = None) 
     found = [image for path in packages for image in loading.load(path)]
     _check_packages(found)
     check_platforms(found)
-    repository = Repository(reference, "pull,push")
+    repository = Repository(reference, "pull,push", trust, progress)
     for image in found:
         _push_parts(image, repository, progress or Silent())
     if len(found) == 1:

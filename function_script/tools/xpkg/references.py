@@ -27,28 +27,50 @@ class Reference:
     version: str
 
     def __str__(self) -> str:
-        joint = "@" if ":" in self.version else ":"
-        return f"{self.host}/{self.repository}{joint}{self.version}"
+        return f"{self.name}{'@' if self.is_pinned else ':'}{self.version}"
 
     @property
-    def address(self) -> str:
-        """Where the registry's API is: plain HTTP on this machine only."""
-        host = "registry-1.docker.io" if self.host in _DOCKER_HUB else self.host
-        return f"{'http' if self.is_loopback else 'https'}://{host}"
+    def name(self) -> str:
+        """Return the registry and the repository, without a version."""
+        return f"{self.host}/{self.repository}"
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the version is a digest."""
+        return ":" in self.version
+
+    @property
+    def api_host(self) -> str:
+        """The host of the registry's API."""
+        return "registry-1.docker.io" if self.host in _DOCKER_HUB else self.host
 
     @property
     def is_loopback(self) -> bool:
         """Whether the registry is on this machine."""
-        name = re.sub(r":\d+\Z", "", self.host).strip("[]")
-        try:
-            return ipaddress.ip_address(name).is_loopback
-        except ValueError:
-            return name == "localhost" or name.endswith(".localhost")
+        return is_loopback(self.host)
+
+    @property
+    def object_name(self) -> str:
+        """Return the name of the Function that Crossplane installs as another package's dependency.
+
+        The repository becomes a DNS label: separators become hyphens, other signs are dropped.
+        """
+        label = re.sub(r"[^a-z0-9-]", "", re.sub("[./:]", "-", self.repository[:63]))
+        return label.strip("-")
 
     @property
     def credentials_key(self) -> str:
         """By which name Docker keeps the registry's credentials."""
         return "https://index.docker.io/v1/" if self.host in _DOCKER_HUB else self.host
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host, perhaps with a port, is this machine."""
+    name = re.sub(r":\d+\Z", "", host).strip("[]").lower()
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
 
 
 def parse(text: str) -> Reference:

@@ -1,215 +1,216 @@
 """A repository in an OCI registry, over its HTTP API: blobs and manifests, up and down.
 
-Called by `push` and `inspect`. Knows nothing of packages. Retries nothing but what the registry
-refuses for want of credentials.
+Called by `push` and `inspect`. Knows nothing of packages. A token goes to the registry's own
+origin only; what is read is what its digest and its size say.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib import error as url_errors
+from typing import TYPE_CHECKING, Final
 from urllib import parse as urls
-from urllib import request as http
 
-from function_script import __version__
 from function_script.errors import InputError
-from function_script.tools import manifests
-from function_script.tools.xpkg import credentials
-from function_script.tools.xpkg.images import INDEX_TYPE, MANIFEST_TYPE, sha256
-from function_script.tools.xpkg.progress import Body
+from function_script.tools.xpkg import certificates, digests
+from function_script.tools.xpkg.images import INDEX_TYPE, MANIFEST_TYPE, sha256, size_text
+from function_script.tools.xpkg.loading import MAX_JSON_BYTES
+from function_script.tools.xpkg.progress import Silent
+from function_script.tools.xpkg.retrying import Retrying
+from function_script.tools.xpkg.tokens import Authorizer, RefusedError, reason
+from function_script.tools.xpkg.transport import (
+    Client,
+    HttpRequest,
+    HttpResponse,
+    NoAnswerError,
+    join,
+    origin,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from email.message import Message
+    from pathlib import Path
 
+    from function_script.tools.xpkg.progress import Body, Progress
     from function_script.tools.xpkg.references import Reference
-    from function_script.values import Object, Value
+    from function_script.values import Object
 
-_SECONDS: Final = 300.0
+# Of a blob whose size is not stated. Those that are fetched hold metadata.
+_MAX_BLOB_BYTES: Final = 256 << 20
+# As Go's server and nginx say it to a client without TLS.
+_TLS_EXPECTED: Final = (
+    b"HTTP request to an HTTPS server",
+    b"HTTP request was sent to HTTPS port",
+)
 _MANIFEST_TYPES: Final = (
     MANIFEST_TYPE,
     INDEX_TYPE,
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",
 )
-_CHALLENGE: Final = re.compile(r'(\w+)="([^"]*)"')
-
-
-class _Asked(NamedTuple):
-    method: str
-    url: str
-    data: bytes | Body | None = None
-    headers: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
-    status: int
-    headers: Message[str, str]  # finds names in any case
-    body: bytes
+class Trust:
+    """How to speak to a registry: without TLS, or with the authorities of a file as well."""
 
-    @property
-    def is_fine(self) -> bool:
-        return self.status < HTTPStatus.BAD_REQUEST
+    plain_http: bool = False
+    ca_file: Path | None = None
 
 
 class Repository:
-    """The repository of ``reference``; ``actions`` is ``pull`` or ``pull,push``."""
+    """The repository of ``reference``; ``actions`` is ``pull`` or ``pull,push``.
 
-    def __init__(self, reference: Reference, actions: str) -> None:
+    Raises InputError for whatever goes wrong. ``progress`` gets a line when something is tried
+    again.
+    """
+
+    def __init__(
+        self,
+        reference: Reference,
+        actions: str,
+        trust: Trust | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        trust = trust or Trust()
         self.reference = reference
-        self._base = f"{reference.address}/v2/{reference.repository}"
+        self._base = f"{_address(reference, trust)}/v2/{reference.repository}"
         self._actions = actions
-        self._authorization = ""
-        proxies = [http.ProxyHandler({})] if reference.is_loopback else []
-        self._opener = http.build_opener(*proxies)
+        context = certificates.context(trust.ca_file)
+        self._client = Client(context, uses_proxies=not reference.is_loopback)
+        self._authorizer = Authorizer(
+            reference, actions, self._client, is_plain_allowed=trust.plain_http
+        )
+        self._retrying = Retrying((progress or Silent()).line)
 
     def has_blob(self, digest: str) -> bool:
         """Whether the registry holds a blob already."""
-        return self._send(_Asked("HEAD", f"{self._base}/blobs/{digest}")).is_fine
+        return self._try(HttpRequest("HEAD", f"{self._base}/blobs/{digest}")).is_fine
 
     def push_blob(self, body: Body, digest: str) -> None:
-        """Upload a blob in one piece; raises InputError."""
-        begun = self._expect(_Asked("POST", f"{self._base}/blobs/uploads/", b""))
-        place = urls.urljoin(f"{self._base}/", begun.headers.get("Location", ""))
-        joint = "&" if urls.urlsplit(place).query else "?"
+        """Upload a blob in one piece."""
+        try:
+            # An upload that failed is begun anew: its address may be good for nothing.
+            response = self._retrying.run(lambda: self._upload(body, digest))
+        except NoAnswerError as failure:
+            raise self._failure(failure.text, hint=failure.hint) from failure
+        if response.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            raise self._failure(
+                f"HTTP 413: a layer of {size_text(body.size_bytes)} is too large for it",
+                hint="raise the limit of the registry, or of the proxy in front of it",
+            )
+        self._check_digest(self._checked(response), digest)
+
+    def push_manifest(self, data: bytes, media_type: str, version: str) -> None:
+        """Put a manifest under a tag or its digest."""
+        headers = {"Content-Type": media_type}
+        request = HttpRequest("PUT", f"{self._base}/manifests/{version}", data, headers)
+        self._check_digest(self._checked(self._try(request)), sha256(data))
+
+    def pull_manifest(self, version: str, size: int | None = None) -> bytes:
+        """The manifest of a tag or a digest, with ``size`` bytes if that is known."""
+        headers = {"Accept": ", ".join(_MANIFEST_TYPES)}
+        url = f"{self._base}/manifests/{version}"
+        request = HttpRequest("GET", url, headers=headers, max_bytes=MAX_JSON_BYTES)
+        response = self._checked(self._try(request))
+        if ":" in version:
+            self._verify(response.body, {"digest": version, "size": size})
+        else:
+            self._check_digest(response, sha256(response.body))
+        return response.body
+
+    def pull_blob(self, descriptor: Object, max_bytes: int = _MAX_BLOB_BYTES) -> bytes:
+        """The blob that a descriptor names, of its size and its digest."""
+        try:
+            digest, size = digests.read(descriptor), digests.read_size(descriptor)
+        except ValueError as error:
+            raise self._failure(str(error)) from error
+        if size is not None and size > max_bytes:
+            raise self._failure(f"{digest} has {size_text(size)}; {size_text(max_bytes)} are read")
+        limit = max_bytes if size is None else size
+        request = HttpRequest("GET", f"{self._base}/blobs/{digest}", max_bytes=limit)
+        data = self._checked(self._try(request)).body
+        self._verify(data, descriptor)
+        return data
+
+    def _upload(self, body: Body, digest: str) -> HttpResponse:
+        begun = self._send(HttpRequest("POST", f"{self._base}/blobs/uploads/", b""))
+        if not begun.is_fine:
+            return begun
+        place = begun.headers.get("Location", "")
+        url = join(f"{self._base}/", place)
+        if not place:
+            raise NoAnswerError("it names no address for an upload")
+        if origin(self._base)[0] == "https" and origin(url)[0] != "https":
+            raise NoAnswerError(
+                f"it names an address for uploads that is not HTTPS: {url!r}",
+                hint="a proxy in front of it has to pass X-Forwarded-Proto",
+            )
+        joint = "&" if urls.urlsplit(url).query else "?"
         headers = {
             "Content-Type": "application/octet-stream",
             "Content-Length": str(body.size_bytes),
         }
-        url = f"{place}{joint}digest={urls.quote(digest, safe='')}"
-        self._expect(_Asked("PUT", url, body, headers))
+        digest_text = urls.quote(digest, safe="")
+        return self._send(HttpRequest("PUT", f"{url}{joint}digest={digest_text}", body, headers))
 
-    def push_manifest(self, data: bytes, media_type: str, version: str) -> None:
-        """Put a manifest under a tag or its digest; raises InputError."""
-        headers = {"Content-Type": media_type}
-        self._expect(_Asked("PUT", f"{self._base}/manifests/{version}", data, headers))
+    def _try(self, request: HttpRequest) -> HttpResponse:
+        try:
+            return self._retrying.run(lambda: self._send(request))
+        except NoAnswerError as failure:
+            raise self._failure(failure.text, hint=failure.hint) from failure
 
-    def pull_manifest(self, version: str) -> bytes:
-        """The manifest of a tag or a digest; raises InputError."""
-        headers = {"Accept": ", ".join(_MANIFEST_TYPES)}
-        asked = _Asked("GET", f"{self._base}/manifests/{version}", headers=headers)
-        return self._expect(asked).body
+    def _send(self, request: HttpRequest) -> HttpResponse:
+        """Send with what is known of authorization; get it where the registry itself asks for it.
 
-    def pull_blob(self, digest: str) -> bytes:
-        """A blob, which is what its digest says; raises InputError."""
-        data = self._expect(_Asked("GET", f"{self._base}/blobs/{digest}")).body
-        if sha256(data) != digest:
-            raise self._failure(f"what it gave as {digest} is something else")
-        return data
+        Another origin, such as the storage that uploads go to, neither sees a token nor names the
+        service that credentials are sent to.
+        """
+        is_own = origin(request.url) == origin(self._base)
+        response = self._client.send(request, self._authorizer.header if is_own else "")
+        is_answered_here = origin(response.url) == origin(self._base)
+        if response.status != HTTPStatus.UNAUTHORIZED or not (is_own and is_answered_here):
+            return response
+        try:
+            is_new = self._authorizer.authorize(response)
+        except RefusedError as refused:
+            raise self._failure(refused.text, hint=refused.hint) from refused
+        return self._client.send(request, self._authorizer.header) if is_new else response
 
-    def _expect(self, asked: _Asked) -> _Answer:
-        answer = self._send(asked)
-        if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+    def _checked(self, response: HttpResponse) -> HttpResponse:
+        """The same answer when the request was done."""
+        if response.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             raise self._failure(
-                f"the registry refuses the credentials ({_reason(answer)})"
-                if self._authorization.startswith("Basic")
-                else f"the registry does not let us ({_reason(answer)})",
+                f"the registry refuses the credentials ({reason(response)})"
+                if self._authorizer.header.startswith("Basic")
+                else f"the registry does not let us ({reason(response)})",
                 hint=f"log in with an account that may do it: docker login {self.reference.host}",
             )
-        if not answer.is_fine:
-            raise self._failure(_reason(answer))
-        return answer
+        is_plain = self._base.startswith("http:")
+        if is_plain and any(words in response.body for words in _TLS_EXPECTED):
+            raise self._failure("the registry speaks TLS", hint="leave out --plain-http")
+        if not response.is_fine:
+            raise self._failure(reason(response))
+        return response
 
-    def _send(self, asked: _Asked) -> _Answer:
-        answer = self._call(asked)
-        challenge = answer.headers.get("WWW-Authenticate", "")
-        if answer.status == HTTPStatus.UNAUTHORIZED and self._authorize(challenge):
-            answer = self._call(asked)
-        return answer
+    def _check_digest(self, response: HttpResponse, digest: str) -> None:
+        stated = response.headers.get("Docker-Content-Digest", "")
+        if stated.startswith("sha256:") and stated != digest:
+            raise self._failure(f"it took {digest} for {stated}")
 
-    def _call(self, asked: _Asked) -> _Answer:
-        if isinstance(asked.data, Body):
-            asked.data.seek(0)
-        request = http.Request(  # noqa: S310 - http and https only, see `Reference.address`
-            asked.url, data=asked.data, method=asked.method, headers=dict(asked.headers)
-        )
-        request.add_header("User-Agent", f"function-script/{__version__}")
-        if self._authorization and _same_host(asked.url, self._base):
-            # Unredirected: storage that a registry sends us on to must not see it.
-            request.add_unredirected_header("Authorization", self._authorization)
-        return self._open(request)
-
-    def _open(self, request: http.Request) -> _Answer:
+    def _verify(self, data: bytes, descriptor: Object) -> None:
         try:
-            with self._opener.open(request, timeout=_SECONDS) as response:
-                return _Answer(
-                    status=response.status, headers=response.headers, body=response.read()
-                )
-        except url_errors.HTTPError as error:
-            with error:
-                return _Answer(status=error.code, headers=error.headers, body=error.read())
-        except (OSError, ValueError) as error:
-            cause = getattr(error, "reason", error)
-            text = getattr(cause, "strerror", None) or str(cause)
-            raise self._failure(text[:1].lower() + text[1:]) from error
-
-    def _authorize(self, challenge: str) -> bool:
-        """Get what the registry asks for; False when there is nothing new to try."""
-        known = credentials.find(self.reference.credentials_key)
-        scheme = challenge.partition(" ")[0].lower()
-        before = self._authorization
-        if scheme == "bearer":
-            self._authorization = self._token(dict(_CHALLENGE.findall(challenge)), known)
-        elif scheme == "basic" and known is not None:
-            self._authorization = known.basic
-        return self._authorization != before
-
-    def _token(self, challenge: Mapping[str, str], known: credentials.Credentials | None) -> str:
-        """A token of the service that the registry trusts, for everything we are going to do."""
-        realm = challenge.get("realm", "")
-        asked = {
-            "service": challenge.get("service", ""),
-            "scope": f"repository:{self.reference.repository}:{self._actions}",
-        }
-        if not realm.startswith("https://") and not self.reference.is_loopback:
-            raise self._failure(f'it names "{realm}" as its token service, which is not HTTPS')
-        if known is not None and known.identity_token:
-            grant = {"grant_type": "refresh_token", "refresh_token": known.identity_token}
-            form = urls.urlencode({**asked, **grant, "client_id": "function-script"}).encode()
-            request = http.Request(realm, data=form)  # noqa: S310 - see above
-        else:
-            request = http.Request(f"{realm}?{urls.urlencode(asked)}")  # noqa: S310 - see above
-            if known is not None:
-                request.add_unredirected_header("Authorization", known.basic)
-        answer = self._open(request)
-        if not answer.is_fine:
-            raise self._failure(
-                f"its token service refuses ({_reason(answer)})",
-                hint=f"log in again: docker login {self.reference.host}",
-            )
-        found = _read_object(answer.body)
-        token = manifests.text_at(found, "token") or manifests.text_at(found, "access_token")
-        return f"Bearer {token}"
+            digests.verify_descriptor(data, descriptor)
+        except ValueError as error:
+            raise self._failure(str(error)) from error
 
     def _failure(self, cause: str, *, hint: str | None = None) -> InputError:
         verb = "push to" if "push" in self._actions else "read"
         return InputError.of(f'cannot {verb} "{self.reference}": {cause}', hint=hint)
 
 
-def _same_host(url: str, base: str) -> bool:
-    return urls.urlsplit(url).netloc == urls.urlsplit(base).netloc
-
-
-def _reason(answer: _Answer) -> str:
-    """What the registry says itself, or the name of the status."""
-    problems = manifests.objects_at(_read_object(answer.body), "errors")
-    texts = [manifests.text_at(problem, "message") for problem in problems]
-    said = "; ".join(text for text in texts if text)
-    name = HTTPStatus(answer.status).phrase.lower() if answer.status in _STATUSES else ""
-    return f"HTTP {answer.status}: {said or name or 'no reason given'}"
-
-
-_STATUSES: Final = {status.value for status in HTTPStatus}
-
-
-def _read_object(data: bytes) -> Object:
-    try:
-        found: Value = json.loads(data)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+def _address(reference: Reference, trust: Trust) -> str:
+    """Where the API is: on this machine without TLS when the registry does not speak it."""
+    if trust.plain_http:
+        return f"http://{reference.api_host}"
+    is_plain = reference.is_loopback and not certificates.speaks_tls(reference.api_host)
+    return f"{'http' if is_plain else 'https'}://{reference.api_host}"

@@ -106,7 +106,7 @@ class Moment(Time):
         """So many seconds into a day, in UTC."""
         try:
             date = dt.date(year or _CYCLE_YEARS, month, day)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise out_of_range() from error
         days = (date - _EPOCH.date()).days
         return cls(days * _DAY + seconds - (0 if year else _CYCLE))

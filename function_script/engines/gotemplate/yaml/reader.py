@@ -16,7 +16,7 @@ from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.sprig.moments import Moment
 from function_script.engines.gotemplate.times import Time
-from function_script.engines.gotemplate.values import AnyMap, Int, to_string
+from function_script.engines.gotemplate.values import AnyMap, Int, to_bytes, to_string
 from function_script.engines.gotemplate.yaml.resolver import resolve
 
 if TYPE_CHECKING:
@@ -28,10 +28,20 @@ if TYPE_CHECKING:
 _TAG: Final = "tag:yaml.org,2002:"
 _MAX_DEPTH: Final = 100
 _MERGE: Final = "<<"
+# yaml.v3's words for Python's.
+_NOT_UTF8: Final = {
+    "invalid start byte": "invalid leading UTF-8 octet",
+    "invalid continuation byte": "invalid trailing UTF-8 octet",
+    "unexpected end of data": "incomplete UTF-8 octet sequence",
+}
 
 
 def from_yaml(budget: Budget, text: str) -> object:
     """The value of the first document, None when there is none; raises CallError."""
+    try:
+        to_bytes(text).decode()
+    except UnicodeDecodeError as error:
+        raise CallError(f"yaml: {_NOT_UTF8[error.reason]}") from error
     try:
         return _Decoder(budget, events.read_events(text)).document()
     except YamlError as error:

@@ -23,6 +23,7 @@ _INTEGER: Final = re.compile(
 )
 _BASES: Final = (16, 8, 2, 10)
 _MIN_INT64: Final = -(1 << 63)
+_MAX_DIGITS: Final = 64
 _MAX_INT64: Final = (1 << 63) - 1
 _MAX_UINT64: Final = (1 << 64) - 1
 _TIME: Final = re.compile(
@@ -65,11 +66,13 @@ def _number(text: str, *, dotted: bool) -> object | None:
             for found, base in zip(match.groups()[1:], _BASES, strict=True)
             if found is not None
         )
-        number = int(f"{match[1]}{digits}", base)
-        if _MIN_INT64 <= number <= _MAX_INT64:
-            return Int(number)
-        if match[1] == "" and number <= _MAX_UINT64:
-            return Uint64(number)
+        # Python converts no more than 4,300 digits, and 64 bits have at most 64 in any base.
+        if len(digits.lstrip("0")) <= _MAX_DIGITS:
+            number = int(f"{match[1]}{digits.lstrip('0') or '0'}", base)
+            if _MIN_INT64 <= number <= _MAX_INT64:
+                return Int(number)
+            if match[1] == "" and number <= _MAX_UINT64:
+                return Uint64(number)
     return _real(plain) if _FLOAT.fullmatch(plain) else None
 
 

@@ -1,0 +1,54 @@
+"""Print text with parts of unknown origin: no character of it controls the terminal.
+
+Called by every command. `click.echo` is called here only.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Final
+
+import click
+
+# C0 but tab and line feed, DEL and C1; half surrogates; the formats that reorder text.
+_CONTROL: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]"
+)
+_COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|1;3[0-7]|3[0-7])m)")
+
+
+def escape(text: str) -> str:
+    """Write control characters as JSON does, so that JSON stays the same value."""
+    return _CONTROL.sub(_escape_character, text)
+
+
+def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print a text for people, or JSON."""
+    click.echo(escape(text), err=err, nl=nl)
+
+
+def echo_coloured(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print a text in which colours are ours; the sequences that set them stay."""
+    parts = _COLOUR.split(text)
+    click.echo(
+        "".join(part if index % 2 else escape(part) for index, part in enumerate(parts)),
+        err=err,
+        nl=nl,
+        color=True,
+    )
+
+
+def echo_again(text: str) -> None:
+    """Print over the last line of stderr."""
+    click.echo(f"\r{escape(text)}", err=True, nl=False)
+
+
+def echo_exact(text: str) -> None:
+    """Print a result as it is into a file or a pipe, but not onto a terminal."""
+    # With color=True click takes no sequences out.
+    click.echo(escape(text) if sys.stdout.isatty() else text, nl=False, color=True)
+
+
+def _escape_character(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"

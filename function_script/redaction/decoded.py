@@ -1,0 +1,279 @@
+"""Layers of what is encoded in another one: in base64, in hex, and with gzip in base64.
+
+Words beside each other hide where base64 begins. So a run of its characters is decoded from each of
+the first four, and one of hex digits from each of the first two.
+"""
+
+from __future__ import annotations
+
+import binascii
+import gzip
+import re
+import zlib
+from bisect import bisect_right
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from function_script.redaction import layers
+from function_script.redaction.budget import TooMuchWorkError
+from function_script.redaction.layers import SEPARATOR, Replacement, apply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from function_script.redaction.budget import Budget
+    from function_script.redaction.layers import Layer
+
+# In lines as well, as base64 is wrapped; with the alphabet for URLs.
+_RUN: Final = re.compile(rb"[A-Za-z0-9+/_-]{6,}(?:\r?\n[ \t]*[A-Za-z0-9+/_-]+)*")
+_HEX: Final = re.compile(rb"[0-9A-Fa-f]{8,}")
+_PADDING: Final = re.compile(rb"={0,2}")
+_WHITE: Final = frozenset(b"\r\n \t")
+_STANDARD: Final = bytes.maketrans(b"-_", b"+/")
+_URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
+_GZIP: Final = b"\x1f\x8b\x08"
+_GZIP_WINDOW_BITS: Final = 31
+_MAX_GZIP_BYTES: Final = 1 << 20
+
+
+class _Run(NamedTuple):
+    """``text`` at above.text[start:end]; with line breaks, ``positions`` of its characters."""
+
+    start: int
+    end: int
+    text: bytes
+    positions: Sequence[int] = ()
+
+    def find_position(self, index: int) -> int:
+        """The position of the character with that index."""
+        return self.positions[index] if self.positions else self.start + index
+
+
+class _Piece(NamedTuple):
+    """A reading of ``run`` from ``offset``, which is the layer's text[start:end]."""
+
+    start: int
+    end: int
+    run: _Run
+    offset: int
+
+
+class Decoded:
+    """Readings of runs of the layer above. Add all, then ``close`` it."""
+
+    def __init__(self, above: Layer) -> None:
+        self.text = b""
+        self.ends: list[int] = []
+        self.cuts: list[int] = []
+        self._above = above
+        self._cuts_above = frozenset(above.cuts)
+        self._texts: list[bytes] = []
+        self._pieces: list[_Piece] = []
+        self._starts: list[int] = []
+        self._size = 0
+
+    def add(self, text: bytes, run: _Run, offset: int) -> None:
+        """Add a reading."""
+        end = self._size + len(text)
+        self._texts.append(text)
+        self._pieces.append(_Piece(self._size, end, run, offset))
+        self._starts.append(self._size)
+        self.ends.append(end)
+        if run.end in self._cuts_above:
+            self.cuts.append(end)
+        self._size = end + len(SEPARATOR)
+
+    def close(self) -> None:
+        """Join the readings to ``text``."""
+        self.text = SEPARATOR.join(self._texts)
+        self._texts.clear()
+
+    def lift(
+        self, replacements: Sequence[Replacement], *, is_masked: bool
+    ) -> Iterator[Replacement]:
+        """The same replacements in the layer above; encoded again, unless they are masked."""
+        for piece, group in groupby(replacements, self._find_piece):
+            own = [
+                one._replace(start=one.start - piece.start, end=one.end - piece.start)
+                for one in group
+            ]
+            if is_masked:
+                yield from (_mask(piece, one, *self._find_span(piece, one)) for one in own)
+            else:
+                yield from self._encode(piece, own)
+
+    def _find_piece(self, one: Replacement) -> _Piece:
+        return self._pieces[bisect_right(self._starts, one.start) - 1]
+
+    def _find_span(self, piece: _Piece, one: Replacement) -> tuple[int, int]:
+        """The first and the last character of the run that stand for a part of the piece."""
+        raise NotImplementedError
+
+    def _encode(self, piece: _Piece, own: Sequence[Replacement]) -> Iterator[Replacement]:
+        """The replacements of a piece, encoded, for the layer above."""
+        raise NotImplementedError
+
+
+class Base64(Decoded):
+    """Readings of base64."""
+
+    def _find_span(self, piece: _Piece, one: Replacement) -> tuple[int, int]:
+        first = piece.offset + one.start * 4 // 3
+        last = piece.offset + -(-one.end * 4 // 3) - 1
+        return first, min(last, len(piece.run.text) - 1)
+
+    def _encode(self, piece: _Piece, own: Sequence[Replacement]) -> Iterator[Replacement]:
+        text = self.text[piece.start : piece.end]
+        is_whole = (own[0].start, own[0].end) == (0, len(text))
+        if is_whole or _is_text(text):
+            yield self._encode_run(piece, apply(text, own), own[0].mark)
+            return
+        run = piece.run
+        for one in own:
+            # From a group of three bytes on; the characters behind may be others than base64's.
+            start = one.start // 3 * 3
+            first, last = self._find_span(piece, one._replace(start=start))
+            new = text[start : one.start] + one.text
+            yield Replacement(
+                run.find_position(first),
+                run.find_position(last) + 1,
+                _to_base64(new, run, is_padded=False),
+                _to_base64(one.mark, run, is_padded=False),
+            )
+
+    def _encode_run(self, piece: _Piece, text: bytes, mark: bytes) -> Replacement:
+        """The whole run, with ``text`` instead of the piece."""
+        run = piece.run
+        padding = _PADDING.match(self._above.text, run.end)
+        end = padding.end() if padding else run.end
+        is_whole = (len(run.text) - piece.offset) % 4 == 0
+        is_padded = end > run.end or (is_whole and not _is_url_safe(run))
+        encoded = _to_base64(text, run, is_padded=is_padded)
+        before = run.text[: piece.offset]
+        return Replacement(
+            run.start, end, before + encoded, _to_base64(mark, run, is_padded=is_padded)
+        )
+
+
+class Gzip(Base64):
+    """What was compressed in readings of base64: replaced as a whole."""
+
+    def _find_span(self, piece: _Piece, one: Replacement) -> tuple[int, int]:  # noqa: ARG002 # see above
+        return 0, len(piece.run.text) - 1
+
+    def _encode(self, piece: _Piece, own: Sequence[Replacement]) -> Iterator[Replacement]:
+        text = apply(self.text[piece.start : piece.end], own)
+        yield self._encode_run(piece, gzip.compress(text, mtime=0), own[0].mark)
+
+
+class Hex(Decoded):
+    """Readings of hex digits."""
+
+    def _find_span(self, piece: _Piece, one: Replacement) -> tuple[int, int]:
+        return piece.offset + 2 * one.start, piece.offset + 2 * one.end - 1
+
+    def _encode(self, piece: _Piece, own: Sequence[Replacement]) -> Iterator[Replacement]:
+        is_upper = piece.run.text.isupper()
+        for one in own:
+            text, mark = (part.hex().encode() for part in (one.text, one.mark))
+            if is_upper:
+                text, mark = text.upper(), mark.upper()
+            yield _mask(piece, one._replace(text=text, mark=mark), *self._find_span(piece, one))
+
+
+def decode(above: Layer, shortest: int, budget: Budget) -> Iterator[tuple[Decoded, bool]]:
+    """The layers of what is encoded in ``above``, and whether they may have escapes.
+
+    Readings of less than ``shortest`` bytes are left out. Raises TooMuchWorkError.
+    """
+    budget.spend(len(above.text))
+    plain, escaped, unpacked, hexes = Base64(above), Base64(above), Gzip(above), Hex(above)
+    for run in _find_runs(above.text):
+        for text, offset in _read_base64(run.text.translate(_STANDARD), shortest):
+            (escaped if layers.has_escapes(text) else plain).add(text, run, offset)
+            for start in _find_gzip(text):
+                unpacked.add(_unpack(text[start:], budget), run, offset + start // 3 * 4)
+    for match in _HEX.finditer(above.text):
+        run = _Run(match.start(), match.end(), match[0])
+        for offset in (0, 1):
+            stop = len(run.text) - (len(run.text) - offset) % 2
+            if stop - offset >= 2 * shortest:
+                hexes.add(binascii.unhexlify(run.text[offset:stop]), run, offset)
+    for layer in (plain, escaped, unpacked, hexes):
+        if layer.ends:
+            layer.close()
+            yield layer, layer is not plain
+
+
+def _is_text(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _find_runs(text: bytes) -> Iterator[_Run]:
+    for match in _RUN.finditer(text):
+        run = match[0]
+        if b"\n" not in run:
+            yield _Run(match.start(), match.end(), run)
+            continue
+        indices = [index for index, byte in enumerate(run) if byte not in _WHITE]
+        characters = bytes([run[index] for index in indices])
+        positions = [match.start() + index for index in indices]
+        yield _Run(match.start(), match.end(), characters, positions)
+
+
+def _read_base64(characters: bytes, shortest: int) -> Iterator[tuple[bytes, int]]:
+    size = len(characters)
+    for offset in range(4):
+        rest = (size - offset) % 4
+        # A single character more stands for no byte.
+        stop = size - 1 if rest == 1 else size
+        if (stop - offset) * 3 // 4 < shortest:
+            return
+        padding = b"=" * (-(stop - offset) % 4)
+        yield binascii.a2b_base64(characters[offset:stop] + padding), offset
+
+
+def _find_gzip(text: bytes) -> Iterator[int]:
+    """Where gzip begins. It begins with a group of three bytes in the reading that is right."""
+    start = text.find(_GZIP)
+    while start >= 0:
+        if start % 3 == 0:
+            yield start
+        start = text.find(_GZIP, start + 1)
+
+
+def _unpack(data: bytes, budget: Budget) -> bytes:
+    """The text that gzip holds, as far as it is there. Raises TooMuchWorkError."""
+    budget.spend(len(data))
+    unpacker = zlib.decompressobj(_GZIP_WINDOW_BITS)
+    try:
+        text = unpacker.decompress(data, _MAX_GZIP_BYTES)
+    except zlib.error:
+        return b""
+    if unpacker.unconsumed_tail:
+        raise TooMuchWorkError
+    budget.spend(len(text))
+    return text
+
+
+def _mask(piece: _Piece, one: Replacement, first: int, last: int) -> Replacement:
+    run = piece.run
+    return one._replace(start=run.find_position(first), end=run.find_position(last) + 1)
+
+
+def _to_base64(text: bytes, run: _Run, *, is_padded: bool) -> bytes:
+    encoded = binascii.b2a_base64(text, newline=False)
+    if not is_padded:
+        encoded = encoded.rstrip(b"=")
+    return encoded.translate(_URL_SAFE) if _is_url_safe(run) else encoded
+
+
+def _is_url_safe(run: _Run) -> bool:
+    """Whether it has characters of the alphabet for URLs, which goes without padding."""
+    return b"-" in run.text or b"_" in run.text

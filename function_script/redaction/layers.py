@@ -1,0 +1,222 @@
+"""A text as layers of bytes: the text itself, and what its escapes, base64, hex and gzip stand for.
+
+Every layer can say which part of the layer above stands for a part of its own. So what is replaced
+in it, is replaced in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+SEPARATOR: Final = b"\xff"
+"""Between the texts of a layer: no UTF-8 has it, and no word."""
+
+_ELLIPSIS: Final = re.compile("…|[.]{3}".encode())
+_ESCAPE: Final = re.compile(
+    rb"\\(?:u[0-9A-Fa-f]{4}(?:\\u[Dd][C-Fc-f][0-9A-Fa-f]{2})?|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}"
+    rb"|[0abtnvfre\"'/\\])"
+)
+_ESCAPED: Final = dict(zip(b"0abtnvfre\"'/\\", b"\0\a\b\t\n\v\f\r\x1b\"'/\\", strict=True))
+_DOUBLED: Final = re.compile(rb"''")
+_PERCENT: Final = re.compile(rb"%[0-9A-Fa-f]{2}")
+# A text may have bytes beside it that are none. Of other bytes every ninth is such a character.
+_CONTROLS: Final = bytes({*range(32), 127} - {*b"\t\r\n\x1b"})
+_FEW_CONTROLS: Final = 3
+_FEW_CONTROLS_IN: Final = 32
+_MAX_CODE_POINT: Final = 0x10FFFF
+
+
+class Replacement(NamedTuple):
+    """``text`` for a layer's text[start:end]; ``mark`` where it overlaps another replacement."""
+
+    start: int
+    end: int
+    text: bytes
+    mark: bytes
+
+
+class Layer(Protocol):
+    """Texts between separators; ``ends`` is sorted, and ``cuts``, where a text was cut off."""
+
+    text: bytes
+    ends: list[int]
+    cuts: list[int]
+
+    def lift(
+        self, replacements: Sequence[Replacement], *, is_masked: bool
+    ) -> Iterable[Replacement]:
+        """The same replacements in the layer above; encoded again, unless they are masked."""
+
+
+class Base:
+    """The layer of the texts themselves."""
+
+    def __init__(self, texts: Sequence[bytes], *, is_cut: bool) -> None:
+        self.text = SEPARATOR.join(texts)
+        self.ends: list[int] = []
+        end = -1
+        for text in texts:
+            end += 1 + len(text)
+            self.ends.append(end)
+        self.cuts = _cuts(self.text, self.ends) if is_cut else []
+
+    def lift(
+        self,
+        replacements: Sequence[Replacement],
+        *,
+        is_masked: bool,  # noqa: ARG002 # the protocol
+    ) -> Iterable[Replacement]:
+        """There is no layer above."""
+        return replacements
+
+
+class Unescaped:
+    """The layer above with its escapes undone: those that ``pattern`` matches."""
+
+    def __init__(
+        self,
+        above: Layer,
+        pattern: re.Pattern[bytes],
+        decode: Callable[[bytes], bytes],
+        encode: Callable[[bytes], bytes],
+    ) -> None:
+        self._encode = encode
+        # Where segments begin, here and above. Every other one is an escape, the first is none.
+        self._starts = [0]
+        self._starts_above = [0]
+        pieces = []
+        position = size = 0
+        for match in pattern.finditer(above.text):
+            for piece, stop in (
+                (above.text[position : match.start()], match.start()),
+                (decode(match[0]), match.end()),
+            ):
+                pieces.append(piece)
+                size += len(piece)
+                self._starts.append(size)
+                self._starts_above.append(stop)
+            position = match.end()
+        pieces.append(above.text[position:])
+        self.text = b"".join(pieces)
+        self.ends = [self._from_above(end) for end in above.ends]
+        cuts = [self._from_above(cut) for cut in above.cuts]
+        self.cuts = _cuts(self.text, cuts) if cuts else []
+
+    def lift(
+        self, replacements: Sequence[Replacement], *, is_masked: bool
+    ) -> Iterator[Replacement]:
+        """In the layer above an escape is replaced as a whole."""
+        for one in replacements:
+            start, end = self._start_above(one.start), self._end_above(one.end)
+            if is_masked:
+                yield one._replace(start=start, end=end)
+            else:
+                yield Replacement(start, end, self._encode(one.text), self._encode(one.mark))
+
+    def _from_above(self, position: int) -> int:
+        index = max(bisect_left(self._starts_above, position) - 1, 0)
+        if index % 2:
+            return self._starts[index + 1]
+        return self._starts[index] + position - self._starts_above[index]
+
+    def _start_above(self, start: int) -> int:
+        index = bisect_right(self._starts, start) - 1
+        if index % 2:
+            return self._starts_above[index]
+        return self._starts_above[index] + start - self._starts[index]
+
+    def _end_above(self, end: int) -> int:
+        index = bisect_left(self._starts, end) - 1
+        if index % 2:
+            return self._starts_above[index + 1]
+        return self._starts_above[index] + end - self._starts[index]
+
+
+def has_escapes(text: bytes) -> bool:
+    """Whether `unescape` may find something. A wrong reading of base64 has control characters."""
+    if b"\\" not in text and b"%" not in text and b"''" not in text:
+        return False
+    controls = len(text) - len(text.translate(None, _CONTROLS))
+    return controls <= _FEW_CONTROLS + len(text) // _FEW_CONTROLS_IN
+
+
+def unescape(above: Layer) -> Iterator[Unescaped]:
+    """The layers of what JSON, Python or Go has escaped, YAML has doubled, or a URL has encoded."""
+    if b"\\" in above.text:
+        yield Unescaped(above, _ESCAPE, _decode_escape, _encode_json)
+    if b"''" in above.text:
+        yield Unescaped(above, _DOUBLED, _decode_doubled, _encode_doubled)
+    if _PERCENT.search(above.text):
+        yield Unescaped(above, _PERCENT, _decode_percent, _encode_percent)
+
+
+def merge(replacements: Iterable[Replacement]) -> list[Replacement]:
+    """The replacements by position; of those that overlap one is made.
+
+    Of several for the same part, the first one counts.
+    """
+    merged: list[Replacement] = []
+    for one in sorted(replacements, key=lambda each: (each.start, -each.end)):
+        last = merged[-1] if merged else None
+        if last is None or one.start >= last.end:
+            merged.append(one)
+        elif (one.start, one.end) != (last.start, last.end):
+            end = max(one.end, last.end)
+            merged[-1] = Replacement(last.start, end, last.mark, last.mark)
+    return merged
+
+
+def apply(text: bytes, replacements: Iterable[Replacement]) -> bytes:
+    """The text with its replacements, which are merged."""
+    pieces = []
+    position = 0
+    for one in replacements:
+        pieces += [text[position : one.start], one.text]
+        position = one.end
+    pieces.append(text[position:])
+    return b"".join(pieces)
+
+
+def _cuts(text: bytes, ends: Iterable[int]) -> list[int]:
+    return sorted({*ends, *(match.start() for match in _ELLIPSIS.finditer(text))})
+
+
+def _decode_escape(escape: bytes) -> bytes:
+    kind, digits = escape[1:2], escape[2:].decode()
+    if kind == b"u":
+        units = bytes.fromhex(digits.replace("\\u", ""))
+        text = units.decode("utf-16-be", "surrogatepass")
+    elif kind == b"U" and int(digits, 16) > _MAX_CODE_POINT:
+        return escape
+    elif kind in {b"U", b"x"}:
+        text = chr(int(digits, 16))
+    else:
+        return bytes([_ESCAPED[escape[1]]])
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _encode_json(text: bytes) -> bytes:
+    return json.dumps(text.decode("utf-8", "surrogateescape"))[1:-1].encode()
+
+
+def _decode_doubled(doubled: bytes) -> bytes:
+    return doubled[:1]
+
+
+def _encode_doubled(text: bytes) -> bytes:
+    return text.replace(b"'", b"''")
+
+
+def _decode_percent(escape: bytes) -> bytes:
+    return bytes([int(escape[1:], 16)])
+
+
+def _encode_percent(text: bytes) -> bytes:
+    return quote(text).encode()

@@ -1,0 +1,103 @@
+"""What this system has of that which pools are made of, and the pool that can be made of it.
+
+Linux has all; macOS and other POSIX systems have enough for a plain pool; Windows has not.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from function_script.errors import SandboxError
+
+if TYPE_CHECKING:
+    from function_script.sandbox.crew import Nursery
+    from function_script.sandbox.settings import Settings
+
+_FULL: Final = (
+    ("socket", "AF_UNIX"),
+    ("socket", "SOCK_SEQPACKET"),
+    ("socket", "send_fds"),
+    ("os", "memfd_create"),
+    ("os", "pidfd_open"),
+    ("os", "P_PIDFD"),
+    ("os", "sched_setscheduler"),
+    ("select", "poll"),
+    ("signal", "pidfd_send_signal"),
+    ("fcntl", "F_ADD_SEALS"),
+    ("mmap", "MADV_REMOVE"),
+)
+_SERVER: Final = (("select", "epoll"),)
+_PLAIN: Final = (
+    ("os", "fork"),
+    ("os", "pread"),
+    ("resource", "setrlimit"),
+    ("signal", "setitimer"),
+    ("signal", "SIGKILL"),
+)
+_SIZES: Final = Path("/proc/self/statm")
+
+
+@cache
+def missing() -> tuple[str, ...]:
+    """List the names that the pool of a server is made of and this system lacks."""
+    sizes = () if _SIZES.exists() else (str(_SIZES),)
+    return (*_lacking(_FULL), *sizes)
+
+
+def note() -> str:
+    """Say what a plain pool lacks; empty where programs run in the pool of a server."""
+    if not missing():
+        return ""
+    return (
+        "programs run without a filter of system calls here, and their memory is watched from "
+        "outside: this system lacks what Linux has for both"
+    )
+
+
+def check_programs() -> None:
+    """Raise SandboxError where no pool can be made."""
+    if missing() and (lacking := _lacking(_PLAIN)):
+        raise SandboxError.of(
+            f"cannot run programs: this system has no {lacking[0]}",
+            hint="programs are not run on Windows; use WSL or the image",
+        )
+
+
+def check_server() -> None:
+    """Raise SandboxError where `serve` cannot run, before what it needs is imported."""
+    if lacking := (*missing(), *_lacking(_SERVER)):
+        raise SandboxError.of(
+            f"cannot serve: `serve` runs on Linux alone, and this system has no {lacking[0]}",
+            hint="run the image",
+        )
+
+
+def build_nursery(settings: Settings, *, answer_seconds: float, is_strict: bool) -> Nursery:
+    """Choose who starts workers; raises SandboxError where nothing can.
+
+    For ``answer_seconds`` and ``is_strict`` see the nursery of Linux.
+    """
+    if not missing():
+        from function_script.sandbox import nursery  # noqa: PLC0415 - imports names of Linux
+
+        return nursery.Nursery(settings, answer_seconds=answer_seconds, is_strict=is_strict)
+    check_programs()
+    if is_strict:
+        raise SandboxError.of("cannot confine programs: this system lacks what Linux has for it")
+    from function_script.sandbox import plain  # noqa: PLC0415 - imports names of POSIX
+
+    return plain.PlainNursery(settings)
+
+
+def _lacking(names: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return tuple(f"{module}.{name}" for module, name in names if not _has(module, name))
+
+
+def _has(module: str, name: str) -> bool:
+    try:
+        return hasattr(importlib.import_module(module), name)
+    except ImportError:
+        return False

@@ -1,0 +1,96 @@
+"""Readers of YAML and JSON that the tools did not write, bounded like the server's.
+
+Called by every tool that reads a file, an archive or a registry's answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from function_script import documents
+from function_script.limits import Limits
+
+if TYPE_CHECKING:
+    from function_script.documents import Document
+    from function_script.source import Source
+    from function_script.values import Value
+
+# A provider's schemas fill many megabytes, in thousands of documents.
+_LIMITS: Final = Limits(documents=1_000_000, depth=200)
+_TOO_DEEP: Final = f"it is nested more than {_LIMITS.depth} levels deep"
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def limits_of(text: str) -> Limits:
+    """Return the limits for a text: what it spells out, and the server's limit for its aliases.
+
+    A value takes at least one character of its text. More values than characters can only come
+    from aliases, which let a text of 600 bytes stand for 10**12 values.
+    """
+    return replace(_LIMITS, nodes=_LIMITS.nodes + len(text))
+
+
+def read_documents(source: Source) -> list[Document]:
+    """Read the objects of a file; raises DocumentError, or LimitError for too large ones."""
+    return documents.read_source(source, limits=limits_of(source.text))
+
+
+def read_value(text: str) -> Value:
+    """Read one YAML value of any type; raises DocumentError or LimitError."""
+    return documents.read_value(text, limits=limits_of(text))
+
+
+def read_json(data: str | bytes) -> Value:
+    """Read one JSON value; raises ValueError, whose text says what is wrong with it."""
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8")
+        value: Value = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
+    except UnicodeDecodeError as error:
+        raise ValueError("it is not UTF-8 text") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is not JSON: {error}") from error
+    except _ConstantError as error:
+        raise ValueError(f"it is not JSON: {error}") from error
+    except ValueError as error:
+        raise ValueError("a number in it has more than 4,300 digits") from error
+    if text.count("{") + text.count("[") > _LIMITS.depth and _depth(value) > _LIMITS.depth:
+        raise ValueError(_TOO_DEEP)
+    if _SURROGATE.search(text) and not _is_unicode(value):
+        raise ValueError("a string in it has half of a surrogate pair")
+    return value
+
+
+class _ConstantError(ValueError):
+    """NaN or Infinity, which JSON does not have."""
+
+
+def _refuse_constant(name: str) -> Value:
+    raise _ConstantError(f"{name} is not a JSON value")
+
+
+def _is_unicode(value: Value) -> bool:
+    """Report whether all strings can be written as UTF-8."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _depth(value: Value) -> int:
+    """Count the levels of a value, no further than one more than the limit."""
+    depth, level = 0, [value]
+    while level and depth <= _LIMITS.depth:
+        containers = [item for item in level if isinstance(item, (dict, list))]
+        depth += bool(containers)
+        level = [
+            item
+            for container in containers
+            for item in (container.values() if isinstance(container, dict) else container)
+        ]
+    return depth

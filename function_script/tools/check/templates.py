@@ -1,0 +1,32 @@
+"""Fields of an operationTemplate that a cluster does not keep.
+
+Called by `check` for each CronOperation and WatchOperation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from function_script.diagnostics import Diagnostic
+from function_script.tools import manifests, positions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.documents import Document
+
+_METADATA: Final = ("spec", "operationTemplate", "metadata")
+
+
+def find_dropped(document: Document) -> Iterator[Diagnostic]:
+    """Yield a problem for each field in the metadata of the template.
+
+    The CRDs declare it as an object without fields, so the API server refuses or drops them.
+    """
+    for key in manifests.object_at(document.value, *_METADATA):
+        problem = Diagnostic(
+            message=f"{'.'.join((*_METADATA, key))}: no cluster keeps this field: kubectl refuses "
+            "it, and for other clients the API server drops it",
+            hint="take it out",
+        )
+        yield positions.to_field(problem, document)

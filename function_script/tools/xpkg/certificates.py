@@ -1,0 +1,92 @@
+"""Certificates of registries: which are trusted, and what to do when one is not."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from function_script.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_HANDSHAKE_SECONDS: Final = 10.0
+_HTTPS_PORT: Final = 443
+# X509_V_ERR_… of OpenSSL.
+_NOT_YET_VALID: Final = 9
+_EXPIRED: Final = 10
+_UNKNOWN_AUTHORITY: Final = {2, 18, 19, 20, 21}
+_WRONG_NAME: Final = {62, 64}
+
+
+def context(ca_file: Path | None) -> ssl.SSLContext:
+    """Return the system's trusted authorities with those of a file; raises InputError.
+
+    OpenSSL itself takes the system's from SSL_CERT_FILE and SSL_CERT_DIR when they are set.
+    """
+    made = ssl.create_default_context()
+    if ca_file is not None:
+        try:
+            made.load_verify_locations(cafile=ca_file)
+        except (OSError, ssl.SSLError) as error:
+            cause = "it holds no certificate in PEM form"
+            if not isinstance(error, ssl.SSLError):
+                cause = (error.strerror or str(error)).lower()
+            raise InputError.of(f'cannot read "{ca_file}": {cause}') from error
+    return made
+
+
+def speaks_tls(host: str) -> bool:
+    """Report whether a server such as ``localhost:5000`` answers a TLS handshake.
+
+    Its certificate is not looked at, and nothing is sent.
+    """
+    place = urlsplit(f"//{host}")
+    unverified = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    unverified.check_hostname = False
+    unverified.verify_mode = ssl.CERT_NONE
+    address = place.hostname or "", place.port or _HTTPS_PORT
+    try:
+        with (
+            socket.create_connection(address, timeout=_HANDSHAKE_SECONDS) as plain,
+            unverified.wrap_socket(plain, server_hostname=place.hostname),
+        ):
+            return True
+    except OSError:
+        return False
+
+
+def explain(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
+    """Return what is wrong with a TLS connection, and a hint."""
+    if not isinstance(error, ssl.SSLCertVerificationError):
+        return _explain_handshake(error, host)
+    code = error.verify_code
+    if code in _UNKNOWN_AUTHORITY:
+        return (
+            f"the certificate of {host} is signed by an authority that is not trusted here",
+            "name a file with its certificate: --ca-file FILE, or SSL_CERT_FILE for all programs",
+        )
+    if code in _WRONG_NAME:
+        return (
+            f"the certificate is not for {host}: {error.verify_message}",
+            "use a name that the certificate has",
+        )
+    if code == _EXPIRED:
+        return f"the certificate of {host} has expired", None
+    if code == _NOT_YET_VALID:
+        return f"the certificate of {host} is not valid yet", "compare the clocks of both machines"
+    return f"the certificate of {host} is not accepted: {error.verify_message}", None
+
+
+def _explain_handshake(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
+    reason = error.reason or str(error)
+    if reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"}:
+        return (
+            f"{host} does not speak TLS",
+            "--plain-http speaks HTTP without TLS to it; anybody on the way can read and change it",
+        )
+    if "CERTIFICATE_REQUIRED" in reason:
+        return f"{host} asks for a certificate of the client, which is not supported", None
+    return f"no TLS connection to {host}: {reason.lower().replace('_', ' ')}", None

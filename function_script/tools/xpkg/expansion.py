@@ -1,0 +1,99 @@
+"""Decompression with a bound: a few megabytes of gzip can stand for many gigabytes.
+
+Called by the readers of images. All errors are ValueErrors that say what is wrong.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import shutil
+import tempfile
+import zlib
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MIB: Final = 1 << 20
+# Layers of real images are 2 to 20 times as large as their gzip.
+_MAX_RATIO: Final = 100
+_FREE_BYTES: Final = 256 * MIB
+_CHUNK_BYTES: Final = MIB
+_SPOOLED_BYTES: Final = 64 * MIB
+_ERRORS: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Bounded(io.RawIOBase):
+    """A file to read once, forward, up to ``max_bytes``."""
+
+    def __init__(self, file: _Readable, max_bytes: int) -> None:
+        super().__init__()
+        self._file = file
+        self._left = self._max_bytes = max_bytes
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read the next bytes; raises ValueError when they are too many, or broken."""
+        wanted = self._left + 1 if size < 0 else min(size, self._left + 1)
+        try:
+            data = self._file.read(wanted)
+        except _ERRORS as error:
+            raise ValueError(f"its compression is broken: {error}") from error
+        self._left -= len(data)
+        if self._left < 0:
+            raise ValueError(f"it expands to more than {self._max_bytes // MIB} MiB")
+        return data
+
+
+def gunzip(data: bytes, max_bytes: int | None = None) -> Bounded:
+    """Open gzip to read what is in it, up to ``max_bytes`` and a hundred times its size."""
+    limit = _FREE_BYTES + _MAX_RATIO * len(data)
+    limit = limit if max_bytes is None else min(limit, max_bytes)
+    return Bounded(gzip.GzipFile(fileobj=io.BytesIO(data)), limit)
+
+
+def expanded_digest(data: bytes) -> str:
+    """Return the digest of what is in gzip; raises ValueError."""
+    digest = hashlib.sha256()
+    reader = gunzip(data)
+    while chunk := reader.read(_CHUNK_BYTES):
+        digest.update(chunk)
+    return f"sha256:{digest.hexdigest()}"
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that may be compressed as a whole; raises ValueError and OSError."""
+    with path.open("rb") as file:
+        magic = file.read(6)
+        file.seek(0)
+        reader = _decompressed(file, magic)
+        if reader is None:
+            yield file
+            return
+        limit = _FREE_BYTES + _MAX_RATIO * path.stat().st_size
+        with tempfile.SpooledTemporaryFile(_SPOOLED_BYTES) as plain:
+            shutil.copyfileobj(Bounded(reader, limit), plain, _CHUNK_BYTES)
+            plain.seek(0)
+            yield plain
+
+
+def _decompressed(file: IO[bytes], magic: bytes) -> _Readable | None:
+    if magic.startswith(b"\x1f\x8b"):
+        return gzip.open(file)
+    if magic.startswith(b"BZh"):
+        return bz2.open(file)
+    return lzma.open(file) if magic == b"\xfd7zXZ\x00" else None

@@ -1,0 +1,302 @@
+"""HTTP with registries: every answer bounded in bytes and time, TLS verified.
+
+Called by the registry client. Knows neither registries nor credentials. A redirect is followed
+for reading only, never from HTTPS to HTTP, and without the exchange's Authorization.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, Self, cast
+from urllib import error as url_errors
+from urllib import parse as urls
+from urllib import request as url_requests
+
+from function_script import __version__
+from function_script.tools.xpkg import certificates
+from function_script.tools.xpkg.progress import Body
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from email.message import Message
+
+MAX_ANSWER_BYTES: Final = 1 << 20
+# Until something happens on the connection.
+_SILENCE_SECONDS: Final = 60.0
+# For a whole exchange, and more for each byte that is sent or read.
+_EXCHANGE_SECONDS: Final = 300.0
+_SLOWEST_BYTES_PER_SECOND: Final = 32 * 1024
+_CHUNK_BYTES: Final = 1 << 18
+_READING: Final = ("GET", "HEAD")
+_REDIRECTS: Final = {301, 302, 303, 307, 308}
+_MAX_REDIRECTS: Final = 5
+_PORTS: Final = {"http": http.client.HTTP_PORT, "https": http.client.HTTPS_PORT}
+
+
+class NoAnswerError(Exception):
+    """No answer came. ``is_transient``: the same request may have one later."""
+
+    def __init__(self, text: str, *, hint: str | None = None, is_transient: bool = False) -> None:
+        super().__init__(text)
+        self.text = text
+        self.hint = hint
+        self.is_transient = is_transient
+
+
+class HttpRequest(NamedTuple):
+    """A request; of the answer no more than ``max_bytes`` are read."""
+
+    method: str
+    url: str
+    data: bytes | Body | None = None
+    headers: Mapping[str, str] = {}
+    max_bytes: int = MAX_ANSWER_BYTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpResponse:
+    """An answer; ``url`` is where it came from."""
+
+    status: int
+    url: str
+    headers: Message[str, str] = field(repr=False)  # finds names in any case
+    body: bytes = field(repr=False)
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether the request was done."""
+        return http.HTTPStatus.OK <= self.status < http.HTTPStatus.MULTIPLE_CHOICES
+
+
+def origin(url: str) -> tuple[str, str, int]:
+    """Return scheme, host and port; raises NoAnswerError for what is no address of HTTP."""
+    try:
+        parts = urls.urlsplit(url)
+        host, port = (parts.hostname or "").lower(), parts.port or _PORTS[parts.scheme]
+    except (ValueError, KeyError) as error:
+        raise NoAnswerError(f"{url!r} is no address of HTTP") from error
+    return parts.scheme, host, port
+
+
+def join(base: str, place: str) -> str:
+    """Return the address that a Location header names; raises NoAnswerError."""
+    try:
+        return urls.urljoin(base, place)
+    except ValueError as error:
+        raise NoAnswerError(f"{place!r} is no address of HTTP") from error
+
+
+class Client:
+    """Sends requests one after the other, each on a connection of its own."""
+
+    def __init__(
+        self,
+        context: ssl.SSLContext,
+        *,
+        uses_proxies: bool = True,
+        exchange_seconds: float = _EXCHANGE_SECONDS,
+        silence_seconds: float = _SILENCE_SECONDS,
+    ) -> None:
+        proxies = [] if uses_proxies else [url_requests.ProxyHandler({})]
+        self._opener = url_requests.OpenerDirector()
+        for handler in (
+            *(proxies or [url_requests.ProxyHandler()]),
+            _PlainHandler(),
+            _SecureHandler(context=context),
+            url_requests.HTTPDefaultErrorHandler(),
+            url_requests.HTTPErrorProcessor(),
+        ):
+            self._opener.add_handler(handler)
+        self._exchange_seconds = exchange_seconds
+        self._silence_seconds = silence_seconds
+
+    def send(self, request: HttpRequest, authorization: str = "") -> HttpResponse:
+        """Send a request and read its answer; raises NoAnswerError."""
+        response = self._send(request, authorization)
+        first = origin(request.url)
+        for _ in range(_MAX_REDIRECTS):
+            place = response.headers.get("Location")
+            if response.status not in _REDIRECTS or request.method not in _READING or not place:
+                return response
+            target = join(response.url, place)
+            if response.url.startswith("https:") and not target.startswith("https:"):
+                raise NoAnswerError(f"it redirects from HTTPS to {target!r}")
+            request = request._replace(url=target)
+            response = self._send(request, authorization if origin(target) == first else "")
+        raise NoAnswerError(f"it redirects more than {_MAX_REDIRECTS} times")
+
+    def _send(self, request: HttpRequest, authorization: str) -> HttpResponse:
+        origin(request.url)
+        size = request.data.size_bytes if isinstance(request.data, Body) else 0
+        slack = (size + request.max_bytes) / _SLOWEST_BYTES_PER_SECOND
+        with _Deadline(self._exchange_seconds + slack) as deadline:
+            exchange = _Exchange(request, deadline)
+            if authorization:
+                exchange.add_unredirected_header("Authorization", authorization)
+            try:
+                return self._exchange(exchange, request)
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                raise _explained(error, exchange, deadline) from error
+
+    def _exchange(self, exchange: _Exchange, request: HttpRequest) -> HttpResponse:
+        try:
+            reader = self._opener.open(exchange, timeout=self._silence_seconds)
+        except url_errors.HTTPError as error:
+            reader = error
+        with reader:
+            body = _read(reader, request.max_bytes, exchange.deadline)
+            return HttpResponse(
+                status=reader.status or 0,
+                url=request.url,
+                headers=reader.headers,
+                body=body,
+            )
+
+
+class _Deadline:
+    """Ends a connection that takes too long: whoever waits for it finds it closed."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.is_over = False
+        self._socket: socket.socket | None = None
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(seconds, self._expire)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self._timer.join()
+
+    def watch(self, connected: socket.socket) -> None:
+        """End this connection, too."""
+        with self._lock:
+            self._socket = connected
+            if self.is_over:
+                _shut(connected)
+
+    def _expire(self) -> None:
+        with self._lock:
+            self.is_over = True
+            if self._socket is not None:
+                _shut(self._socket)
+
+
+def _shut(connected: socket.socket) -> None:
+    # That of an SSLSocket would take the TLS layer from under a thread that reads.
+    with suppress(OSError):
+        socket.socket.shutdown(connected, socket.SHUT_RDWR)
+
+
+class _Exchange(url_requests.Request):
+    """A request that knows how long it may take."""
+
+    def __init__(self, request: HttpRequest, deadline: _Deadline) -> None:
+        if isinstance(request.data, Body):
+            request.data.seek(0)
+        super().__init__(request.url, data=request.data, method=request.method)
+        self.deadline = deadline
+        self.add_header("User-Agent", f"function-script/{__version__}")
+        for name, value in request.headers.items():
+            self.add_header(name, value)
+
+
+class _Watched(http.client.HTTPConnection):
+    """A connection with a deadline, whose answer may come before all of the request is sent."""
+
+    deadline: _Deadline
+
+    def connect(self) -> None:
+        super().connect()
+        self.deadline.watch(self.sock)
+
+    def request(  # type: ignore[override] # the body is what `_Exchange` has
+        self,
+        method: str,
+        url: str,
+        body: Body | bytes | None = None,
+        headers: Mapping[str, str] = {},
+        *,
+        encode_chunked: bool = False,
+    ) -> None:
+        """Send; a server that closes early may have answered why, so that is read next."""
+        try:
+            super().request(method, url, body, headers, encode_chunked=encode_chunked)
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError, ssl.SSLZeroReturnError):
+            if self.deadline.is_over or self.sock is None:
+                raise
+
+
+class _SecureWatched(_Watched, http.client.HTTPSConnection):
+    pass
+
+
+class _PlainHandler(url_requests.HTTPHandler):
+    def http_open(self, req: url_requests.Request) -> http.client.HTTPResponse:
+        return self.do_open(_made(_Watched, req), req)
+
+
+class _SecureHandler(url_requests.HTTPSHandler):
+    def __init__(self, *, context: ssl.SSLContext) -> None:
+        super().__init__(context=context)
+        self._verifying = context
+
+    def https_open(self, req: url_requests.Request) -> http.client.HTTPResponse:
+        return self.do_open(_made(_SecureWatched, req), req, context=self._verifying)
+
+
+def _made(kind: type[_Watched], exchange: url_requests.Request) -> type[_Watched]:
+    """Return the kind of connection for a request with its deadline."""
+    deadline = cast("_Exchange", exchange).deadline
+    return type(kind.__name__, (kind,), {"deadline": deadline})
+
+
+def _read(
+    reader: http.client.HTTPResponse | url_errors.HTTPError, max_bytes: int, deadline: _Deadline
+) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    while chunk := reader.read(min(_CHUNK_BYTES, max_bytes + 1 - size)):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > max_bytes:
+            raise NoAnswerError(f"its answer has more than {max_bytes:,} bytes")
+    if deadline.is_over:
+        raise TimeoutError
+    return b"".join(chunks)
+
+
+def _explained(
+    error: Exception, exchange: url_requests.Request, deadline: _Deadline
+) -> NoAnswerError:
+    cause = getattr(error, "reason", error) if isinstance(error, url_errors.URLError) else error
+    host = exchange.host
+    if deadline.is_over:
+        return NoAnswerError(f"{host} did not answer within {deadline.seconds:.0f} s")
+    if isinstance(cause, ssl.SSLError):
+        text, hint = certificates.explain(cause, host)
+        return NoAnswerError(text, hint=hint)
+    if isinstance(cause, TimeoutError):
+        return NoAnswerError(f"{host} does not answer", is_transient=True)
+    if isinstance(cause, ConnectionRefusedError):
+        return NoAnswerError(f"{host}: connection refused")
+    if isinstance(cause, (ConnectionError, http.client.IncompleteRead)):
+        hint = "a proxy in front of the registry may refuse uploads of this size"
+        return NoAnswerError(
+            f"{host}: the connection ended without an answer",
+            hint=hint if isinstance(exchange.data, Body) else None,
+            is_transient=True,
+        )
+    if isinstance(cause, http.client.BadStatusLine):
+        return NoAnswerError(f"{host} does not answer in HTTP")
+    words = getattr(cause, "strerror", None) or str(cause)
+    return NoAnswerError(f"{host}: {words[:1].lower()}{words[1:]}")

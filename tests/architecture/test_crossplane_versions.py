@@ -1,0 +1,49 @@
+"""The page of Crossplane's versions agrees with the package, and names tests that exist."""
+
+from __future__ import annotations
+
+import re
+
+import spellings
+
+from function_script import documents, objects
+from function_script.source import Source
+
+ROOT = spellings.ROOT
+PAGE = (ROOT / "docs" / "reference" / "crossplane-versions.md").read_text()
+
+
+def constraint() -> str:
+    """Which versions of Crossplane install the package."""
+    text = (ROOT / "package" / "crossplane.yaml").read_text()
+    (document,) = documents.read_source(Source(name="crossplane.yaml", text=text))
+    return str(objects.find_path(document.value, "spec.crossplane.version"))
+
+
+def test_every_page_states_the_packages_constraint() -> None:
+    """The first version, in the page, the README and the package's own table."""
+    assert constraint() == ">=v1.17.0-0"
+    assert "Crossplane **1.17 and later**" in PAGE
+    assert f"is `{constraint()}`" in PAGE
+    assert f'`spec.crossplane.version: "{constraint()}"`' in (
+        (ROOT / "package" / "README.md").read_text()
+    )
+    assert "Crossplane, [1.17 or later](docs/reference/crossplane-versions.md)" in (
+        (ROOT / "README.md").read_text()
+    )
+
+
+def test_rows_are_in_the_order_of_versions_and_have_sources() -> None:
+    """Each row of the first table says since when, and where Crossplane has it."""
+    rows = re.findall(r"^\| (\d)\.(\d+) \| .+ \| .+ \| `[\w./-]+` \|$", PAGE, re.MULTILINE)
+    versions = [(int(major), int(minor)) for major, minor in rows]
+    assert len(versions) == len(re.findall(r"^\| \d", PAGE, re.MULTILINE)) >= 10
+    assert versions == sorted(versions)
+
+
+def test_what_happens_on_older_versions_is_tested() -> None:
+    """The tests that the page names exist."""
+    sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    names = re.findall(r"`(test_\w+)`", PAGE)
+    assert len(names) >= 5
+    assert [name for name in names if f"def {name}(" not in sources] == []

@@ -1,0 +1,82 @@
+"""Every usual run of the suite tries the same things; ``make search`` tries others."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+TESTS = Path(__file__).resolve().parents[1]
+# `random.Random(seed)` is the only source of varied data.
+RANDOM_SOURCES = ("os.urandom", "random.", "secrets.", "uuid.uuid1", "uuid.uuid4")
+
+
+def random_calls(source: str) -> list[str]:
+    """Return the calls of a module whose results differ from run to run."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    names = {ast.unparse(call): ast.unparse(call.func) for call in calls}
+    return [
+        text
+        for text, name in names.items()
+        if name.startswith(RANDOM_SOURCES)
+        and (not text.startswith("random.Random(") or text == "random.Random()")
+    ]
+
+
+def test_a_usual_run_draws_the_same_examples() -> None:
+    """Two runs of one property test see equal examples, and no database adds old ones."""
+    runs: list[list[int]] = [[], []]
+
+    def run(seen: list[int]) -> None:
+        @given(st.integers())
+        @example(7)
+        def draw(number: int) -> None:
+            seen.append(number)
+
+        draw()
+
+    for seen in runs:
+        run(seen)
+    assert hypothesis_settings.default is not None
+    assert hypothesis_settings.default.database is None
+    assert runs[0] == runs[1]
+    assert len(set(runs[0])) > 10
+
+
+def test_a_search_draws_other_examples_and_more() -> None:
+    """The variable that ``make search`` sets selects the other profile."""
+    program = (
+        "import example_counts as counts; from hypothesis import settings; counts.load_profile();"
+        "print(settings().derandomize, settings().max_examples, counts.examples(30).max_examples)"
+    )
+    environment = {**os.environ, "SEARCH_EXAMPLES": "20"}
+    command = [sys.executable, "-c", program]
+    result = subprocess.run(
+        command, cwd=TESTS, env=environment, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == ["False", "2000", "600"]
+
+
+def test_no_test_draws_without_a_seed() -> None:
+    """Noise, orders and names come from generators with a fixed seed."""
+    calls = {
+        str(path.relative_to(TESTS)): random_calls(path.read_text())
+        for path in TESTS.rglob("*.py")
+        if path != Path(__file__)
+    }
+    assert {path: found for path, found in calls.items() if found} == {}
+
+
+@pytest.mark.parametrize(
+    "source", ["os.urandom(4)", "random.choice(x)", "random.Random()", "uuid.uuid4()"]
+)
+def test_a_call_without_a_seed_is_found(source: str) -> None:
+    """By the name that modules call it."""
+    assert random_calls(source) == [source]

@@ -1,0 +1,65 @@
+"""The locked versions: one of each project, with hashes, the same wherever they are repeated."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "requirements").glob("*.txt"))
+HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
+PIN = re.compile(r"([a-z0-9-]+)==(\S+)( ; [^\\]+)? \\")
+
+
+def pins(file: Path) -> dict[str, str]:
+    """Read which version of each project a file locks; other lines may only be hashes."""
+    versions: dict[str, str] = {}
+    for line in file.read_text().splitlines():
+        pin = PIN.fullmatch(line)
+        if pin:
+            assert pin[1] not in versions
+            versions[pin[1]] = pin[2]
+        else:
+            # Neither an index nor a link: those belong to the machine that installs.
+            assert HASH.fullmatch(line) or line.lstrip().startswith("#"), line
+    return versions
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_version_has_hashes(file: Path) -> None:
+    """So that pip takes them with --require-hashes."""
+    assert pins(file)
+    for entry in re.split(r"\n(?=[a-z])", file.read_text()):
+        assert "--hash=sha256:" in entry, entry
+
+
+def test_no_project_has_two_versions() -> None:
+    """What is tested is what the image has, and what builds it."""
+    versions: dict[str, set[str]] = {}
+    for file in FILES:
+        for name, version in pins(file).items():
+            versions.setdefault(name, set()).add(version)
+    assert {name: seen for name, seen in versions.items() if len(seen) > 1} == {}
+
+
+def test_the_build_pins_the_mypy_that_is_tested() -> None:
+    """The next mypyc may refuse the sources, or compile them to something else."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    requires = project["build-system"]["requires"]
+    version = pins(ROOT / "requirements/build.txt")["mypy"]
+    assert f"mypy=={version}" in requires
+    assert f"mypy=={version}" in (ROOT / "requirements/build.in").read_text().splitlines()
+    assert pins(ROOT / "requirements/dev.txt")["mypy"] == version
+
+
+def test_the_image_has_what_is_tested_and_the_extras() -> None:
+    """All of the runtime but the build tool of .venv, and the projects of crypto and otel."""
+    image = pins(ROOT / "requirements/image.txt")
+    assert set(pins(ROOT / "requirements/runtime.txt")) - set(image) == {"setuptools"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    wanted = {re.split(r"[<>=]", line)[0] for name in ("crypto", "otel") for line in extras[name]}
+    assert wanted <= set(image)

@@ -1,0 +1,69 @@
+"""Registries that tests start, and what they trust."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+from e2e.authority import Authority
+from e2e.scripted_registry import META, Registry, serving
+
+from function_script.tools import xpkg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    """One that no machine trusts."""
+    return Authority("registry")
+
+
+@pytest.fixture
+def ca_file(authority: Authority, tmp_path: Path) -> Path:
+    """Its certificate."""
+    path = tmp_path / "own-ca.pem"
+    path.write_bytes(authority.server("x").authority)
+    return path
+
+
+@pytest.fixture
+def start(authority: Authority, tmp_path: Path) -> Iterator[Callable[..., Registry]]:
+    """Start registries, which end with the test: ``start(host, tls=True)``."""
+    with ExitStack() as stack:
+
+        def begin(host: str = "localhost", *, tls: bool = True) -> Registry:
+            identity = authority.server(host) if tls else None
+            directory = tmp_path / f"tls-{time.monotonic_ns()}"
+            return stack.enter_context(serving(host, identity, directory))
+
+        yield begin
+
+
+@pytest.fixture
+def docker_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Log in to a registry as me; before that nobody is."""
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+    def login(name: str) -> None:
+        account = {"username": "me", "password": "secret"}
+        (tmp_path / "config.json").write_text(json.dumps({"auths": {name: account}}))
+
+    return login
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> str:
+    """A package file."""
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "crossplane.yaml").write_bytes(META)
+    contents = xpkg.Contents(package_root=tmp_path / "project")
+    (built,) = xpkg.build(contents, output=tmp_path / "apps.xpkg")
+    return str(built.path)

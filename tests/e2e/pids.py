@@ -1,0 +1,64 @@
+"""A control group that limits the number of processes, of version 1 or 2; for root."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from patience import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PARENTS = (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup"))
+
+
+class Group:
+    """A group; processes that join it stay in it with their children."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def limit(self, count: int | None) -> None:
+        """Allow so many processes and threads in all; None: any number."""
+        (self.path / "pids.max").write_text("max" if count is None else str(count))
+
+    def count(self) -> int:
+        """How many there are."""
+        return int((self.path / "pids.current").read_text())
+
+    def join(self, pid: int) -> None:
+        """Move a process here."""
+        (self.path / "cgroup.procs").write_text(str(pid))
+
+    def shell(self) -> str:
+        """A line for a shell that is to join."""
+        return f"echo $$ > {self.path}/cgroup.procs"
+
+
+@contextmanager
+def group() -> Iterator[Group]:
+    """A new group; skips the test where none can be made."""
+    path = next((each for each in map(_make, PARENTS) if each is not None), None)
+    if path is None:
+        pytest.skip("control groups need more privileges than there are here")
+    try:
+        yield Group(path)
+    finally:
+        wait_until(lambda: not (path / "cgroup.procs").read_text())
+        path.rmdir()
+
+
+def _make(parent: Path) -> Path | None:
+    path = parent / f"function-script-{os.getpid()}"
+    try:
+        path.mkdir()
+    except OSError:
+        return None
+    if (path / "pids.max").exists():
+        return path
+    path.rmdir()
+    return None

@@ -1,0 +1,204 @@
+"""A registry over real sockets that can be told to misbehave."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import ssl
+import threading
+from base64 import b64encode
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+from function_script.cli import execute
+from function_script.tools.xpkg import archives
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import pytest
+    from e2e.authority import Identity
+
+# An address of this machine that does not count as loopback.
+ELSEWHERE = "0.0.0.0"  # noqa: S104 - to connect to
+META = b"apiVersion: meta.pkg.crossplane.io/v1\nkind: Configuration\nmetadata: {name: apps}\n"
+PACKAGE = archives.gzip_stored(archives.tar({"package.yaml": META}))
+BASIC = f"Basic {b64encode(b'me:secret').decode()}"
+
+
+class Seen(NamedTuple):
+    """A request that came in."""
+
+    method: str
+    path: str
+    authorization: str
+
+
+class Registry(ThreadingHTTPServer):
+    """Keeps blobs and manifests in memory; ``hooks`` answer in place of it.
+
+    A hook gets the handler, and returns whether it has answered.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, host: str, identity: Identity | None, directory: Path | None) -> None:
+        super().__init__(("0.0.0.0", 0), Handler)  # noqa: S104 - for a test
+        self.blobs: dict[str, bytes] = {}
+        self.manifests: dict[str, bytes] = {}
+        self.seen: list[Seen] = []
+        self.hooks: list[tuple[str, str, Callable[[Handler], bool]]] = []
+        self.name = f"{host}:{self.server_address[1]}"
+        self.scheme = "http" if identity is None else "https"
+        if identity is not None and directory is not None:
+            identity.write(directory)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(directory / "tls.crt", directory / "tls.key")
+            self.socket = context.wrap_socket(
+                self.socket, server_side=True, do_handshake_on_connect=False
+            )
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"{self.scheme}://{self.name}"
+
+    def hook(self, method: str, path: str, answer: Callable[[Handler], bool]) -> None:
+        """Have ``answer`` answer requests of a method whose path matches."""
+        self.hooks.insert(0, (method, path, answer))
+
+    def authorizations(self, method: str, path: str = "") -> set[str]:
+        """The Authorization headers of some requests."""
+        return {one.authorization for one in self.seen if one.method == method and path in one.path}
+
+    def put_package(self, text: bytes, name: str = "v1") -> dict[str, object]:
+        """Keep an image whose one layer is ``text`` as it is; its manifest."""
+        config = b'{"os": "linux", "architecture": "amd64"}'
+        layer = {**self.put(text), "annotations": {"io.crossplane.xpkg": "base"}}
+        manifest: dict[str, object] = {"config": self.put(config), "layers": [layer]}
+        self.manifests[name] = json.dumps(manifest).encode()
+        return manifest
+
+    def put(self, data: bytes) -> dict[str, object]:
+        """Keep a blob; its descriptor."""
+        digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        self.blobs[digest] = data
+        return {"digest": digest, "size": len(data)}
+
+    def handle_error(self, *_: object) -> None:
+        """A client that hangs up is nobody's problem."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    server: Registry
+    protocol_version = "HTTP/1.1"
+
+    def _handle(self) -> None:
+        authorization = self.headers.get("Authorization", "")
+        self.server.seen.append(Seen(self.command, self.path, authorization))
+        for method, path, answer in self.server.hooks:
+            if method in {self.command, "*"} and re.search(path, self.path) and answer(self):
+                return
+        self.serve()
+
+    do_GET = do_HEAD = do_POST = do_PUT = _handle  # noqa: N815 - the base class's
+
+    def body(self) -> bytes:
+        """What was sent."""
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+    def send(self, status: int, body: bytes = b"", **headers: str) -> bool:
+        """Answer; keywords are headers with underscores."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+        return True
+
+    def serve(self) -> None:
+        """Answer as a registry does."""
+        place = urlsplit(self.path)
+        _, _, last = place.path.rpartition("/")
+        data = self.body()
+        if self.command == "POST":
+            self.send(202, Location=f"{place.path}1")
+        elif self.command == "PUT" and "/uploads/" in place.path:
+            digest = parse_qs(place.query)["digest"][0]
+            self.server.blobs[digest] = data
+            self.send(201, Docker_Content_Digest=digest)
+        elif self.command == "PUT":
+            self.server.manifests[last] = data
+            self.send(201)
+        else:
+            kept = self.server.blobs if "/blobs/" in place.path else self.server.manifests
+            self.send(200, kept[last]) if last in kept else self.send(404)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serving(
+    host: str = "127.0.0.1", identity: Identity | None = None, directory: Path | None = None
+) -> Iterator[Registry]:
+    """A registry until the block ends; with TLS when it has an identity, kept in ``directory``."""
+    registry = Registry(host, identity, directory)
+    thread = threading.Thread(target=registry.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        yield registry
+    finally:
+        registry.shutdown()
+        thread.join()
+        registry.server_close()
+
+
+def status(code: int, body: bytes = b"", **headers: str) -> Callable[[Handler], bool]:
+    """A hook that answers with a status."""
+
+    def answer(handler: Handler) -> bool:
+        handler.body()
+        return handler.send(code, body, **headers)
+
+    return answer
+
+
+def uploads_at(url: str) -> Callable[[Handler], bool]:
+    """A hook that begins uploads at an address."""
+    return status(202, Location=url)
+
+
+def first(count: int, answer: Callable[[Handler], bool]) -> Callable[[Handler], bool]:
+    """A hook that answers so often, and then no more."""
+    left = [count]
+
+    def counted(handler: Handler) -> bool:
+        left[0] -= 1
+        return left[0] >= 0 and answer(handler)
+
+    return counted
+
+
+def require(registry: Registry, challenge: str, expected: str) -> None:
+    """Have the registry ask for authorization."""
+
+    def answer(handler: Handler) -> bool:
+        refuse = status(401, WWW_Authenticate=challenge)
+        return handler.headers.get("Authorization") != expected and refuse(handler)
+
+    registry.hook("*", "^/v2/", answer)
+
+
+def run_package(capsys: pytest.CaptureFixture[str], *args: object) -> tuple[int, str]:
+    """A command's exit code, and what it says on stderr."""
+    code = execute(["package", *map(str, args)])
+    return code, capsys.readouterr().err

@@ -1,0 +1,84 @@
+"""The CI job that `init` writes does what it says, in an environment that has nothing yet."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import installations
+import pytest
+
+from function_script import documents
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel of this checkout."""
+    return installations.build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+def begin(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `init` for the project."""
+    command = [sys.executable, "-m", "function_script.cli", "init", str(project), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True)
+
+
+def job_of(project: Path) -> tuple[dict[str, str], list[str]]:
+    """Return the variables and the commands of the one job in ci.yaml."""
+    source = Source(name="ci.yaml", text=(project / "ci.yaml").read_text())
+    (document,) = documents.read_source(source)
+    (job,) = document.value["jobs"].values()
+    return document.value["env"], [step["run"] for step in job["steps"] if "run" in step]
+
+
+def run(command: str, project: Path, bin_directory: Path, variables: dict[str, str]) -> str:
+    """Run one step as GitHub does for `run`: by a shell that ends at the first error."""
+    done = subprocess.run(
+        ["sh", "-e", "-c", command],
+        cwd=project,
+        env=installations.environment_of(bin_directory, **variables),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_every_step_of_the_job_succeeds(wheel: Path, tmp_path: Path) -> None:
+    """From the installation that `init --install` was given to the package."""
+    project = tmp_path / "my-app"
+    begin(project, "--install", str(wheel))
+    bin_directory = installations.create_venv(tmp_path / "venv", with_dependencies=True)
+    assert not (bin_directory / "function-script").exists()
+    variables, commands = job_of(project)
+    assert len(commands) >= 4
+    outputs = [run(command, project, bin_directory, variables) for command in commands]
+    assert "3 passed" in "".join(outputs)
+    assert (bin_directory / "function-script").exists()
+    assert (project / "apps.xpkg").exists()
+
+
+def test_a_job_without_a_requirement_says_what_to_set(tmp_path: Path) -> None:
+    """This checkout is installed from a directory, which CI does not have, so nothing is chosen."""
+    project = tmp_path / "my-app"
+    advice = begin(project).stderr
+    assert "set FUNCTION_SCRIPT in ci.yaml" in advice
+    variables, commands = job_of(project)
+    assert variables == {"FUNCTION_SCRIPT": ""}
+    assert "REQUIRED" in (project / "ci.yaml").read_text()
+    done = subprocess.run(
+        ["sh", "-e", "-c", commands[0]],
+        cwd=project,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "FUNCTION_SCRIPT: set it in this file to the argument of pip install" in done.stderr

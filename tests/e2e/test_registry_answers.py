@@ -1,0 +1,345 @@
+"""Registries that lie, drip, or are at the end of their strength."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from e2e.scripted_registry import (
+    META,
+    PACKAGE,
+    Registry,
+    first,
+    run_package,
+    status,
+    uploads_at,
+)
+from patience import PATIENCE_SECONDS, stretched
+
+from function_script.tools.xpkg import archives, certificates, images
+from function_script.tools.xpkg.progress import Body, Silent
+from function_script.tools.xpkg.retrying import Retrying
+from function_script.tools.xpkg.transport import (
+    Client,
+    HttpRequest,
+    HttpResponse,
+    NoAnswerError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from e2e.scripted_registry import Handler
+
+pytestmark = pytest.mark.usefixtures("docker_config")
+
+
+def other_bytes(registry: Registry, digest: str) -> str:
+    """A blob of the same size."""
+    registry.blobs[digest] = b"x" * len(registry.blobs[digest])
+    return f"the content named {digest} has the digest sha256:"
+
+
+def fewer_bytes(registry: Registry, digest: str) -> str:
+    """A blob that was cut off."""
+    registry.blobs[digest] = registry.blobs[digest][:-1]
+    return f"the content named {digest} has "
+
+
+def more_bytes(registry: Registry, digest: str) -> str:
+    """A blob with something behind it."""
+    registry.blobs[digest] += b"x"
+    return "its answer has more than "
+
+
+def changed(registry: Registry, **layer: object) -> None:
+    """Change the descriptor of the layer."""
+    manifest = json.loads(registry.manifests["v1"])
+    manifest["layers"][0] |= layer
+    registry.manifests["v1"] = json.dumps(manifest).encode()
+
+
+def path_as_digest(registry: Registry, digest: str) -> str:
+    """A digest that leads elsewhere."""
+    changed(registry, digest=f"sha256:../../{digest}")
+    return "is not a digest such as"
+
+
+def unknown_algorithm(registry: Registry, digest: str) -> str:
+    """A digest that nobody can verify."""
+    changed(registry, digest=digest.replace("sha256", "md5"))
+    return "is not a digest such as"
+
+
+def large_blob(registry: Registry, digest: str) -> str:
+    """A size that no memory holds."""
+    changed(registry, size=1 << 40)
+    return f"{digest} has 1024.0 GiB; 256.0 MiB are read"
+
+
+def deep_manifest(registry: Registry, _: str) -> str:
+    """A manifest that is nested."""
+    registry.manifests["v1"] = b"[" * 200_000
+    return "it is nested more than 200 levels deep"
+
+
+def large_manifest(registry: Registry, _: str) -> str:
+    """A manifest of 17 MiB."""
+    registry.manifests["v1"] = b" " * (17 << 20) + b"{}"
+    return "its answer has more than 16,777,216 bytes"
+
+
+def stated_otherwise(registry: Registry, digest: str) -> str:
+    """A header that names another digest."""
+    registry.hook(
+        "GET", "/manifests/", status(200, registry.manifests["v1"], Docker_Content_Digest=digest)
+    )
+    return f"for {digest}"
+
+
+def index_of_another(registry: Registry, digest: str) -> str:
+    """An index whose entry is another manifest."""
+    entry = {"digest": digest, "platform": {"os": "linux"}}
+    registry.manifests[digest] = registry.manifests["v1"]
+    registry.manifests["v1"] = json.dumps({"manifests": [entry]}).encode()
+    return f"the content named {digest} has the digest sha256:"
+
+
+def endless(registry: Registry, _: str) -> str:
+    """A blob without an end."""
+
+    def answer(handler: Handler) -> bool:
+        handler.send_response(200)
+        handler.end_headers()
+        while True:
+            handler.wfile.write(bytes(1 << 16))
+
+    registry.hook("GET", "/blobs/", answer)
+    return "its answer has more than "
+
+
+def circle(registry: Registry, _: str) -> str:
+    """A redirect to itself."""
+    registry.hook("GET", "/blobs/", lambda h: h.send(302, Location=h.path))
+    return "it redirects more than 5 times"
+
+
+def many_headers(registry: Registry, _: str) -> str:
+    """More headers than anybody needs."""
+    headers = {f"X{number}": "y" for number in range(200)}
+    registry.hook("GET", "/blobs/", status(200, **headers))
+    return "got more than 100 headers"
+
+
+LIES = [
+    *(other_bytes, fewer_bytes, more_bytes, path_as_digest, unknown_algorithm, large_blob),
+    *(deep_manifest, large_manifest, stated_otherwise, index_of_another, endless, circle),
+    many_headers,
+]
+
+
+@pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.__name__)
+def test_nothing_is_believed(
+    start: Callable[..., Registry],
+    capsys: pytest.CaptureFixture[str],
+    lie: Callable[[Registry, str], str],
+) -> None:
+    """What is not of the size and the digest that were named is refused, at once."""
+    registry = start(tls=False)
+    manifest = registry.put_package(PACKAGE)
+    message = lie(registry, manifest["layers"][0]["digest"])
+    began = time.monotonic()
+    code, err = run_package(capsys, "inspect", f"{registry.name}/a:v1")
+    assert code == 1
+    assert message in err
+    assert "our mistake" not in err
+    assert time.monotonic() - began < stretched(10)
+
+
+def client(*, exchange: float = PATIENCE_SECONDS, silence: float = PATIENCE_SECONDS) -> Client:
+    """One of little patience."""
+    return Client(
+        certificates.context(None),
+        uses_proxies=False,
+        exchange_seconds=exchange,
+        silence_seconds=silence,
+    )
+
+
+@contextmanager
+def raw(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A server that speaks as ``answer`` does; its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                answer(connection)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        thread.join(PATIENCE_SECONDS)
+
+
+@pytest.mark.parametrize(
+    "start_of_answer", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\n\r\n"]
+)
+def test_an_answer_that_drips_is_ended(start_of_answer: bytes) -> None:
+    """Each byte comes in time, but not the whole."""
+
+    def drip(connection: socket.socket) -> None:
+        try:
+            connection.sendall(start_of_answer)
+            for _ in range(1000):
+                connection.sendall(b"x")
+                time.sleep(0.02)
+        except OSError:
+            pass
+
+    began = time.monotonic()
+    with raw(drip) as address, pytest.raises(NoAnswerError, match="did not answer within 1 s"):
+        client(exchange=0.5).send(HttpRequest("GET", f"http://{address}/", max_bytes=10_000))
+    assert time.monotonic() - began < stretched(5)
+
+
+def test_a_registry_that_says_nothing_is_not_waited_for() -> None:
+    """It accepts the connection, and that is all."""
+    with raw(lambda connection: connection.recv(1 << 16) and time.sleep(1)) as address:
+        with pytest.raises(NoAnswerError, match="does not answer") as failure:
+            client(silence=0.2).send(HttpRequest("GET", f"http://{address}/"))
+        assert failure.value.is_transient
+
+
+def test_a_busy_registry_is_tried_again(
+    start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At each step of a push, and when it says so."""
+    registry = start(tls=False)
+    for method in ("HEAD", "POST", "PUT"):
+        registry.hook(method, "", first(2, status(429, Retry_After="0")))
+    code, err = run_package(capsys, "push", f"{registry.name}/a:v1", package)
+    assert (code, len(registry.blobs), len(registry.manifests)) == (0, 2, 1), err
+    assert err.count("HTTP 429: trying again in 0 s") == 6
+
+
+def test_an_upload_that_failed_is_begun_anew(
+    start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For its address is good for nothing after that."""
+    registry = start(tls=False)
+    registry.hook("PUT", "/uploads/", first(1, status(500, Retry_After="0")))
+    assert run_package(capsys, "push", f"{registry.name}/a:v1", package)[0] == 0
+    assert [one.method for one in registry.seen].count("POST") == 3
+
+
+def test_a_registry_that_asks_for_too_much_patience(
+    start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command ends, and says why."""
+    registry = start(tls=False)
+    registry.hook("*", "", status(429, b'{"errors": [{"message": "quota"}]}', Retry_After="3600"))
+    code, err = run_package(capsys, "push", f"{registry.name}/a:v1", package)
+    assert code == 1
+    assert "HTTP 429: quota" in err
+    assert len(registry.seen) == 2
+
+
+def test_pauses_grow_and_end(start: Callable[..., Registry]) -> None:
+    """There are four more attempts, and the last answer counts."""
+    registry = start(tls=False)
+    registry.hook("*", "", status(503))
+    pauses: list[float] = []
+    lines: list[str] = []
+
+    def send() -> HttpResponse:
+        return client().send(HttpRequest("GET", f"{registry.url}/"))
+
+    assert Retrying(lines.append, pauses.append).run(send).status == 503
+    assert (pauses, len(registry.seen)) == ([1.0, 2.0, 4.0, 8.0], 5)
+    assert lines[0] == "HTTP 503: trying again in 1 s"
+
+
+@pytest.mark.parametrize(
+    ("stated", "pause"),
+    [
+        ("7", 7.0),
+        ("Sun, 06 Nov 1994 08:49:42 GMT", 5.0),
+        ("Sun, 06 Nov 1994 08:49:00 GMT", 0.0),
+        ("soon", 1.0),
+        ("-3", 1.0),
+    ],
+)
+def test_retry_after_is_a_number_or_a_date(
+    start: Callable[..., Registry], stated: str, pause: float
+) -> None:
+    """By the registry's own clock; anything else counts as absent."""
+    registry = start(tls=False)
+
+    def answer(handler: Handler) -> bool:
+        handler.date_time_string = lambda: "Sun, 06 Nov 1994 08:49:37 GMT"
+        return handler.send(429, Retry_After=stated)
+
+    registry.hook("GET", "", first(1, answer))
+    pauses: list[float] = []
+    request = HttpRequest("GET", f"{registry.url}/v2/a/manifests/b")
+    Retrying(lambda _: None, pauses.append).run(lambda: client().send(request))
+    assert pauses == [pause]
+
+
+def early(answer: bytes) -> Callable[[socket.socket], None]:
+    """Answer what has no end yet, and close with the rest unread."""
+
+    def closing(connection: socket.socket) -> None:
+        data = connection.recv(1 << 16)
+        while b"\r\n\r\n" not in data:
+            data += connection.recv(1 << 16)
+        connection.sendall(answer)
+
+    return closing
+
+
+def test_a_413_before_the_end_is_told(
+    start: Callable[..., Registry],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A proxy answers as soon as it has seen the length, and closes."""
+    registry = start(tls=False)
+    answer = (
+        b"HTTP/1.1 413 Request Entity Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    with raw(early(answer)) as address:
+        place = f"http://{address}/uploads/1"
+        registry.hook("POST", "", uploads_at(place))
+        name = large_package(tmp_path)
+        code, err = run_package(capsys, "push", f"{registry.name}/a:v1", name)
+    assert code == 1
+    assert "HTTP 413: a layer of 16.0 MiB is too large for it" in err
+    assert "proxy in front of it" in err
+
+
+def test_a_connection_that_ends_early_is_told() -> None:
+    """Without any answer there is a hint at least."""
+    body = Body(bytes(16 << 20), Silent())
+    headers = {"Content-Length": str(body.size_bytes)}
+    with raw(early(b"")) as address, pytest.raises(NoAnswerError) as failure:
+        client().send(HttpRequest("PUT", f"http://{address}/", body, headers))
+    assert "the connection ended without an answer" in failure.value.text
+    assert failure.value.hint == "a proxy in front of the registry may refuse uploads of this size"
+
+
+def large_package(directory: Path) -> Path:
+    """A package with a layer of 16 MiB, which goes first."""
+    layer = archives.tar({"data": bytes((16 << 20) - 4096)})
+    image = images.with_layer(images.EMPTY, layer, "other")
+    image = images.with_layer(image, archives.tar({"package.yaml": META}), "base")
+    path = directory / "large.xpkg"
+    path.write_bytes(images.to_docker_archive(image))
+    return path

@@ -1,0 +1,137 @@
+"""A server says what confines its workers, in containers that refuse some of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import urllib.request
+from typing import TYPE_CHECKING
+
+import builders
+import pytest
+import refusing
+from e2e.serving import ROOT, Server, call
+from patience import PATIENCE_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
+NO_PORTS = ("--address", "127.0.0.1:0", "--health-address", "", "--metrics-address", "")
+METRIC = "function_script_worker_confinement"
+
+
+def fetch(server: Server, path: str) -> str:
+    """The text of a page."""
+    address = f"http://{server.metrics_address}{path}"
+    with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as page:
+        text: str = page.read().decode()
+    return text
+
+
+def test_a_confined_server_says_so() -> None:
+    """In the log, at /readyz and by a metric for each measure."""
+    with Server("--insecure", "--require-sandbox") as server:
+        page, metrics = fetch(server, "/readyz"), fetch(server, "/metrics")
+        server.stop()
+    (line,) = server.lines("serving")
+    assert (line["system_calls"], line["confinement"]) == ("filtered", "full")
+    assert page == "ok\nconfinement: full\n"
+    assert f'{METRIC}{{measure="system_calls"}} 1.0' in metrics
+    assert f"{METRIC}{{" in metrics
+    assert not [line for line in metrics.splitlines() if METRIC in line and line.endswith(" 0.0")]
+
+
+@pytest.mark.parametrize(
+    ("refused", "reason"),
+    [
+        pytest.param("seccomp=EPERM", "Operation not permitted", id="refused"),
+        pytest.param("seccomp=0", "it has no effect", id="ignored"),
+    ],
+)
+def test_a_server_without_a_filter_says_so(tmp_path: Path, refused: str, reason: str) -> None:
+    """It serves, and says everywhere that system calls are not filtered."""
+    python = refusing.write_wrapper(tmp_path / "python", refused)
+    with Server("--insecure", python=python) as server, server.channel() as channel:
+        assert not call(channel, GOOD).results
+        page, metrics = fetch(server, "/readyz"), fetch(server, "/metrics")
+        server.stop()
+    (line,) = server.lines("serving")
+    assert line["system_calls"] == f"not filtered: {reason}"
+    assert str(line["confinement"]).startswith(f"partial: without system_calls ({reason})")
+    assert page.startswith(f"ok\nconfinement: partial: without system_calls ({reason})")
+    assert f'{METRIC}{{measure="system_calls"}} 0.0' in metrics
+    assert f'{METRIC}{{measure="memory"}} 1.0' in metrics
+    assert [line for line in server.log if line["level"] == "warning"]
+
+
+STARTS = [
+    pytest.param(
+        *("seccomp=EPERM", ["--require-sandbox"]),
+        *("required by --require-sandbox", "without system_calls (Operation not permitted)"),
+        id="no filter where one is required",
+    ),
+    pytest.param(
+        *("pidfd_open=ENOSYS", []),
+        *("the system refused pidfd_open (Function not implemented)", "must allow pidfd_open"),
+        id="no pidfd_open",
+    ),
+    pytest.param(
+        *("memfd_create=EPERM", []),
+        *("the system refused memfd_create (Operation not permitted)", "must allow memfd_create"),
+        id="no memfd_create",
+    ),
+    pytest.param(
+        *("setpgid=EPERM", []),
+        *("the system refused setpgid (Operation not permitted)", "must allow setpgid"),
+        id="no setpgid, in the worker",
+    ),
+]
+
+
+@pytest.mark.parametrize(("refused", "flags", "first", "second"), STARTS)
+def test_a_server_that_cannot_start_says_what_was_refused(
+    tmp_path: Path, refused: str, flags: list[str], first: str, second: str
+) -> None:
+    """And ends, with the exit code of an operator's problem."""
+    python = refusing.write_wrapper(tmp_path / "python", refused)
+    command = [python, "-P", "-m", "function_script.cli", "serve", "--insecure"]
+    ended = subprocess.run(
+        [*command, *NO_PORTS, *flags],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert ended.returncode == 1, ended.stderr
+    assert "error: cannot start a worker: " in ended.stderr
+    assert first in ended.stderr
+    assert second in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_flag_has_its_variable(tmp_path: Path) -> None:
+    """As all flags have."""
+    python = refusing.write_wrapper(tmp_path / "python", "seccomp=EPERM")
+    server = Server("--insecure", python=python, env={"FUNCTION_SCRIPT_REQUIRE_SANDBOX": "true"})
+    assert server.stop() == 1
+    assert "required by --require-sandbox" in "".join(server.text)
+
+
+@pytest.mark.parametrize("file", ["environ", "mem", "maps"])
+def test_processes_of_the_same_user_read_nothing_of_a_server(server: Server, file: str) -> None:
+    """Neither of the server, nor of its zygote, nor of a worker; and so no worker does."""
+    for pid in server.family():
+        command = [sys.executable, refusing.__file__, "none", "head", "-c", "1"]
+        done = subprocess.run([*command, f"/proc/{pid}/{file}"], capture_output=True, check=False)
+        assert done.returncode == 1
+        assert b"ermission denied" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A server that is left as it is."""
+    with Server("--insecure") as server:
+        yield server

@@ -1,0 +1,114 @@
+"""A server where few processes and threads are allowed: it says so, or goes on with fewer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import urllib.request
+from typing import TYPE_CHECKING
+
+import builders
+import pytest
+from e2e import pids
+from e2e.serving import ROOT, Server, call, method
+from patience import PATIENCE_SECONDS, wait_until
+
+from function_script.sandbox import machine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WORKERS = 2
+BODY = "def main(req):\n"
+GOOD = builders.request(builders.starlark(BODY + "    return {}\n"))
+SLOW = builders.starlark(BODY + "    for i in range(1000000000):\n        pass\n")
+BOMB = builders.starlark(BODY + "    x = [0] * 1000000000\n")
+COMMAND = ["-P", "-m", "function_script.cli", "serve", "--insecure", "--address", "127.0.0.1:0"]
+WRAPPER = """\
+#!/bin/sh
+{join}
+exec {python} "$@"
+"""
+
+
+@pytest.fixture
+def group() -> Iterator[pids.Group]:
+    """A group of control for one test."""
+    with pids.group() as group:
+        yield group
+
+
+def wrapper(path: Path, group: pids.Group) -> str:
+    """An interpreter that runs in the group."""
+    path.write_text(WRAPPER.format(join=group.shell(), python=sys.executable))
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_too_few_processes_are_refused_at_the_start(tmp_path: Path, group: pids.Group) -> None:
+    """With the number that is needed."""
+    needed = machine.needed_processes(WORKERS)
+    group.limit(needed - 1)
+    ended = subprocess.run(
+        [wrapper(tmp_path / "python", group), *COMMAND, "--workers", str(WORKERS)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert ended.returncode == 1, ended.stderr
+    assert f"{needed - 1} processes and threads are allowed here" in ended.stderr
+    assert f"--workers {WORKERS} needs {needed}" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_number_that_is_needed_is_enough(tmp_path: Path, group: pids.Group) -> None:
+    """For good programs and for bad ones, which lose their workers, all at once."""
+    group.limit(machine.needed_processes(WORKERS))
+    python = wrapper(tmp_path / "python", group)
+    flags = ["--insecure", "--workers", str(WORKERS), "--timeout", "500ms"]
+    with Server(*flags, python=python) as server, server.channel() as channel:
+        requests = [request(kind, number) for number in range(8) for kind in (SLOW, BOMB)]
+        running = [method(channel).future(each, timeout=PATIENCE_SECONDS) for each in requests]
+        assert all(one.result().results for one in running)
+        assert not call(channel, GOOD).results
+        wait_until_nothing_runs(server)
+
+
+def test_no_processes_left_is_told_and_survived(group: pids.Group) -> None:
+    """Every call has its answer, no place is lost, and with processes again all is as before."""
+    flags = ["--insecure", "--workers", str(WORKERS), "--timeout", "500ms"]
+    with Server(*flags) as server, server.channel() as channel:
+        assert not call(channel, GOOD).results
+        for pid in server.family():
+            group.join(pid)
+        group.limit(group.count())
+        requests = [request(kind, number) for number in range(8) for kind in (SLOW, BOMB)]
+        running = [method(channel).future(each, timeout=PATIENCE_SECONDS) for each in requests]
+        texts = [one.result().results[0].message for one in running]
+        group.limit(None)
+        assert not call(channel, GOOD).results
+        wait_until_nothing_runs(server)
+    assert all("cannot start a worker" in text or "limit of" in text for text in texts), texts
+    assert "can't start new thread" not in "".join(server.text)
+    assert "Traceback" not in "".join(server.text)
+
+
+def request(step_input: object, number: int) -> builders.pb.RunFunctionRequest:
+    """A step of an XR of its own."""
+    return builders.request(step_input, observed=builders.observed(f"xr-{number}"))
+
+
+def wait_until_nothing_runs(server: Server) -> None:
+    """Return when no place is taken."""
+
+    def metrics() -> str:
+        address = f"http://{server.metrics_address}/metrics"
+        with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as page:
+            text: str = page.read().decode()
+        return text
+
+    states = [f'function_script_workers{{state="{state}"}} 0.0' for state in ("busy", "slow")]
+    wait_until(lambda: all(state in metrics() for state in states))

@@ -1,0 +1,170 @@
+"""The start of a server: what it costs, and how soon it can be ended."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from e2e.serving import ROOT, Server
+from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
+
+from function_script import documents, objects
+from function_script.source import Source
+
+CONTAINER = "spec.deploymentTemplate.spec.template.spec.containers[0]"
+# Others may be busy on the node, which may be slower than this machine.
+MARGIN = 4
+
+
+def container(path: str) -> object:
+    """A value of the function's container in the DeploymentRuntimeConfig."""
+    file = ROOT / "examples" / "install" / "deploymentruntimeconfig.yaml"
+    (document,) = documents.read_source(Source(name=file.name, text=file.read_text()))
+    return objects.find_path(document.value, f"{CONTAINER}.{path}")
+
+
+def cpu_seconds(pid: int) -> float:
+    """The CPU time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.serial
+def test_a_start_fits_into_the_startup_probe_with_the_cpu_that_is_requested(
+    tmp_path: Path,
+) -> None:
+    """With a margin, and although no module is compiled: images of Python come without."""
+    env = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    with Server("--insecure", env=env) as server:
+        cost = sum(map(cpu_seconds, server.family()))
+    millis = str(container("resources.requests.cpu"))
+    assert millis.endswith("m")
+    needed = cost / (int(millis.removesuffix("m")) / 1000)
+    period, threshold = (
+        container(f"startupProbe.{name}") for name in ("periodSeconds", "failureThreshold")
+    )
+    assert isinstance(period, int)
+    assert isinstance(threshold, int)
+    assert needed * MARGIN < period * threshold
+
+
+# As the console script does; in a process namespace of its own, as in a container.
+ENTRY = "from function_script.start import main; main()"
+AS_INIT = ["unshare", "--pid", "--fork", "--kill-child", sys.executable, "-P", "-c", ENTRY]
+SERVE = ["--insecure", "--address", "127.0.0.1:0", "--health-address", "", "--metrics-address", ""]
+SIGTERM_BIT = 1 << (signal.SIGTERM - 1)
+
+
+class Init:
+    """A server that is process 1 of its namespace, and has set its first handler."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [*AS_INIT, *SERVE],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        wait_until(lambda: self.pid and self._catches())
+
+    @property
+    def pid(self) -> int:
+        """The server's process id here; 0 when it is not there yet."""
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return int(children[0]) if children else 0
+
+    def _catches(self) -> bool:
+        """Whether it has a handler for SIGTERM."""
+        (caught,) = re.findall(r"SigCgt:\s*(\w+)", Path(f"/proc/{self.pid}/status").read_text())
+        return bool(int(caught, 16) & SIGTERM_BIT)
+
+    def end(self) -> tuple[int, str]:
+        """Its exit code and its log."""
+        try:
+            _, text = self.process.communicate(timeout=PATIENCE_SECONDS)
+        finally:
+            self.process.kill()
+        return self.process.returncode, text
+
+
+def may_unshare() -> bool:
+    """Whether a process may be the first of a namespace here."""
+    probe = ["unshare", "--pid", "--fork", "true"]
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
+in_a_namespace = pytest.mark.skipif(not may_unshare(), reason="namespaces are not allowed here")
+
+
+@in_a_namespace
+@pytest.mark.parametrize("milliseconds", [0, 20, 50, 100, 200, 400, 800, 1600])
+def test_a_server_heeds_sigterm_from_its_first_instruction(milliseconds: int) -> None:
+    """As process 1, which the kernel spares signals without a handler: it ends, and with 0."""
+    server = Init()
+    time.sleep(milliseconds / 1000)
+    began = time.monotonic()
+    os.kill(server.pid, signal.SIGTERM)
+    code, text = server.end()
+    assert code == 0, text
+    assert "Traceback" not in text
+    assert time.monotonic() - began < SLACK_SECONDS
+
+
+@in_a_namespace
+@pytest.mark.serial
+def test_the_first_instruction_comes_early() -> None:
+    """Before the imports, which are most of what a start costs the server process."""
+    server = Init()
+    first = cpu_seconds(server.pid)
+    assert server.process.stderr is not None
+    assert '"msg":"serving"' in server.process.stderr.readline()
+    assert first < cpu_seconds(server.pid) / 2
+    os.kill(server.pid, signal.SIGTERM)
+    assert server.end()[0] == 0
+
+
+ENDS = [
+    pytest.param(["render", "--help"], signal.SIGINT, 130, id="any command, interrupted"),
+    pytest.param(["docs"], signal.SIGTERM, -signal.SIGTERM, id="not process 1: the kernel's way"),
+    pytest.param(["serve"], signal.SIGTERM, 0, id="a server"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "number", "code"), ENDS)
+def test_a_signal_during_the_imports_ends_a_command(
+    arguments: list[str], number: signal.Signals, code: int
+) -> None:
+    """Without a traceback, and with the code of its kind."""
+    script = (
+        "import os, sys; from function_script import start; start.catch_signals(sys.argv[1:]);"
+        f"os.kill(os.getpid(), {int(number)}); import time; time.sleep(60)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", script, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert (ended.returncode, ended.stderr) == (code, "")
+
+
+def test_an_interrupt_is_python_s_own_again_after_the_imports() -> None:
+    """So that a command can tidy up."""
+    script = (
+        "import signal, sys; from function_script import start; sys.argv = ['x', 'version'];"
+        "sys.exit = lambda code: None; start.main();"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    )
+    command = [sys.executable, "-P", "-c", script]
+    printed = subprocess.check_output(command, cwd=ROOT, text=True)
+    assert printed.splitlines()[-1] == "True"

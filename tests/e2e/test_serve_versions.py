@@ -1,0 +1,261 @@
+"""Crossplane before 2.0 against a real server: its protocol, its fields and its loop of calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import builders
+import pytest
+from e2e.serving import Server
+from google.protobuf import json_format, struct_pb2
+from patience import PATIENCE_SECONDS
+
+from function_script.proto.v1 import run_function_pb2 as v1
+from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    import grpc
+
+    from function_script.values import Object
+
+Response: TypeAlias = v1.RunFunctionResponse | v1beta1.RunFunctionResponse
+SERVICES = {
+    "v1": ("apiextensions.fn.proto.v1.FunctionRunnerService", v1),
+    "v1beta1": ("apiextensions.fn.proto.v1beta1.FunctionRunnerService", v1beta1),
+}
+MAX_ITERATIONS = 5
+PROBE = "script.fn.crossplane.io/probe"
+SETTINGS: Object = {
+    "apiVersion": "example.org/v1",
+    "kind": "Settings",
+    "metadata": {"name": "settings"},
+    "spec": {"colour": "teal"},
+}
+CLUSTER: Mapping[tuple[str, str, str], Object] = {
+    ("example.org/v1", "Settings", "settings"): SETTINGS,
+}
+
+
+@pytest.fixture(scope="module")
+def channel() -> Iterator[grpc.Channel]:
+    """Calls to one server for all tests here."""
+    with Server("--insecure") as server, server.channel() as channel:
+        yield channel
+
+
+class OldCrossplane:
+    """A caller that knows the fields of version 1.17 to 1.20, and no others.
+
+    It calls until the deprecated field of the requirements stays the same, with what it found for
+    that field, as the function runner of those versions does.
+    """
+
+    def __init__(self, channel: grpc.Channel, version: str) -> None:
+        service, self._module = SERVICES[version]
+        self._send: Callable[..., Response] = channel.unary_unary(
+            f"/{service}/RunFunction",
+            request_serializer=lambda request: request.SerializeToString(),
+            response_deserializer=self._module.RunFunctionResponse.FromString,
+        )
+        self.calls = 0
+
+    def run(self, step_input: Object, **parts: object) -> Response:
+        """Run the step to its end; the last response."""
+        request = self._module.RunFunctionRequest()
+        json_format.ParseDict(
+            json_format.MessageToDict(builders.request(step_input, **parts)), request
+        )
+        requirements: bytes | None = None
+        for _ in range(MAX_ITERATIONS + 1):
+            response = self._send(request, timeout=PATIENCE_SECONDS)
+            self.calls += 1
+            asked = response.requirements.SerializeToString(deterministic=True)
+            is_fatal = any(each.severity == v1.SEVERITY_FATAL for each in response.results)
+            if is_fatal or asked == (requirements or b""):
+                return response
+            requirements = asked
+            request.ClearField("extra_resources")
+            for name, selector in response.requirements.extra_resources.items():
+                resources = request.extra_resources[name]
+                key = (selector.api_version, selector.kind, selector.match_name)
+                if key in CLUSTER:
+                    resource = struct_pb2.Struct()
+                    json_format.ParseDict(CLUSTER[key], resource)
+                    resources.items.add().resource.CopyFrom(resource)
+            request.context.CopyFrom(response.context)
+        pytest.fail("the requirements did not stabilize")
+
+
+STARLARK = """\
+def main(req):
+    xr = req["observed"]["composite"]["resource"]
+    settings = get_required(req, "settings")[0]
+    secret = get_credentials(req, "login")["user"]
+    return {
+        "desired": {"resources": {"thing": {"resource": {
+            "apiVersion": "example.org/v1",
+            "kind": "Thing",
+            "spec": {
+                "count": xr["spec"]["count"],
+                "colour": settings["spec"]["colour"],
+                "user": secret,
+                "step": req["context"]["step"],
+            },
+        }}}},
+        "context": {"seen": "yes"},
+        "conditions": [{"type": "Made", "status": "STATUS_CONDITION_TRUE", "reason": "Made",
+                        "target": "TARGET_COMPOSITE_AND_CLAIM"}],
+        "results": [{"severity": "SEVERITY_NORMAL", "message": "made", "reason": "Made"}],
+    }
+"""
+META = "apiVersion: meta.script.fn.crossplane.io/v1beta1"
+THING = """\
+apiVersion: example.org/v1
+kind: Thing
+metadata:
+  annotations: {{script.fn.crossplane.io/composition-resource-name: thing}}
+spec:
+  count: {count}
+  colour: {colour}
+  user: {user}
+  step: {step}
+---
+{meta}
+kind: Context
+data: {{seen: "yes"}}
+---
+{meta}
+kind: Conditions
+conditions:
+- {{type: Made, status: "True", reason: Made, target: CompositeAndClaim}}
+"""
+PROGRAMS: Mapping[str, Object] = {
+    "starlark": builders.starlark(STARLARK),
+    "jinja": builders.jinja(
+        THING.format(
+            count="{{ spec.count }}",
+            colour="{{ get_required_resources('settings')[0].spec.colour }}",
+            user="{{ get_credential_data('login').user }}",
+            step="{{ context.step }}",
+            meta=META,
+        )
+    ),
+    "gotemplate": {
+        "apiVersion": builders.API_VERSION,
+        "kind": "GoTemplate",
+        "inline": THING.format(
+            count="{{ .observed.composite.resource.spec.count }}",
+            colour='{{ (index (getExtraResources . "settings") 0).resource.spec.colour }}',
+            user="{{ .credentials.login.credentialData.data.user | b64dec }}",
+            step="{{ .context.step }}",
+            meta=META,
+        ),
+    },
+}
+PARTS: Mapping[str, object] = {
+    "context": {"step": "first"},
+    "credentials": {"login": {"credentialData": {"data": {"user": "YWRtaW4="}}}},
+    "desired": {
+        "composite": {"resource": {"status": {"phase": "early"}}},
+        "resources": {"earlier": {"resource": builders.composed("earlier"), "ready": "READY_TRUE"}},
+    },
+}
+
+
+def declaring(language: str, **selector: object) -> Object:
+    """The language's program, with the requirement that it reads and the credentials."""
+    chosen = {"apiVersion": "example.org/v1", "kind": "Settings", "matchName": "settings"}
+    resources: Object = {"settings": {**chosen, **selector}}  # type: ignore[dict-item] # plain
+    return {
+        **PROGRAMS[language],
+        "credentials": ["login"],
+        "requirements": {"resources": resources},
+    }
+
+
+@pytest.mark.parametrize("version", SERVICES)
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_a_step_has_all_that_old_callers_give(
+    channel: grpc.Channel, version: str, language: str
+) -> None:
+    """Observed and desired state, extra resources, context, credentials, conditions, results."""
+    caller = OldCrossplane(channel, version)
+    response = caller.run(declaring(language), **PARTS)
+    assert [each for each in response.results if each.severity != v1.SEVERITY_NORMAL] == []
+    resources = response.desired.resources
+    assert dict(resources["thing"].resource["spec"]) == {
+        "count": 2,
+        "colour": "teal",
+        "user": "admin",
+        "step": "first",
+    }
+    assert resources["earlier"].ready == v1.READY_TRUE
+    assert response.desired.composite.resource["status"]["phase"] == "early"
+    assert dict(response.context) == {"step": "first", "seen": "yes"}
+    (condition,) = response.conditions
+    assert (condition.type, condition.status) == ("Made", v1.STATUS_CONDITION_TRUE)
+    assert condition.target == v1.TARGET_COMPOSITE_AND_CLAIM
+    assert caller.calls == 2
+
+
+@pytest.mark.parametrize("version", SERVICES)
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_what_old_callers_never_give_is_fatal(
+    channel: grpc.Channel, version: str, language: str
+) -> None:
+    """Waiting would be the last answer, and without the step's resources it would delete them."""
+    step = declaring(language, namespace="here")
+    response = OldCrossplane(channel, version).run(step, **PARTS)
+    (result,) = response.results
+    assert result.severity == v1.SEVERITY_FATAL
+    assert 'cannot require "settings": the caller does not provide resources of a namesp' in (
+        result.message
+    )
+    assert set(response.desired.resources) == {"earlier"}
+
+
+def test_schemas_are_refused_at_once(channel: grpc.Channel) -> None:
+    """They came with version 2.2."""
+    schemas: Object = {"thing": {"apiVersion": "example.org/v1", "kind": "Thing"}}
+    step: Object = {**PROGRAMS["starlark"], "requirements": {"schemas": schemas}}
+    caller = OldCrossplane(channel, "v1beta1")
+    response = caller.run(step, **PARTS)
+    assert "does not provide schemas" in response.results[0].message
+    assert caller.calls == 1
+
+
+def test_a_caller_of_version_2_0_is_asked_in_both_fields() -> None:
+    """It does not say what it can do, and gives what is asked for with a namespace."""
+    step = declaring("starlark", namespace="here")
+    first = builders.call(builders.request(step, **PARTS))
+    assert set(first.requirements.resources) == {"settings"}
+    assert set(first.requirements.extra_resources) == {PROBE}
+    located = {**SETTINGS, "metadata": {"name": "settings", "namespace": "here"}}
+    given = {
+        "required_resources": {"settings": {"items": [{"resource": located}]}},
+        "extra_resources": {PROBE: {}},
+    }
+    second = builders.call(builders.request(step, **PARTS, **given))
+    assert [result.severity for result in second.results] == [v1.SEVERITY_NORMAL]
+    assert "thing" in second.desired.resources
+    assert second.requirements == first.requirements
+
+
+def test_programs_do_not_see_the_probe() -> None:
+    """What the function asks for itself is not theirs."""
+    script = 'def main(req):\n    return {"context": {"seen": sorted(req["extra_resources"])}}\n'
+    given = {PROBE: {}, "mine": {}}
+    request = builders.request(builders.starlark(script), extra_resources=given)
+    assert list(builders.call(request).context["seen"]) == ["mine"]
+
+
+def test_callers_that_say_what_they_can_do_are_not_probed() -> None:
+    """Those of version 2.2 and later."""
+    capabilities = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES"]
+    step = declaring("starlark", namespace="here")
+    meta = {"tag": "t", "capabilities": capabilities}
+    response = builders.call(builders.request(step, **PARTS, meta=meta))
+    assert set(response.requirements.resources) == {"settings"}
+    assert set(response.requirements.extra_resources) == set()

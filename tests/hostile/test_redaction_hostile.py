@@ -1,0 +1,197 @@
+"""Secrets and texts that are made to keep the search busy: it is linear, and it is bounded."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+import string
+import time
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import builders
+import pytest
+
+from function_script import function, redaction
+from function_script.limits import MIB, Limits
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.sandbox import Answered, Pool, PoolOptions
+
+if TYPE_CHECKING:
+    from function_script.sandbox import Reply
+
+# CPU time; what the worst of them takes on a quiet machine is a tenth of it.
+MOST_SECONDS = 4.0
+RANDOM = random.Random(7)  # noqa: S311 # for test data
+
+
+def lines(count: int, length: int) -> str:
+    """So many random lines."""
+    texts = RANDOM.choices(string.ascii_lowercase, k=count * length)
+    return "\n".join(
+        "".join(texts[start : start + length]) for start in range(0, count * length, length)
+    )
+
+
+def encoded(value: bytes, count: int) -> bytes:
+    """Base64 of base64 and so on."""
+    return reduce(lambda text, _: base64.b64encode(text), range(count), value)
+
+
+def request(*secrets: bytes) -> bytes:
+    """A request with these credentials."""
+    message = pb.RunFunctionRequest()
+    for number, value in enumerate(secrets):
+        message.credentials["api"].credential_data.data[str(number)] = value
+    return message.SerializeToString()
+
+
+SECRETS = {
+    "100,000 lines of six letters": lines(100_000, 6).encode(),
+    "700,000 lines": b"abcde\nfghij\n" * 350_000,
+    "lines that begin alike": b"\n".join(b"a" * 8 + b"%d" % n for n in range(100_000)),
+    "lines of each length": b"\n".join(b"a" * n + b"b" for n in range(8, 2_000)),
+    "lines in each other": b"\n".join(b"a" * n for n in range(8, 2_000)),
+    "one of 10 MB": b"a" * (10 * MIB),
+    "bytes at random": RANDOM.randbytes(MIB),
+    "assignments": b"\n".join(b"k%d=v%07d" % (n, n) for n in range(30_000)),
+    "assignments in one line": b"key=,password:" * 70_000,
+    "colons": b":" * MIB,
+    "one assignment in another": b"a:" * 500_000,
+    "schemes": b"//a:" * 250_000,
+    "ats": b":aaaa@" * 170_000,
+    "empty lines": b"\n" * MIB,
+    "blanks": b" " * MIB,
+    "deep JSON": b"[" * MIB,
+    "long JSON": json.dumps([f"value-{n}" for n in range(50_000)]).encode(),
+    "base64 of base64": encoded(b"x" * 200_000, 6),
+    "dots": b"\n".join(b"." * n for n in range(8, 2_000)),
+    "nothing": b"",
+}
+WIDTH = 64 * 1024
+TEXTS = {
+    "short": "cannot do it: no way",
+    "words": lines(WIDTH // 7, 6),
+    "one letter": "a" * WIDTH,
+    "base64": base64.b64encode(RANDOM.randbytes(48_000)).decode(),
+    "base64 of base64": encoded(b"a" * 9_000, 6).decode()[:WIDTH],
+    "base64 of itself": "QUFB" * (WIDTH // 4),
+    "hex": "61" * (WIDTH // 2),
+    "backslashes": "\\" * WIDTH,
+    "escapes": "\\u0061" * (WIDTH // 6),
+    "percents": "%25" * (WIDTH // 3),
+    "percents of percents": "%2525253225" * (WIDTH // 11),
+    "apostrophes": "'" * WIDTH,
+    "dots": "." * WIDTH,
+    "cut everywhere": ("a" * 20 + "…") * (WIDTH // 21),
+    "line breaks": "aaaaaa\n" * (WIDTH // 7),
+    "blanks": "aaaaaa\n" + " " * WIDTH,
+    "gzip": base64.b64encode(gzip.compress(bytes(40 * MIB))).decode(),
+    "many gzips": base64.b64encode(gzip.compress(b"a" * 1000) * 1000).decode(),
+    "of 8 MB": "a b\\n%41" * MIB,
+}
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_no_secret_takes_long(secret: str) -> None:
+    """Whatever is looked for; what may be too much is withheld."""
+    data = request(SECRETS[secret])
+    for name in ("short", "cut everywhere"):
+        assert_is_quick(TEXTS[name], data)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_text_takes_long(text: str) -> None:
+    """Whatever it is looked for in."""
+    for secret in (lines(10_000, 6).encode(), SECRETS["lines in each other"]):
+        assert_is_quick(TEXTS[text], request(secret))
+
+
+def assert_is_quick(text: str, data: bytes) -> None:
+    """The search ends soon."""
+    began = time.process_time()
+    redacted = redaction.redact_text(text, data)
+    assert time.process_time() - began < MOST_SECONDS
+    assert redacted == redaction.WITHHELD or len(redacted) <= 4 * len(text)
+
+
+def work_seconds(count: int, text: str) -> float:
+    """The least CPU time that a search among so many secrets took."""
+    data = request(lines(count, 6).encode(), lines(count // 4, 20).encode())
+    seconds = []
+    for _ in range(3):
+        began = time.process_time()
+        assert redaction.redact_text(text, data) != redaction.WITHHELD
+        seconds.append(time.process_time() - began)
+    return min(seconds)
+
+
+@pytest.mark.serial
+def test_the_search_is_linear_in_the_secrets() -> None:
+    """Four times as many take four times as long, and not sixteen times."""
+    assert work_seconds(100_000, TEXTS["words"]) < 8 * work_seconds(25_000, TEXTS["words"])
+
+
+@pytest.mark.serial
+def test_the_search_is_linear_in_the_text() -> None:
+    """It, too."""
+    text = TEXTS["words"]
+    assert work_seconds(10_000, text) < 8 * work_seconds(10_000, text[: len(text) // 4])
+
+
+FAIL = builders.starlark("def main(req):\n    fail('no way, it is ' + req['context']['x'])\n")
+
+
+def answer_with(secret: bytes, memory_bytes: int) -> Reply:
+    """A worker's reply to a program that fails beside a Secret."""
+    data = {"value": base64.b64encode(secret).decode()}
+    held = {"resource": {"apiVersion": "v1", "kind": "Secret", "data": data}}
+    message = builders.request(
+        FAIL,
+        observed={"composite": {"resource": builders.XR}, "resources": {"s": held}},
+        context={"x": secret[:6].decode()},
+    )
+    limits = Limits(memory_bytes=memory_bytes)
+    with Pool(PoolOptions(limits=limits, workers=1)) as pool:
+        return pool.run(message.SerializeToString())
+
+
+ANSWERS = [
+    pytest.param(lines(20_000, 6), 256, "no way, it is [secret]", id="140 KB"),
+    pytest.param(lines(100_000, 6), 256, "no way, it is [secret]", id="700 KB"),
+    pytest.param(lines(700_000, 5), 256, redaction.WITHHELD, id="4 MB"),
+    pytest.param(lines(300_000, 6), 96, redaction.WITHHELD, id="more than the memory"),
+]
+
+
+@pytest.mark.parametrize(("secret", "memory_mib", "text"), ANSWERS)
+def test_a_worker_keeps_its_error(secret: str, memory_mib: int, text: str) -> None:
+    """The text may be withheld; the answer is there, and says where."""
+    reply = answer_with(secret.encode(), memory_mib * MIB)
+    assert isinstance(reply, Answered)
+    (problem,) = reply.diagnostics
+    assert (problem.message, str(problem.span)) == (text, "script:2:5")
+    response = pb.RunFunctionResponse.FromString(reply.response)
+    assert response.context["x"] == secret[:6]
+
+
+def test_too_many_texts_are_withheld() -> None:
+    """Of an error of thousands of problems, the first ones are shown."""
+    step = builders.starlark(
+        "def main(req):\n"
+        "    return {'results': [{'severity': 'x' * 300 + str(i)} for i in range(4000)]}\n"
+    )
+    data = builders.request(
+        step, credentials={"api": {"credentialData": {"data": {"v": "aHVudGVyMi1tYXJrZXI="}}}}
+    ).SerializeToString()
+    began = time.process_time()
+    answer = function.handle(data, Limits(), lambda _: None)
+    assert time.process_time() - began < MOST_SECONDS
+    texts = [problem.message for problem in answer.diagnostics]
+    shown = len(texts) - texts.count(redaction.WITHHELD)
+    assert len(texts) == 8_000
+    assert 100 < shown < 1_000
+    assert "xxx" in "".join(texts[:shown])
+    assert set(texts[shown:]) == {redaction.WITHHELD}

@@ -1,0 +1,283 @@
+"""Files that are small and stand for much: every tool refuses them at once, and says where."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import time
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from patience import stretched
+
+from function_script.tools.xpkg import archives, images
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+# Thirteen levels of nine: 9**13 values in 700 bytes.
+_LEVELS = [
+    "  a0: &a0 [x, x, x, x, x, x, x, x, x]",
+    *(f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 13)),
+]
+SPEC = "spec:\n" + "\n".join(_LEVELS) + "\n"
+XR = f"apiVersion: example.org/v1\nkind: App\nmetadata: {{name: demo}}\n{SPEC}"
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: app}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
+  mode: Pipeline
+  pipeline:
+  - step: compose
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: StarlarkScript
+      script: |
+        def main(req):
+            return {}
+"""
+TEMPLATE = """\
+apiVersion: script.fn.crossplane.io/v1beta1
+kind: JinjaTemplate
+inline: ""
+"""
+META = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Configuration\nmetadata: {name: apps}\n"
+MIB = 1 << 20
+
+
+class Outcome(NamedTuple):
+    """How a command ended, and what it took."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+    peak_mib: float
+
+
+def run(directory: Path, *args: str) -> Outcome:
+    """Run a command in a process of its own."""
+    began = time.monotonic()
+    out, err = directory / "stdout", directory / "stderr"
+    with out.open("w") as stdout, err.open("w") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "function_script.cli", *args],
+            cwd=directory,
+            stdout=stdout,
+            stderr=stderr,
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return Outcome(
+        code=process.returncode,
+        out=out.read_text(),
+        err=err.read_text(),
+        seconds=time.monotonic() - began,
+        peak_mib=usage.ru_maxrss / 1024,
+    )
+
+
+def assert_refused(outcome: Outcome, *words: str, peak_mib: float = 400) -> None:
+    """The author's problem, told at once, in words that say what and where."""
+    assert outcome.code == 1, outcome
+    assert "our mistake" not in outcome.err
+    shown = outcome.err + outcome.out
+    assert [word for word in words if word not in shown] == [], shown
+    assert outcome.seconds < stretched(20)
+    assert outcome.peak_mib < peak_mib
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder whose XR is the bomb."""
+    (tmp_path / "xr.yaml").write_text(XR)
+    (tmp_path / "composition.yaml").write_text(COMPOSITION)
+    (tmp_path / "bomb.yaml").write_text(COMPOSITION + SPEC.replace("spec:", "bomb:"))
+    (tmp_path / "case.yaml").write_text("xr: xr.yaml\nexpect: {}\n")
+    (tmp_path / "template.yaml").write_text(TEMPLATE)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("args", "place"),
+    [
+        (("render", "."), "xr.yaml:10:"),
+        (("render", "xr.yaml", "bomb.yaml"), "bomb.yaml:22:"),
+        (("check", "bomb.yaml"), "bomb.yaml:22:"),
+        (("validate", "xr.yaml", "composition.yaml"), "xr.yaml:10:"),
+        (("test", "."), "xr.yaml:10:"),
+        (("template", "template.yaml", "--data", "xr.yaml"), "xr.yaml:10:"),
+        (("run", "xr.yaml"), "xr.yaml:10:"),
+        (("render", ".", "--context-files", "k=xr.yaml"), "xr.yaml:10:"),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
+)
+def test_aliases_are_not_multiplied(project: Path, args: tuple[str, ...], place: str) -> None:
+    """The text with the aliases is named with its line."""
+    outcome = run(project, *args)
+    assert_refused(outcome, place, "values with aliases expanded")
+
+
+def write_package(directory: Path, text: bytes) -> None:
+    """Write a package whose base layer holds this package.yaml."""
+    layer = archives.tar({"package.yaml": text})
+    image = images.with_layer(images.EMPTY, layer, "base")
+    (directory / "test.xpkg").write_bytes(images.to_docker_archive(image))
+
+
+def test_a_package_with_aliases(tmp_path: Path) -> None:
+    """The file in the package is named with its line."""
+    write_package(tmp_path, (META + SPEC).encode())
+    outcome = run(tmp_path, "package", "inspect", "test.xpkg")
+    assert_refused(outcome, "test.xpkg/package.yaml:10:", "values with aliases expanded")
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    """It is not a bug."""
+    write_package(tmp_path, META.encode() + b"# \xff\n")
+    outcome = run(tmp_path, "package", "inspect", "test.xpkg")
+    assert_refused(outcome, 'cannot read package "test.xpkg": its package.yaml is not UTF-8 text')
+    (tmp_path / "crossplane.yaml").write_bytes(META.encode() + b"# \xff\n")
+    outcome = run(tmp_path, "package", "build")
+    assert_refused(outcome, 'cannot read "crossplane.yaml": it is not UTF-8 text')
+
+
+@cache
+def zeros() -> bytes:
+    """Gzip of a gigabyte."""
+    buffer = io.BytesIO()
+    with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=1, mtime=0) as file:
+        for _ in range(1024):
+            file.write(bytes(MIB))
+    return buffer.getvalue()
+
+
+def docker_archive(directory: Path, layer: bytes, config: bytes | None = None) -> None:
+    """An image with one layer, as `docker save` writes it."""
+    text = config or json.dumps({"rootfs": {"diff_ids": []}, "os": "linux"}).encode()
+    listing = json.dumps([{"Config": "config.json", "Layers": ["layer.tar.gz"]}]).encode()
+    files = {"manifest.json": listing, "config.json": text, "layer.tar.gz": layer}
+    (directory / "test.xpkg").write_bytes(archives.tar(files))
+
+
+def gzip_bomb(directory: Path) -> str:
+    """A layer of a gigabyte in five megabytes."""
+    docker_archive(directory, zeros())
+    return "it expands to more than"
+
+
+def outer_bomb(directory: Path) -> str:
+    """The same instead of an archive."""
+    (directory / "test.xpkg").write_bytes(zeros())
+    return "it expands to more than"
+
+
+def sparse_member(directory: Path) -> str:
+    """GNU's sparse files: a name, one block of data, and a size of 7 GB."""
+    member = tarfile.TarInfo("manifest.json")
+    member.size = 512
+    member.type = tarfile.GNUTYPE_SPARSE
+    header = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    # At 386: four pairs of offset and length; at 483 the size of the whole.
+    header[386:410] = b"00000000000\x0000000001000\x00"
+    header[483:495] = b"64000000000\x00"
+    header[148:156] = b"        "
+    header[148:156] = b"%06o\0 " % sum(header)
+    (directory / "test.xpkg").write_bytes(bytes(header) + b"x" * 512 + bytes(1024))
+    return 'its file "manifest.json" is sparse'
+
+
+def deep_listing(directory: Path) -> str:
+    """The list of images is nested 200,000 deep."""
+    listing = b"[" * 200_000 + b"]" * 200_000
+    (directory / "test.xpkg").write_bytes(archives.tar({"manifest.json": listing}))
+    return "it is nested more than 200 levels deep"
+
+
+def deep_config(directory: Path) -> str:
+    """The config is nested 500 deep."""
+    config = b'{"a":' * 500 + b"1" + b"}" * 500
+    docker_archive(directory, archives.gzip_stored(archives.tar({})), config)
+    return "it is nested more than 200 levels deep"
+
+
+def many_digits(directory: Path) -> str:
+    """A number that Python does not convert."""
+    config = b'{"a": ' + b"1" * 5_000 + b"}"
+    docker_archive(directory, archives.gzip_stored(archives.tar({})), config)
+    return "more than 4,300 digits"
+
+
+def half_a_surrogate(directory: Path) -> str:
+    """A string that is not Unicode."""
+    docker_archive(directory, archives.gzip_stored(archives.tar({})), b'{"os": "\\ud800"}')
+    return "half of a surrogate pair"
+
+
+def large_config(directory: Path) -> str:
+    """A config that is larger than any."""
+    docker_archive(directory, archives.gzip_stored(archives.tar({})), b" " * (17 * MIB) + b"{}")
+    return 'its file "config.json" has more than 16,777,216 bytes'
+
+
+def parent_names(directory: Path) -> str:
+    """A config that lies beside the directory."""
+    (directory / "secret").write_text("secret")
+    listing = json.dumps([{"Config": "../secret", "Layers": []}]).encode()
+    (directory / "test.xpkg").mkdir()
+    (directory / "test.xpkg" / "manifest.json").write_bytes(listing)
+    return "it names a file '../secret', which is not one of its own"
+
+
+def linked_out(directory: Path) -> str:
+    """A config that links to a file beside the directory."""
+    (directory / "secret").write_text("{}")
+    listing = json.dumps([{"Config": "config.json", "Layers": []}]).encode()
+    (directory / "test.xpkg").mkdir()
+    (directory / "test.xpkg" / "manifest.json").write_bytes(listing)
+    (directory / "test.xpkg" / "config.json").symlink_to(directory / "secret")
+    return 'its file "config.json" is a link to a file outside of it'
+
+
+BOMBS = [
+    gzip_bomb,
+    outer_bomb,
+    sparse_member,
+    deep_listing,
+    deep_config,
+    many_digits,
+    half_a_surrogate,
+    large_config,
+    parent_names,
+    linked_out,
+]
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_packages_that_are_not_what_they_seem(tmp_path: Path, bomb: Callable[[Path], str]) -> None:
+    """Neither memory nor time is spent on them, and no file beside them is read."""
+    message = bomb(tmp_path)
+    outcome = run(tmp_path, "package", "inspect", "test.xpkg")
+    assert_refused(outcome, 'cannot read image "test.xpkg"', message)
+
+
+def test_no_name_controls_the_terminal(tmp_path: Path) -> None:
+    """Neither in a report for people nor in JSON, which is the same value."""
+    name = "\x1b]0;owned\x07\x9b31m\u202e"
+    meta = META.replace("apps", json.dumps(name))
+    write_package(tmp_path, meta.encode())
+    text = run(tmp_path, "package", "inspect", "test.xpkg").out
+    assert text.startswith("Configuration \\u001b]0;owned\\u0007\\u009b31m\\u202e\n")
+    report = run(tmp_path, "package", "inspect", "test.xpkg", "-o", "json").out
+    assert report.isascii()
+    assert json.loads(report)["meta"]["metadata"]["name"] == name

@@ -1,0 +1,80 @@
+"""Build the stages of package/Dockerfile into build/image, for the tests beside this file.
+
+The image on a slim base, the image on a base without a shell, and the bill of materials of both.
+Stages that are the same for both, such as the one that compiles, are built once.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from image import bases, dockerfile
+from image.bases import Bases
+from image.stages import Builder, Image
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+FOLDER: Final = ROOT / "package"
+TARGET: Final = ROOT / "build" / "image"
+BARE: Final = {"RUNTIME_BASE": bases.BARE, "PREFIX": "/usr"}
+REVISION: Final = "0123456789abcdef0123456789abcdef01234567"
+VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "slim": {"REVISION": REVISION},
+    "bare": {"REVISION": REVISION, **BARE},
+}
+# Stages that do not look at the base of the last one.
+_SHARED: Final = ("build", "scanner")
+_LISTING: Final = TARGET / "images.json"
+
+
+def build(report: Callable[[str], None]) -> None:
+    """Build everything; raises DockerfileError."""
+    report("base images, made of Debian's packages")
+    make_bases().make()
+    shutil.rmtree(TARGET / "stages", ignore_errors=True)
+    images: dict[str, dict[str, object]] = {}
+    shared: dict[str, Image] = {}
+    for name, arguments in VARIANTS.items():
+        report(f"package/Dockerfile with {' '.join(f'{k}={v}' for k, v in arguments.items())}")
+        builder = make_builder(arguments, TARGET / "stages" / name, report)
+        for stage in _SHARED:
+            shared[stage] = builder.finished[stage] = shared.get(stage) or builder.build(stage)
+        for stage in ("image", "sbom"):
+            image = builder.build(stage)
+            images[f"{name}-{stage}"] = {**asdict(image), "root": str(image.root)}
+    _LISTING.write_text(json.dumps(images))
+
+
+def make_bases() -> Bases:
+    """Name the directory of the base images."""
+    return Bases(directory=TARGET / "bases")
+
+
+def make_builder(
+    arguments: Mapping[str, str],
+    directory: Path,
+    report: Callable[[str], None],
+    path: Path = FOLDER / "Dockerfile",
+) -> Builder:
+    """Prepare to build from a Dockerfile with arguments; raises DockerfileError."""
+    return Builder(
+        dockerfile=dockerfile.read(path, arguments),
+        source=ROOT,
+        ignore_file=FOLDER / "Dockerfile.dockerignore",
+        bases=make_bases(),
+        directory=directory,
+        arguments=arguments,
+        report=report,
+    )
+
+
+def read_image(name: str) -> Image:
+    """Read what was built: `slim-image`, `bare-sbom` and so on."""
+    entry = json.loads(_LISTING.read_text())[name]
+    return Image(**{**entry, "root": Path(entry["root"])})

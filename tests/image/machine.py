@@ -1,0 +1,99 @@
+"""What lines of a Dockerfile need from this machine to reach package indexes, at run time only.
+
+Names of servers, proxies and certificates: from pip's configuration, APT's and the environment.
+They are files and variables while a line runs; nothing of them stays in a root file system.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PROXIES: Final = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+_PIP: Final = (
+    "index-url",
+    "extra-index-url",
+    "trusted-host",
+    "proxy",
+    "timeout",
+    "default-timeout",
+    "cert",
+)
+_CERTIFICATES: Final = ("PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
+_BUNDLE: Final = "run/machine-certificates.pem"
+_APT: Final = re.compile(r'Acquire::https?::[\w:.-]+ "[^"]')
+_RESOLVER: Final = "etc/resolv.conf"
+
+
+@contextmanager
+def lent_to(root: Path) -> Iterator[dict[str, str]]:
+    """Lend a root file system the machine's resolver and certificates; yield its variables."""
+    variables = {name: os.environ[name] for name in _PROXIES if name in os.environ}
+    settings = _pip_settings()
+    bundle = settings.pop("cert", None) or next(
+        filter(None, map(os.environ.get, _CERTIFICATES)), None
+    )
+    variables |= {f"PIP_{key.replace('-', '_').upper()}": settings[key] for key in settings}
+    resolver = root / _RESOLVER
+    former = resolver.read_bytes() if resolver.is_file() else None
+    resolver.parent.mkdir(exist_ok=True)
+    shutil.copyfile(Path("/") / _RESOLVER, resolver)
+    try:
+        if bundle is not None:
+            (root / _BUNDLE).parent.mkdir(exist_ok=True)
+            shutil.copyfile(bundle, root / _BUNDLE)
+            variables |= dict.fromkeys(_CERTIFICATES, f"/{_BUNDLE}")
+        yield variables
+    finally:
+        (root / _BUNDLE).unlink(missing_ok=True)
+        if former is None:
+            resolver.unlink(missing_ok=True)
+        else:
+            resolver.write_bytes(former)
+
+
+def _pip_settings() -> dict[str, str]:
+    """Read pip's settings of indexes from its files and variables."""
+    text = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], check=True, capture_output=True, text=True
+    ).stdout
+    settings: dict[str, str] = {}
+    for line in text.splitlines():
+        name, _, value = line.partition("=")
+        key = name.removeprefix("global.").removeprefix(":env:").lstrip(".")
+        if key in _PIP:
+            settings[key] = value.strip("'")
+    return settings
+
+
+def apt_options() -> list[str]:
+    """Read APT's settings of proxies and certificates."""
+    lines = _read_output("apt-config", "dump").splitlines()
+    return [line for line in lines if _APT.match(line)]
+
+
+def apt_mirror() -> list[str]:
+    """Name the mirror of Debian that this machine uses; nothing where it is another system."""
+    release = platform.freedesktop_os_release()
+    if release.get("ID") != "debian":
+        return []
+    selection = ("Created-By: Packages", f"Codename: {release['VERSION_CODENAME']}")
+    output = _read_output("apt-get", "indextargets", "--format", "$(REPO_URI)", *selection)
+    return output.split()[:1]
+
+
+def _read_output(*command: str) -> str:
+    """Run a command of APT; nothing where there is no APT."""
+    if shutil.which(command[0]) is None:
+        return ""
+    return subprocess.run([*command], check=True, capture_output=True, text=True).stdout

@@ -1,0 +1,165 @@
+"""Wheels as users build them: in isolation, from a checkout and from the sdist, or of uv."""
+
+from __future__ import annotations
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from machine import (
+    PYTHONS,
+    Python,
+    build_sdist,
+    check_out,
+    environment,
+    files_of,
+    quick_compiler,
+    run,
+    unpack,
+    write_script,
+)
+
+ROBOTS = "examples/starlark-robots"
+EXIT_STATUS = "plain Python: the C compiler failed: false ended with exit status 1"
+COMMAND = "function-script"
+
+pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A clean clone."""
+    return check_out(tmp_path / "checkout")
+
+
+def build(python: Python, source: Path, env: dict[str, str], work: Path) -> Path:
+    """Build the wheels of a checkout or sdist and of all it needs; returns its own."""
+    run([python.path, "-m", "venv", work / "builder"], work, env)
+    where, what = (source, ".") if source.is_dir() else (work, source)
+    run([work / "builder/bin/pip", "wheel", "--wheel-dir", work / "dist", what], where, env)
+    (wheel,) = (work / "dist").glob("function_script-*.whl")
+    return wheel
+
+
+def install(python: Python, wheel: Path, env: dict[str, str], work: Path) -> Path:
+    """Install a wheel into an empty environment, from the wheels beside it alone."""
+    run([python.path, "-m", "venv", work / "empty"], work, env)
+    pip = [work / "empty/bin/pip", "install", "--no-index", "--find-links", wheel.parent]
+    run([*pip, "function-script"], work, env)
+    return work / "empty/bin"
+
+
+def names_in(wheel: Path) -> list[str]:
+    """List the files of a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+def check(programs: Path, checkout: Path, code: str, tmp_path: Path) -> None:
+    """Check that an installation says how it runs, and that it renders."""
+    env = environment(tmp_path / "home")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for command in ([programs / COMMAND], [programs / "python", "-m", "function_script"]):
+        assert run([*command, "version"], elsewhere, env).strip().endswith(f"{code})")
+    rendered = run([programs / COMMAND, "render", checkout / ROBOTS], elsewhere, env)
+    assert "color: purple" in rendered
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=lambda python: python.name)
+def test_a_compiler_makes_a_compiled_wheel(python: Python, checkout: Path, tmp_path: Path) -> None:
+    """On every Python; with the compiler as it is on one of them, for that takes a minute."""
+    variables = {} if python == PYTHONS[0] else {"CC": quick_compiler(tmp_path)}
+    env = environment(tmp_path / "home", **variables)
+    wheel = build(python, checkout, env, tmp_path)
+    tag = "cp" + python.name.replace(".", "")
+    assert f"-{tag}-{tag}-" in wheel.name
+    names = names_in(wheel)
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+    assert any("function_script_wire__mypyc" in name for name in names)
+    check(install(python, wheel, env, tmp_path), checkout, "compiled", tmp_path)
+
+
+@pytest.mark.parametrize("compiler", ["false", ""], ids=["failing", "none"])
+def test_the_sdist_makes_a_wheel_without_a_compiler(
+    compiler: str, checkout: Path, tmp_path: Path
+) -> None:
+    """Plain Python for every machine, and the reason why it is."""
+    env = environment(tmp_path / "home", CC=compiler or "no-compiler-here")
+    (tmp_path / "sdist").mkdir()
+    wheel = build(PYTHONS[0], build_sdist(checkout, tmp_path / "sdist"), env, tmp_path)
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert [name for name in names_in(wheel) if name.endswith(".so")] == []
+    reason = EXIT_STATUS if compiler else "plain Python: there is no C compiler (no-compiler-here)"
+    check(install(PYTHONS[0], wheel, env, tmp_path), checkout, reason, tmp_path)
+
+
+def test_no_wheel_is_compiled_in_part(checkout: Path, quick_compiler: Path, tmp_path: Path) -> None:
+    """A compiler that fails at the last of the modules leaves no other one compiled."""
+    fails = f'case "$*" in *"/write.c "*) exit 7;; esac\nexec {quick_compiler(tmp_path)} "$@"'
+    env = environment(tmp_path / "home", CC=write_script(tmp_path / "cc-7", fails))
+    wheel = build(PYTHONS[0], checkout, env, tmp_path)
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert [name for name in names_in(wheel) if name.endswith((".so", ".c", ".h"))] == []
+    with zipfile.ZipFile(wheel) as archive:
+        record = json.loads(archive.read("function_script/build.json"))
+    assert record == {"reason": "the C compiler failed: cc-7 ended with exit status 7"}
+
+
+def test_what_is_demanded_must_be_done(checkout: Path, tmp_path: Path) -> None:
+    """FUNCTION_SCRIPT_COMPILE=1 makes a plain wheel an error that says why."""
+    env = environment(tmp_path / "home", CC="false", FUNCTION_SCRIPT_COMPILE="1")
+    pip = [PYTHONS[0].path, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", tmp_path / "dist"]
+    printed = run([*pip, "."], checkout, env, code=1)
+    expected = "cannot compile as FUNCTION_SCRIPT_COMPILE=1 demands: the C compiler failed: false"
+    assert expected in printed
+    printed = run([*pip, "."], checkout, {**env, "FUNCTION_SCRIPT_COMPILE": "yes"}, code=1)
+    assert 'error: FUNCTION_SCRIPT_COMPILE is "yes": 1, 0, or not set' in printed
+    assert list(tmp_path.rglob("*.whl")) == []
+
+
+def test_an_editable_installation_is_compiled_on_demand(checkout: Path, tmp_path: Path) -> None:
+    """And only then: it would go on running the old code when the source changes."""
+    env = environment(tmp_path / "home", CC=quick_compiler(tmp_path))
+    run([PYTHONS[0].path, "-m", "venv", tmp_path / "venv"], tmp_path, env)
+    pip = [tmp_path / "venv/bin/pip", "install", "--no-deps", "--editable", "."]
+    run(pip, checkout, env)
+    assert list(checkout.rglob("*.so")) == []
+    run(pip, checkout, {**env, "FUNCTION_SCRIPT_COMPILE": "1"})
+    assert len(list(checkout.rglob("function_script_wire__mypyc*.so"))) == 1
+
+
+def test_the_sdist_is_the_checkout(checkout: Path, tmp_path: Path) -> None:
+    """It holds every file of the repository, and nothing that was made beside them."""
+    expected = set(files_of())
+    for name in (
+        *(".venv/bin/python", ".hypothesis/x", ".mypy_cache/x", "build/lib/x.py", "dist/x.whl"),
+        *("function_script/wire/decode.cpython-311-x86_64-linux-gnu.so", "benchmarks/bench.json"),
+        *("function_script/__pycache__/x.pyc", "tests/.pytest_cache/x", "tests/.hypothesis/x"),
+        *("examples/starlark-robots/x.xpkg", "benchmarks/.mypy_cache/3.11/x.json"),
+    ):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text("")
+    run([sys.executable, "-m", "build", "--sdist", "--outdir", tmp_path / "first", "."], checkout)
+    (tmp_path / "sdist").mkdir()
+    sdist = unpack(build_sdist(checkout, tmp_path / "sdist"), tmp_path / "unpacked")
+    files = {str(path.relative_to(sdist)) for path in sdist.rglob("*") if path.is_file()}
+    added = {name for name in files if name in {"PKG-INFO", "setup.cfg"} or ".egg-info/" in name}
+    # The link to them becomes a directory.
+    linked = {name for name in files if name.startswith("function_script/input_crds/")}
+    assert files - added - linked == expected - linked - {"function_script/input_crds"}
+    assert len(linked) == len(list((sdist / "input_crds").iterdir()))
+
+
+def test_uv_installs_and_runs_a_path(checkout: Path, tmp_path: Path) -> None:
+    """`uv tool install` and `uvx --from`."""
+    env = environment(tmp_path / "home", FUNCTION_SCRIPT_COMPILE="0", UV_PYTHON_DOWNLOADS="never")
+    uv = Path(sys.executable).with_name("uv")
+    expected = "plain Python: FUNCTION_SCRIPT_COMPILE is 0)"
+    run([uv, "tool", "install", checkout], tmp_path, env)
+    installed = tmp_path / "home/.local/bin" / COMMAND
+    assert run([installed, "version"], tmp_path, env).strip().endswith(expected)
+    printed = run([uv.with_name("uvx"), "--from", checkout, COMMAND, "version"], tmp_path, env)
+    assert printed.strip().endswith(expected)

@@ -1,0 +1,52 @@
+"""Interpreters that look like those of other systems, which Linux can play."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from portable import interpreter
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """A Python of another system."""
+
+    python: Path
+
+    def run(self, *arguments: str, directory: Path = ROOT) -> subprocess.CompletedProcess[str]:
+        """Run this Python with the arguments, and wait for its end."""
+        return subprocess.run(
+            [self.python, *arguments],
+            cwd=directory,
+            env={**os.environ, "NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def call(self, *arguments: str, directory: Path = ROOT) -> subprocess.CompletedProcess[str]:
+        """Run the command line."""
+        return self.run("-m", "function_script", *arguments, directory=directory)
+
+
+@pytest.fixture(scope="session")
+def darwin(tmp_path_factory: pytest.TempPathFactory) -> System:
+    """A Python without what macOS has not: this one, in `make test-portable`."""
+    if sys.platform == "darwin":
+        return System(python=Path(sys.executable))
+    directory = tmp_path_factory.mktemp("darwin") / "python"
+    return System(python=interpreter.build(directory, "darwin"))
+
+
+@pytest.fixture(scope="session")
+def windows(tmp_path_factory: pytest.TempPathFactory) -> System:
+    """A Python without what Windows has not."""
+    directory = tmp_path_factory.mktemp("windows") / "python"
+    return System(python=interpreter.build(directory, "win32"))

@@ -1,0 +1,162 @@
+"""The commands on a Python without what only Linux has, as on macOS.
+
+`make test-portable` runs the tests of all tools on it; these show that its names are gone in every
+process, and what is said there.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
+
+if TYPE_CHECKING:
+    from portable.conftest import System
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = "examples/starlark-robots"
+NOTE = "note: programs run without a filter of system calls here, and their memory is watched"
+IN_THIS_PROCESS = (
+    "import sys; sys.path[:0] = ['tests', '.', *sys.argv[1:]]; from portable import remains;"
+    "print(remains.find_in_this_process(), remains.can_bound_address_space())"
+)
+IN_A_WORKER = """\
+import sys
+sys.path[:0] = ["tests"]
+from function_script.sandbox import Pool, PoolOptions
+with Pool(PoolOptions(module="portable.remains", workers=1)) as pool:
+    print(pool.run(b"").response.decode().splitlines())
+"""
+LOOP = """\
+input:
+  apiVersion: script.fn.crossplane.io/v1beta1
+  kind: StarlarkScript
+  script: |
+    def main(req):
+        for i in range(1000000000):
+            for j in range(1000000000):
+                pass
+"""
+played = pytest.mark.skipif(
+    sys.platform == "darwin" and "_taken_away" not in sys.modules, reason="macOS has it its own way"
+)
+
+
+@played
+def test_the_names_are_gone_in_a_process(darwin: System) -> None:
+    """And an address space has no bound."""
+    assert darwin.run("-c", IN_THIS_PROCESS).stdout == "[] False\n"
+
+
+@played
+def test_the_names_are_gone_in_an_isolated_process(darwin: System) -> None:
+    """Workers are started like this, without any site's packages."""
+    paths = [path for path in sys.path if path.endswith("site-packages")]
+    done = darwin.run("-I", "-S", "-c", IN_THIS_PROCESS, *paths)
+    assert done.stdout == "[] False\n", done.stderr
+
+
+@played
+def test_the_names_are_gone_in_a_worker(darwin: System) -> None:
+    """Asked of the worker itself."""
+    done = darwin.run("-c", IN_A_WORKER)
+    assert done.stdout == "[]\n", done.stderr
+
+
+@played
+def test_the_names_are_gone_in_the_console_script(darwin: System) -> None:
+    """The command that users call runs on that Python."""
+    script = darwin.python.with_name("function-script")
+    assert script.read_text().splitlines()[0] == f"#!{darwin.python}"
+
+
+def test_a_command_says_once_what_is_missing(darwin: System) -> None:
+    """On stderr; the result is the same as everywhere."""
+    done = darwin.call("render", EXAMPLE)
+    assert done.stdout == (ROOT / EXAMPLE / "expected.yaml").read_text()
+    assert done.stderr.count("note: ") == 1
+    assert done.stderr.startswith(NOTE)
+
+
+@pytest.mark.parametrize("command", ["render", "test"])
+def test_quiet_commands_say_nothing_of_it(darwin: System, command: str) -> None:
+    """The flag leaves out notes."""
+    assert NOTE not in darwin.call(command, EXAMPLE, "--quiet").stderr
+    assert NOTE in darwin.call(command, EXAMPLE).stderr
+
+
+def test_commands_that_run_nothing_say_nothing_of_it(darwin: System) -> None:
+    """It is about programs."""
+    assert darwin.call("check", EXAMPLE).stderr == ""
+
+
+def test_serve_says_where_it_runs(darwin: System) -> None:
+    """In one sentence, before anything is imported that is not there."""
+    done = darwin.call("serve", "--insecure")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    first, *others = done.stderr.splitlines()
+    assert first.startswith("error: cannot serve: `serve` runs on Linux alone, and this system has")
+    assert others == ["  = hint: run the image"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is the Linux that is compared")
+def test_linux_has_no_note() -> None:
+    """Nothing is missing there."""
+    done = subprocess.run(
+        [sys.executable, "-m", "function_script", "render", EXAMPLE],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+
+
+def test_cases_run_at_the_same_time(darwin: System) -> None:
+    """Four workers, with one report in order."""
+    done = darwin.call("test", "examples", "--jobs", "4")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed in " in done.stdout.splitlines()[-1]
+
+
+def test_ctrl_c_ends_the_worker(darwin: System, tmp_path: Path) -> None:
+    """A loop with much time left does not outlive the command."""
+    file = tmp_path / "input.yaml"
+    file.write_text(LOOP)
+    with subprocess.Popen(
+        [darwin.python, "-m", "function_script", "run", file, "--timeout", "60s"],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as command:
+        wait_until(lambda: _children(command.pid))
+        time.sleep(1)
+        (worker,) = _children(command.pid)
+        began = time.monotonic()
+        os.killpg(command.pid, signal.SIGINT)
+        assert command.wait(PATIENCE_SECONDS) == 130
+        assert time.monotonic() - began < SLACK_SECONDS
+    assert not _is_there(worker)
+
+
+def _children(pid: int) -> list[int]:
+    """List the children of a process, without the programs by which it watches their memory."""
+    done = subprocess.run(["ps", "-A", "-o", "ppid=,pid=,comm="], capture_output=True, check=True)
+    rows = (line.split(None, 2) for line in done.stdout.splitlines())
+    return [int(row[1]) for row in rows if int(row[0]) == pid and row[-1] != b"ps"]
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

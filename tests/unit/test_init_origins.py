@@ -1,0 +1,229 @@
+"""A new project names the package and the installation that the user has, and no other."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script import documents, objects, release
+from function_script.cli import execute
+from function_script.engines import ENGINES
+from function_script.errors import InputError
+from function_script.source import Source
+from function_script.tools import starters
+from function_script.tools.starters import origins
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.values import Object
+
+DIGEST = "sha256:" + "0123456789abcdef" * 4
+HOME = "git+https://git.example.org/team/function-script"
+
+
+def load(project: Path, name: str) -> Object:
+    """The one object of a file."""
+    source = Source(name=name, text=(project / name).read_text())
+    (document,) = documents.read_source(source)
+    return document.value
+
+
+PACKAGES = [
+    pytest.param(
+        "localhost:5000/team/function-script:v1.2.3",
+        ("localhost:5000/team/function-script", ">=v1.2.3", "team-function-script"),
+        id="in a team's repository",
+    ),
+    pytest.param(
+        "registry.example.net/function-script:0.3.0-rc.1",
+        ("registry.example.net/function-script", ">=0.3.0-rc.1", "function-script"),
+        id="a pre-release",
+    ),
+    pytest.param(
+        f"registry.example.net/a.b/my_team/function-script@{DIGEST}",
+        ("registry.example.net/a.b/my_team/function-script", DIGEST, "a-b-myteam-function-script"),
+        id="by digest",
+    ),
+    pytest.param(
+        release.REFERENCE, (release.PACKAGE, f">=v{release.VERSION}", None), id="the default"
+    ),
+]
+
+
+@pytest.mark.parametrize("language", ENGINES)
+@pytest.mark.parametrize(("package", "expected"), PACKAGES)
+def test_one_package_in_every_file(
+    tmp_path: Path, language: str, package: str, expected: tuple[str, str, str | None]
+) -> None:
+    """By the name that Crossplane gives to the Function it installs as a dependency."""
+    project = tmp_path / "my-app"
+    assert execute(["init", str(project), "--language", language, "--package", package]) == 0
+    name, constraint, function = expected
+    function = function or origins.parse_package(package).object_name
+    manifest = load(project, "functions.yaml")
+    assert objects.find_path(manifest, "spec.package") == package
+    assert objects.find_path(manifest, "metadata.name") == function
+    dependency = objects.find_path(load(project, "crossplane.yaml"), "spec.dependsOn[0]")
+    assert isinstance(dependency, dict)
+    assert (dependency["package"], dependency["version"]) == (name, constraint)
+    composition = load(project, "composition.yaml")
+    assert objects.find_path(composition, "spec.pipeline[0].functionRef.name") == function
+    assert execute(["render", str(project)]) == 0
+
+
+def test_the_default_is_the_release(tmp_path: Path) -> None:
+    """Without flags a project names what the release file names."""
+    assert execute(["init", str(tmp_path / "my-app")]) == 0
+    manifest = load(tmp_path / "my-app", "functions.yaml")
+    assert objects.find_path(manifest, "spec.package") == release.REFERENCE
+
+
+WORDS = (
+    *("FUNCTION_NAME", "PACKAGE_REFERENCE", "PACKAGE_NAME", "PACKAGE_CONSTRAINT"),
+    "INSTALL_REQUIREMENT",
+)
+
+
+def test_no_word_of_the_starters_is_left_over() -> None:
+    """Each word that takes the place of a name is replaced, in every language."""
+    for language in ENGINES:
+        text = "".join(starters.load(language).values())
+        assert [word for word in WORDS if word in text] == []
+
+
+WRONG_PACKAGES = [
+    pytest.param("function-script", "as the name of a package in a registry", id="no registry"),
+    pytest.param("registry.example.org/a", "as the name of a package", id="no version"),
+    pytest.param("registry.example.org/function-script:latest", "is not a version", id="latest"),
+    pytest.param("registry.example.org/function-script:main", "is not a version", id="a branch"),
+    pytest.param("registry.example.org/a:v1.0.0", 'must be "function-script"', id="another name"),
+]
+
+
+@pytest.mark.parametrize(("package", "message"), WRONG_PACKAGES)
+def test_a_wrong_package_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], package: str, message: str
+) -> None:
+    """Before anything is written."""
+    assert execute(["init", str(tmp_path / "my-app"), "--package", package]) != 0
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+REQUIREMENTS = [
+    f"{HOME}@v0.1.0",
+    f"function-script @ {HOME}@v0.1.0",
+    "./wheels/function_script-0.1.0-py3-none-any.whl",
+    "https://files.example.org/function_script-0.1.0-py3-none-any.whl#sha256=00",
+    "our-function-script==0.1.0",
+    'C:\\wheels\\"quoted" $HOME.whl',
+]
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS)
+def test_a_requirement_is_handed_to_pip_as_it_is(tmp_path: Path, requirement: str) -> None:
+    """As one argument, through a variable of the job."""
+    project = tmp_path / "my-app"
+    assert execute(["init", str(project), "--install", requirement]) == 0
+    ci = load(project, "ci.yaml")
+    assert objects.find_path(ci, "env.FUNCTION_SCRIPT") == requirement
+    assert "REQUIRED" not in (project / "ci.yaml").read_text()
+
+
+WRONG_REQUIREMENTS = [
+    pytest.param("", "empty text", id="empty"),
+    pytest.param(" ", "empty text", id="blank"),
+    pytest.param("--index-url=https://example.org", "an option of pip", id="option"),
+    pytest.param("a\nb", "line breaks", id="two lines"),
+    pytest.param("a\x1b[1mb", "control characters", id="escape"),
+    *(
+        pytest.param(name, "is not published on the index", id=name)
+        for name in (
+            "function-script",
+            "Function.Script",
+            "function_script==0.1.0",
+            "function-script[crypto]>=0.1",
+            "function-script ; python_version > '3'",
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("requirement", "message"), WRONG_REQUIREMENTS)
+def test_a_wrong_requirement_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], requirement: str, message: str
+) -> None:
+    """Above all the bare name, which anybody could register while it is not published."""
+    assert not release.IS_ON_INDEX
+    assert execute(["init", str(tmp_path / "my-app"), "--install", requirement]) != 0
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+GIT = {"vcs": "git", "requested_revision": "main", "commit_id": COMMIT}
+URL = "https://git.example.org/team/function-script"
+ORIGINS = [
+    pytest.param(
+        {"url": URL, "vcs_info": GIT}, f"function-script @ git+{URL}@{COMMIT}", id="a git URL"
+    ),
+    pytest.param(
+        {"url": "ssh://git@git.example.org/f.git", "vcs_info": GIT, "subdirectory": "src"},
+        f"function-script @ git+ssh://git@git.example.org/f.git@{COMMIT}#subdirectory=src",
+        id="git over ssh, in a directory",
+    ),
+    pytest.param(
+        {"url": "https://example.org/f.whl", "archive_info": {"hashes": {"sha256": "00"}}},
+        "function-script @ https://example.org/f.whl#sha256=00",
+        id="the URL of a wheel",
+    ),
+    pytest.param(
+        {"url": "https://example.org/f.whl", "archive_info": {}},
+        "function-script @ https://example.org/f.whl",
+        id="without its hash",
+    ),
+    pytest.param({"url": "file:///home/me/f", "dir_info": {"editable": True}}, "", id="a checkout"),
+    pytest.param({"url": "file:///home/me/f.whl", "archive_info": {}}, "", id="a file"),
+    pytest.param({"url": "file:///home/me/f", "vcs_info": GIT}, "", id="git on this machine"),
+    pytest.param({"url": "https://me:pw@example.org/f", "vcs_info": GIT}, "", id="a password"),
+    pytest.param({"url": "https://token@example.org/f", "vcs_info": GIT}, "", id="a token"),
+    pytest.param(["no", "object"], "", id="no object"),
+    pytest.param(None, "", id="an index"),
+]
+
+
+@pytest.mark.parametrize(("origin", "expected"), ORIGINS)
+def test_the_default_is_where_this_installation_came_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, origin: object, expected: str
+) -> None:
+    """As pip records it beside the distribution, if others can install from there, too."""
+    record = tmp_path / "function_script-0.1.0.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Name: function-script\nVersion: 0.1.0\n")
+    if origin is not None:
+        (record / "direct_url.json").write_text(json.dumps(origin))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert metadata.distribution("function-script").read_text("METADATA") == (
+        "Name: function-script\nVersion: 0.1.0\n"
+    )
+    assert origins.installed_requirement() == expected
+
+
+def test_a_broken_record_is_no_origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is not JSON says nothing."""
+    record = tmp_path / "function_script-0.1.0.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Name: function-script\nVersion: 0.1.0\n")
+    (record / "direct_url.json").write_text("{")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert origins.installed_requirement() == ""
+
+
+def test_a_requirement_of_this_project_needs_more_than_a_name() -> None:
+    """The error says what to name instead."""
+    with pytest.raises(InputError, match="anybody could register"):
+        origins.parse_requirement("function-script")

@@ -1,0 +1,206 @@
+"""Saved images whose parts are not what they are called: none of them gets into a package."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.cli import execute
+from function_script.errors import InputError
+from function_script.tools.xpkg import archives, images, loading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SECRET = b"the key of another user"
+META = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-a}\n"
+HEX = "0" * 64
+
+
+class Layout:
+    """An OCI layout in a directory, with a secret beside it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.secret = directory / "secret_key"
+        self.secret.write_bytes(SECRET)
+        self.root = directory / "layout"
+        (self.root / "blobs" / "sha256").mkdir(parents=True)
+        archive = archives.tar({"app": b"x"})
+        self.layer = self.blob(archives.gzip_stored(archive))
+        self.config: dict[str, object] = {
+            "os": "linux",
+            "architecture": "amd64",
+            "rootfs": {"diff_ids": [images.sha256(archive)]},
+        }
+
+    def blob(self, data: bytes) -> dict[str, object]:
+        """Write a blob; its descriptor."""
+        (self.root / "blobs" / "sha256" / hashlib.sha256(data).hexdigest()).write_bytes(data)
+        return {"digest": images.sha256(data), "size": len(data)}
+
+    def path(self, descriptor: dict[str, object]) -> Path:
+        """Where a blob is."""
+        return self.root / "blobs" / str(descriptor["digest"]).replace(":", "/")
+
+    def finish(self, layer: dict[str, object] | None = None) -> Path:
+        """Write the files that name the layer."""
+        config = self.blob(json.dumps(self.config).encode())
+        manifest = {"config": config, "layers": [layer or self.layer]}
+        entry = self.blob(json.dumps(manifest).encode())
+        (self.root / "index.json").write_text(json.dumps({"manifests": [entry]}))
+        return self.root
+
+
+def test_the_layout_itself_is_fine(tmp_path: Path) -> None:
+    """Else the tests below would show nothing."""
+    (image,) = loading.load(Layout(tmp_path).finish())
+    assert [layer.digest for layer in image.layers]
+
+
+def test_sha512_is_a_digest_as_well(tmp_path: Path) -> None:
+    """The image specification registers both."""
+    layout = Layout(tmp_path)
+    data = layout.path(layout.layer).read_bytes()
+    name = hashlib.sha512(data).hexdigest()
+    (layout.root / "blobs" / "sha512").mkdir()
+    (layout.root / "blobs" / "sha512" / name).write_bytes(data)
+    (image,) = loading.load(layout.finish({"digest": f"sha512:{name}"}))
+    assert image.layers[0].data == data
+
+
+NO_DIGESTS = [
+    pytest.param("sha256:../../../secret_key", id="path outside"),
+    pytest.param("sha256:/etc/hostname", id="absolute path"),
+    pytest.param("../../..:secret_key", id="algorithm"),
+    pytest.param("", id="none"),
+    pytest.param(f"sha256:{'A' * 64}", id="upper case"),
+    pytest.param(f"sha256:{HEX[1:]}", id="short"),
+    pytest.param(f"md5:{HEX[:32]}", id="md5"),
+    pytest.param(f"sha256:{HEX}\n", id="line break"),
+]
+
+
+@pytest.mark.parametrize("digest", NO_DIGESTS)
+def test_what_is_not_a_digest_names_no_file(tmp_path: Path, digest: str) -> None:
+    """It is told as that."""
+    root = Layout(tmp_path).finish({"digest": digest, "size": len(SECRET)})
+    with pytest.raises(InputError, match=r"is not a digest such as sha256:<64 hex digits>"):
+        loading.load(root)
+
+
+def other_content(layout: Layout) -> str:
+    """Other bytes, as many."""
+    layout.path(layout.layer).write_bytes(b"y" * int(str(layout.layer["size"])))
+    return "has the digest sha256:"
+
+
+def other_size(layout: Layout) -> str:
+    """One byte less than is stated."""
+    layout.layer["size"] = int(str(layout.layer["size"])) + 1
+    return r"bytes instead of \d+"
+
+
+def smaller_size(layout: Layout) -> str:
+    """More than is stated."""
+    layout.layer["size"] = 1
+    return "has more than 1 bytes"
+
+
+def linked_out(layout: Layout) -> str:
+    """A link to the secret."""
+    layout.path(layout.layer).unlink()
+    layout.path(layout.layer).symlink_to(layout.secret)
+    return "is a link to a file outside of it"
+
+
+def absent(layout: Layout) -> str:
+    """No file."""
+    layout.path(layout.layer).unlink()
+    return "it has no file"
+
+
+def other_layers(layout: Layout) -> str:
+    """The config is of another image."""
+    layout.config["rootfs"] = {"diff_ids": [f"sha256:{HEX}"]}
+    return r"its layers are not those that its config names in rootfs\.diff_ids"
+
+
+FAULTS = [other_content, other_size, smaller_size, linked_out, absent, other_layers]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_content_is_what_its_descriptor_says(
+    tmp_path: Path, fault: Callable[[Layout], str]
+) -> None:
+    """Its size, its digest, and its place in the image."""
+    layout = Layout(tmp_path)
+    message = fault(layout)
+    with pytest.raises(InputError, match=message):
+        loading.load(layout.finish())
+
+
+def test_indices_have_an_end(tmp_path: Path) -> None:
+    """However deep they are, and however often they name the same image."""
+    layout = Layout(tmp_path)
+    index = json.loads((layout.finish() / "index.json").read_text())
+    wide = {"manifests": index["manifests"] * 65}
+    (layout.root / "index.json").write_text(json.dumps(wide))
+    with pytest.raises(InputError, match="it lists 65 images; at most 64 are read"):
+        loading.load(layout.root)
+    for _ in range(6):
+        index = {"manifests": [layout.blob(json.dumps(index).encode())]}
+    (layout.root / "index.json").write_text(json.dumps(index))
+    with pytest.raises(InputError, match="too many indices inside one another"):
+        loading.load(layout.root)
+
+
+def test_no_secret_gets_into_a_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command refuses the layout, and writes no file."""
+    layout = Layout(tmp_path)
+    root = layout.finish({"digest": "sha256:../../../secret_key"})
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "crossplane.yaml").write_text(META)
+    (tmp_path / "input_crds").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert execute(["package", "build", "--runtime-image", str(root), "-o", "a.xpkg"]) == 1
+    assert "is not a digest" in capsys.readouterr().err
+    assert not (tmp_path / "a.xpkg").exists()
+
+
+@pytest.mark.parametrize("name", ["config", "layer"])
+def test_names_with_hashes_are_digests_in_saved_images(tmp_path: Path, name: str) -> None:
+    """As `docker save` writes them, in its newer form and in its older one."""
+    archive = archives.tar({"app": b"x"})
+    layer = archives.gzip_stored(archive)
+    config = json.dumps({"rootfs": {"diff_ids": [images.sha256(archive)]}}).encode()
+    files = {"config": config, "layer": layer}
+    hashes = {key: hashlib.sha256(data).hexdigest() for key, data in files.items()}
+    names = {"config": f"{hashes['config']}.json", "layer": f"blobs/sha256/{hashes['layer']}"}
+    listing = json.dumps([{"Config": names["config"], "Layers": [names["layer"]]}]).encode()
+    path = tmp_path / "image.tar"
+    parts = {names[key]: data for key, data in files.items()}
+    path.write_bytes(archives.tar({**parts, "manifest.json": listing}))
+    assert loading.load(path)
+    parts[names[name]] = files[name] + b" "
+    path.write_bytes(archives.tar({**parts, "manifest.json": listing}))
+    with pytest.raises(InputError, match="has the digest sha256:"):
+        loading.load(path)
+
+
+def test_names_may_begin_with_the_directory(tmp_path: Path) -> None:
+    """`tar cf image.tar .` writes ``./index.json``."""
+    layout = Layout(tmp_path)
+    layout.finish()
+    files = {
+        f"./{path.relative_to(layout.root)}": path.read_bytes()
+        for path in layout.root.rglob("*")
+        if path.is_file()
+    }
+    (tmp_path / "image.tar").write_bytes(archives.tar(files))
+    assert loading.load(tmp_path / "image.tar") == loading.load(layout.root)
