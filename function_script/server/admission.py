@@ -71,7 +71,7 @@ class Call:
     def reject(self, text: str) -> None:
         """End the read that is in progress; it returns an error with ``text``."""
         if self.stage is Stage.READING and self.rejection is None:
-            self.rejection = RpcError(status=Status.RESOURCE_EXHAUSTED, text=text)
+            self.rejection = _error(text)
             self.task.cancel()
 
 
@@ -96,12 +96,13 @@ class Admission:
         """Register the call that the current task handles; it is closed when that task ends."""
         if not self._baseline_bytes:
             self._baseline_bytes = self._floor_bytes = memory.resident_bytes()
-        if len(self._calls) >= MAX_CALLS:
-            self._shed("this server has too many open calls")
         task = asyncio.current_task(self._loop)
         if task is None:
             raise RuntimeError("calls are opened by the task that handles them")
         call = Call(context, task)
+        text = "this server has too many open calls"
+        if len(self._calls) >= MAX_CALLS and not self._shed(text):
+            call.rejection = _error(text)
         self._calls[task] = call
         task.add_done_callback(self._close)
         if self._timer is None:
@@ -113,8 +114,8 @@ class Admission:
 
         Raises CancelledError when the client has gone away.
         """
-        if len(self._calls) > MAX_CALLS:
-            return _rejection("this server has too many open calls; it is tried again")
+        if call.rejection is not None:
+            return record_rejection(call.rejection)
         call.stage, call.since = Stage.READING, time.monotonic()
         try:
             data = await call.context.read()
@@ -145,8 +146,8 @@ class Admission:
         # Large requests of some clients do not keep out the small ones of others.
         reserve = _SMALL_RESERVE_BYTES if len(data) <= _SMALL_BYTES else 0
         if self._requests_bytes + len(data) > self._max_held_bytes + reserve:
-            text = "the requests at hand are all that this server can hold; it is tried again"
-            return _rejection(text)
+            text = "the requests at hand are all that this server can hold"
+            return record_rejection(_error(text))
         call.held_bytes = len(data)
         self._requests_bytes += len(data)
         return data
@@ -192,8 +193,8 @@ class Admission:
             if call.stage in stages and now - call.since > seconds
         ]
 
-    def _shed(self, reason: str) -> None:
-        """Free what those connections hold that have kept most for longest."""
+    def _shed(self, reason: str) -> bool:
+        """Free what those connections hold that have kept most for longest, if there are any."""
         now = time.monotonic()
         calls_by_peer: defaultdict[str, list[Call]] = defaultdict(list)
         for call in self._stalled(now, _STALL_SECONDS, Stage.READING, Stage.SENDING):
@@ -208,9 +209,10 @@ class Admission:
         for peer in peers[: len(peers) // _SHARE_SHED + 1]:
             calls = sorted(calls_by_peer[peer], key=lambda call: call.since)
             for call in calls[: len(calls) // 2 + 1]:
-                call.reject(f"{reason}; it is tried again")
+                call.reject(reason)
             if any(call.stage is Stage.SENDING for call in calls):
                 _drop(peer, reason)
+        return bool(peers)
 
 
 def _drop(peer: str, reason: str) -> None:
@@ -218,5 +220,5 @@ def _drop(peer: str, reason: str) -> None:
         _LOG.warning("dropped a connection: %s", reason, extra=log.fields(client=peer))
 
 
-def _rejection(text: str) -> RpcError:
-    return record_rejection(RpcError(status=Status.RESOURCE_EXHAUSTED, text=text))
+def _error(text: str) -> RpcError:
+    return RpcError(status=Status.RESOURCE_EXHAUSTED, text=text)

@@ -94,9 +94,9 @@ class GrpcServer:
         """Wait for ``stop``; raises the error that has ended the server before."""
         ends = [self.loop.create_task(each.wait_for_termination()) for each in self._servers]
         stopping = self.loop.create_task(self._stopping.wait())
-        done, rest = await asyncio.wait({stopping, *ends}, return_when=asyncio.FIRST_COMPLETED)
-        for task in rest:
-            task.cancel()
+        # The others end with the server; cancelling them would cancel what its end waits for.
+        done, _ = await asyncio.wait({stopping, *ends}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
         for task in done:
             task.result()
 
@@ -148,8 +148,6 @@ class GrpcServer:
 
     async def _answer(self, data: bytes, context: Context) -> Outcome:
         seconds = rpc.usable_seconds(context.time_remaining())
-        if seconds <= 0:
-            return rpc.record_rejection(rpc.deadline_exceeded())
         request = RpcRequest(data=data, seconds=seconds, traceparent=_traceparent(context))
         future: asyncio.Future[Outcome] = self.loop.create_future()
 

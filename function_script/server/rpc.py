@@ -73,15 +73,14 @@ class RequestHandler(Protocol):
 
 
 def usable_seconds(remaining: float | None) -> float:
-    """Return the part of the time until a caller's deadline that an evaluation may use."""
-    if remaining is None:
+    """Return the part of the time until a caller's deadline that an evaluation may use.
+
+    None or 0 is no limit: gRPC itself cancels a call whose deadline has passed, by a clock that
+    cannot be set, so that 0 only says that the system's clock was.
+    """
+    if not remaining:
         return float("inf")
     return remaining - min(_MARGIN_SECONDS, remaining * _MARGIN_SHARE)
-
-
-def deadline_exceeded() -> RpcError:
-    """Return the error for a call whose deadline had passed before its request was read."""
-    return RpcError(status=Status.DEADLINE_EXCEEDED, text="the deadline had passed on arrival")
 
 
 def record_rejection(error: RpcError) -> RpcError:

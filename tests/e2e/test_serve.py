@@ -49,7 +49,8 @@ GOOD = builders.request(builders.starlark(SCRIPT))
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server in plain text, for all tests that leave it as they found it."""
-    with Server("--insecure", "--timeout", "1s", "--debug") as server:
+    flags = ("--timeout", "1s", "--debug", "--health-address", "127.0.0.1:0")
+    with Server("--insecure", *flags) as server:
         yield server
 
 
@@ -207,13 +208,13 @@ def test_flags_may_come_from_the_environment() -> None:
 
 def test_the_default_port_is_9443() -> None:
     """Crossplane calls port 9443; --insecure alone is enough to start."""
-    for port in (9443, 8081, 8080):
+    for port in (9443, 8080):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 pytest.skip(f"port {port} of this machine is taken")
     with Server("--insecure", ports="default") as server:
         assert server.address == "127.0.0.1:9443"
-        assert server.health_address == "127.0.0.1:8081"
+        assert server.health_address == "none"
         assert server.metrics_address == "127.0.0.1:8080"
         with server.channel() as channel:
             assert "thing" in call(channel, GOOD).desired.resources
