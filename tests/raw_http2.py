@@ -124,7 +124,7 @@ class RawClient:
         """Send bytes as they are; the server may have hung up already."""
         try:
             self.socket.sendall(data)
-        except (BrokenPipeError, ConnectionResetError):
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
             return
 
     def open(
@@ -162,7 +162,7 @@ class RawClient:
         while len(self._received) < 9 or len(self._received) < 9 + self._length():
             try:
                 new = self.socket.recv(65_536)
-            except (TimeoutError, ConnectionResetError):
+            except (TimeoutError, ConnectionResetError, ssl.SSLError):
                 return None
             if not new:
                 return None

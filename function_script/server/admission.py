@@ -197,7 +197,8 @@ class Admission:
         """Free what those connections hold that have kept most for longest, if there are any."""
         now = time.monotonic()
         calls_by_peer: defaultdict[str, list[Call]] = defaultdict(list)
-        for call in self._stalled(now, _STALL_SECONDS, Stage.READING, Stage.SENDING):
+        stages = (Stage.READING, Stage.SENDING)
+        for call in self._stalled(now, _STALL_SECONDS, *stages) or self._stalled(now, 0, *stages):
             calls_by_peer[call.context.peer()].append(call)
 
         def weigh(peer: str) -> float:

@@ -195,9 +195,9 @@ def _credentials(certificates: CertificateFiles) -> grpc.ServerCredentials:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Leave out of the log that a client went away while its response was sent."""
+    """Leave out of the log that a client went away, or sent metadata that is no text."""
     error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, grpc.aio.InternalError)
+    return not isinstance(error, grpc.aio.InternalError | UnicodeDecodeError)
 
 
 def _traceparent(context: Context) -> str:

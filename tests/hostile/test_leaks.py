@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import grpc
-
     import pytest
 
     from function_script.values import Object
