@@ -13,6 +13,7 @@ FORKS: Final = "the pool of the server: its zygote, its scheduling, /proc"
 FILES: Final = {
     "benchmarks/test_judged.py": SERVER,
     "benchmarks/test_soak.py": SERVER,
+    "conformance/test_channel_args.py": SERVER,
     "conformance/test_install.py": SERVER,
     "conformance/test_operating_reference.py": SERVER,
     "e2e/test_serve.py": SERVER,

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import mmap
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import grpc
@@ -192,6 +195,17 @@ def _credentials(certificates: CertificateFiles) -> grpc.ServerCredentials:
         fetch,  # type: ignore[arg-type] # None means no change, whatever the stubs say
         require_client_authentication=True,
     )
+
+
+def tls_library() -> str:
+    """Name the TLS library of grpcio: its wheels contain BoringSSL, other builds load OpenSSL."""
+    spec = find_spec("grpc._cython.cygrpc")
+    path = Path(str(spec and spec.origin))
+    with (
+        path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as library,
+    ):
+        return "BoringSSL" if library.find(b"libssl.so") < 0 else "OpenSSL"
 
 
 def _is_news(record: logging.LogRecord) -> bool:

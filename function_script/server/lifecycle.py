@@ -184,6 +184,7 @@ def _announce(
         health_address=health_address,
         metrics_address=metrics_address,
         security="none" if options.insecure else "mutual TLS",
+        tls_library="none" if options.insecure else _tls_library(),
         system_calls=f"not filtered: {unfiltered}" if unfiltered else "filtered",
         confinement=measures.summary(),
         version=__version__,
@@ -194,6 +195,12 @@ def _announce(
     _LOG.info("serving", extra=values)
     if not measures.is_full:
         _LOG.warning("workers are not fully confined: without %s", measures.gaps())
+
+
+def _tls_library() -> str:
+    from function_script.server.grpc_server import tls_library  # noqa: PLC0415 - after the zygote
+
+    return tls_library()
 
 
 def _stop(ops: OpsEndpoints) -> None:

@@ -267,7 +267,8 @@ _RETIRED = (
     "Workers that were replaced in good order: after many requests, with grown caches, or after \
 a long run."
 )
-_REFUSED = "Calls that the server refused before a worker saw them: late, or more than it can hold."
+_REFUSED = "Calls that the server refused before a worker saw them, or whose response no client \
+would accept."
 _DROPPED = "Lines of the log that were dropped because the reader of standard error had stalled."
 _QUEUE = "Requests that wait for a worker."
 _WORKERS = "Worker processes: busy with a short run, busy with a long one, or idle."
