@@ -17,6 +17,7 @@ FILES: Final = {
     "conformance/test_install.py": SERVER,
     "conformance/test_operating_reference.py": SERVER,
     "e2e/test_serve.py": SERVER,
+    "e2e/test_serve_addresses.py": SERVER,
     "e2e/test_serve_capture.py": SERVER,
     "e2e/test_serve_clock.py": SERVER,
     "e2e/test_serve_fairness.py": SERVER,
