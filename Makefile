@@ -69,10 +69,9 @@ soak: .venv/dev ## Load a real server with good and hostile requests while its w
 
 FUZZ_SECONDS = 300
 
-fuzz: .venv/dev ## Look for bytes that break the function or its transport, FUZZ_SECONDS each (Linux, x86-64)
+fuzz: .venv/dev ## Look for bytes that break the function, for FUZZ_SECONDS (Linux, x86-64)
 	@$(BIN)/pip install --quiet atheris
 	@$(BIN)/python tests/fuzz/run.py handle --seconds $(FUZZ_SECONDS)
-	@$(BIN)/python tests/fuzz/run.py http2 --seconds $(FUZZ_SECONDS)
 
 SEARCH_EXAMPLES = 20
 

@@ -28,15 +28,10 @@ CODEC = (
     *("fields", "write", "messages", "decode", "encode"),
     *("request", "response", "splice", "identity"),
 )
-HTTP2 = (
-    *("frames", "credit", "heads", "metadata", "stream", "outbound", "connection"),
-    *("calls", "talks", "router"),
-)
 # No module with dataclasses or NamedTuples whose fields have types that are only imported for
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
     *(Path("wire", name) for name in CODEC),
-    *(Path("server", "http2", name) for name in HTTP2),
     *(Path("sandbox", name) for name in ("pace", "places", "turns", "suspects", "child", "crew")),
     *(Path("sandbox", name) for name in ("box", "channel", "frames", "plain", "stream")),
     *(Path("sandbox", name) for name in ("report", "run", "worker")),

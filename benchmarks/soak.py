@@ -90,7 +90,7 @@ def _start(options: argparse.Namespace, stack: ExitStack) -> tuple[Server, grpc.
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         flags = ["--tls-certs-dir", str(authority.server(SERVER_NAME).write(folder))]
         identity = authority.client()
-    flags += ["--transport", options.transport, *options.flag]
+    flags += options.flag
     server = stack.enter_context(Server(*flags, python=options.python, keeps=_KEPT_LINES))
     return server, stack.enter_context(server.channel(identity))
 
@@ -200,7 +200,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--zygote-every", type=float, default=60.0, metavar="SECONDS", help="the zygote; 0: never"
     )
-    parser.add_argument("--transport", choices=["http2", "grpcio"], default="http2")
     parser.add_argument("--mtls", action="store_true", help="mutual TLS instead of plaintext")
     parser.add_argument("--python", default=sys.executable, help="serve this one's installation")
     parser.add_argument(

@@ -1,148 +1,113 @@
-"""Both ends of HTTP/2 for tests: our transport in a thread, and a client of hand-made frames."""
+"""A client of hand-made HTTP/2 frames, in plain text or over TLS, for attacks on a real server."""
 
 from __future__ import annotations
 
-import asyncio
 import socket
+import ssl
 import struct
-import threading
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from hpack import Decoder, Encoder
 from patience import PATIENCE_SECONDS
 
-from function_script.limits import MIB
-from function_script.server import transport
-from function_script.server.http2.health import Health, Serving
-from function_script.server.http2.listener import Port
-from function_script.server.http2.router import Router
-from function_script.server.transport import Incoming, Outcome, Refusal, Status
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
     from types import TracebackType
 
-MAX_REQUEST_BYTES = 1 * MIB
+    from e2e.authority import Identity
+
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RST, SETTINGS, PUSH, PING, GOAWAY, WINDOW, CONTINUATION = range(10)
-END_STREAM, END_HEADERS, PADDED, WITH_PRIORITY = 1, 4, 8, 32
+ACK = END_STREAM = 1
+END_HEADERS = 4
+INITIAL_WINDOW = 4
+FRAME_BYTES = 16_384
 PATH = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
-HEAD = [
-    (":method", "POST"),
-    (":scheme", "http"),
-    (":path", PATH),
-    (":authority", "test"),
-    ("content-type", "application/grpc"),
-    ("te", "trailers"),
-]
-
-
-class Recorder:
-    """Answers as many bytes as asked for, and remembers what it was given.
-
-    While it ``holds``, answers are ``held`` instead of given.
-    """
-
-    def __init__(self) -> None:
-        self.calls: list[Incoming] = []
-        self.cancelled = 0
-        self.held: list[Callable[[], None]] = []
-        self.holds = False
-
-    def answer(self, call: Incoming) -> Outcome:
-        """``data`` is a decimal number, or something to refuse."""
-        self.calls.append(call)
-        if not call.data.strip().isdigit():
-            return Refusal(status=Status.RESOURCE_EXHAUSTED, text="10 % is too much: \N{SNOWMAN}")
-        return bytes(int(call.data))
-
-    def start(self, call: Incoming, respond: Callable[[Outcome], None]) -> Callable[[], None]:
-        """The same, at once, unless it ``holds``."""
-        outcome = self.answer(call)
-        if self.holds:
-            self.held.append(lambda: respond(outcome))
-        else:
-            respond(outcome)
-        return self._cancel
-
-    def _cancel(self) -> None:
-        self.cancelled += 1
-
-
-class InLoop:
-    """Our own transport in a thread."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self.loop = asyncio.new_event_loop()
-        self.failures: list[object] = []
-        self.loop.set_exception_handler(lambda _, context: self.failures.append(context))
-        self.health = Health(transport.SERVICES)
-        self.health.set(Serving.SERVING)
-        router = Router(self.health)
-        router.add_service(recorder, MAX_REQUEST_BYTES)
-        self.listener = Port(self.loop, router, None)
-        self.port = self.listener.bind("127.0.0.1:0")
-        self.loop.call_soon(self.listener.open)
-        self._thread = threading.Thread(target=self.loop.run_forever)
-        self._thread.start()
-
-    def call(self, task: Callable[[], object]) -> None:
-        """Have ``task`` done in the loop, and wait for that."""
-        done = threading.Event()
-        self.loop.call_soon_threadsafe(lambda: (task(), done.set()))
-        assert done.wait(PATIENCE_SECONDS)
-
-    def stop(self) -> None:
-        """End it; nothing may have been raised into the loop."""
-
-        async def close() -> None:
-            self.listener.close()
-            self.listener.abort()
-            await asyncio.sleep(0.01)
-
-        asyncio.run_coroutine_threadsafe(close(), self.loop).result()
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join()
-        self.loop.close()
-        assert self.failures == []
+_FIRST_WINDOW = 65_535
 
 
 class Frame(NamedTuple):
-    """One frame that came."""
+    """A frame that the server sent."""
 
     kind: int
     flags: int
     stream: int
     payload: bytes
 
-    @property
-    def code(self) -> int:
-        """The error code of a RST_STREAM or GOAWAY."""
-        at = 4 if self.kind == GOAWAY else 0
-        return int.from_bytes(self.payload[at : at + 4], "big")
-
 
 def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
-    """A frame's bytes."""
+    """Return a frame's bytes."""
     return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
 
 
+def setting(identifier: int, value: int) -> bytes:
+    """Return one entry of a SETTINGS frame."""
+    return struct.pack(">HI", identifier, value)
+
+
 def message(data: bytes, *, compressed: bool = False) -> bytes:
-    """A gRPC message with its prefix."""
+    """Return a gRPC message with its prefix."""
     return struct.pack(">BI", compressed, len(data)) + data
 
 
-class RawClient:
-    """A connection that has shaken hands, unless ``greets`` is False."""
+def headers(path: str = PATH, extra: Iterable[tuple[str, str]] = ()) -> bytes:
+    """Return the header block of a call: literals alone, without an index or Huffman's code."""
+    pairs = [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", path),
+        (":authority", "test"),
+        ("content-type", "application/grpc"),
+        ("te", "trailers"),
+        *extra,
+    ]
+    return b"".join(b"\x00" + _text(name) + _text(value) for name, value in pairs)
 
-    def __init__(self, port: int, *, greets: bool = True, settings: bytes = b"") -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS)
-        self._rest = b""
-        self.encoder = Encoder()
-        self.decoder = Decoder()
-        if greets:
-            self.send(PREFACE + frame(SETTINGS, 0, 0, settings))
-            self.until(SETTINGS, flags=1)
+
+def _text(text: str) -> bytes:
+    data = text.encode("latin-1")
+    size = len(data)
+    if size < 127:
+        return bytes([size]) + data
+    size -= 127
+    head = [127]
+    while size >= 128:
+        head.append(size % 128 + 128)
+        size //= 128
+    return bytes([*head, size]) + data
+
+
+def connect(address: str, identity: Identity | None = None) -> socket.socket:
+    """Open a connection: in plain text, or over TLS as a client with an identity."""
+    host, _, port = address.rpartition(":")
+    plain = socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS)
+    if identity is None:
+        return plain
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    # OpenSSL takes certificates of Crossplane's shape for self-signed; the attacker trusts anyone.
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    with tempfile.TemporaryDirectory() as folder:
+        files = identity.write(Path(folder))
+        context.load_cert_chain(files / "tls.crt", files / "tls.key")
+    return context.wrap_socket(plain)
+
+
+class RawClient:
+    """A connection that sends frames, and keeps to flow control only in ``send_body``."""
+
+    def __init__(
+        self, address: str, identity: Identity | None = None, *, settings: bytes = b""
+    ) -> None:
+        self.socket = connect(address, identity)
+        self._received = b""
+        self._next_stream = 1
+        self._connection_window = _FIRST_WINDOW
+        self._initial_window = _FIRST_WINDOW
+        self._stream_windows: dict[int, int] = {}
+        self.send(PREFACE + frame(SETTINGS, 0, 0, settings))
 
     def __enter__(self) -> Self:
         return self
@@ -153,69 +118,89 @@ class RawClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._socket.close()
+        self.socket.close()
 
     def send(self, data: bytes) -> None:
-        """Send bytes; the server may have hung up already."""
+        """Send bytes as they are; the server may have hung up already."""
         try:
-            self._socket.sendall(data)
-        except (BrokenPipeError, ConnectionResetError):
+            self.socket.sendall(data)
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
             return
 
-    def block(self, head: list[tuple[str, str]] | None = None) -> bytes:
-        """A header block, of a call by default."""
-        return self.encoder.encode(HEAD if head is None else head)
+    def open(
+        self, path: str = PATH, *, extra: Iterable[tuple[str, str]] = (), flags: int = 0
+    ) -> int:
+        """Begin a call; returns its stream."""
+        stream, self._next_stream = self._next_stream, self._next_stream + 2
+        self.send(frame(HEADERS, END_HEADERS | flags, stream, headers(path, extra)))
+        return stream
 
-    def call(self, stream: int, data: bytes = b"3", *, head: object = None) -> bytes:
-        """The frames of a whole call."""
-        block = self.block(head)  # type: ignore[arg-type] # a list of pairs, or None
-        return frame(HEADERS, END_HEADERS, stream, block) + frame(
-            DATA, END_STREAM, stream, message(data)
-        )
+    def call(self, data: bytes, *, extra: Iterable[tuple[str, str]] = ()) -> int:
+        """Send a whole call with a small message; returns its stream."""
+        stream = self.open(extra=extra)
+        self.send(frame(DATA, END_STREAM, stream, message(data)))
+        return stream
 
-    def next(self) -> Frame | None:
-        """The next frame; None when the server has hung up."""
-        while len(self._rest) < 9 or len(self._rest) < 9 + int.from_bytes(self._rest[:3], "big"):
+    def send_body(self, stream: int, data: bytes, *, seconds: float) -> int:
+        """Send data as the windows open, until none opens for so long; returns the bytes sent."""
+        self.socket.settimeout(seconds)
+        sent = 0
+        while sent < len(data):
+            window = self._stream_windows.setdefault(stream, self._initial_window)
+            size = min(self._connection_window, window, FRAME_BYTES, len(data) - sent)
+            if size > 0:
+                self.send(frame(DATA, 0, stream, data[sent : sent + size]))
+                sent += size
+                self._connection_window -= size
+                self._stream_windows[stream] -= size
+            elif self.receive() is None:
+                break
+        return sent
+
+    def receive(self) -> Frame | None:
+        """Return the next frame; None when the server has hung up or nothing comes in time."""
+        while len(self._received) < 9 or len(self._received) < 9 + self._length():
             try:
-                new = self._socket.recv(65_536)
-            except ConnectionResetError:
+                new = self.socket.recv(65_536)
+            except (TimeoutError, ConnectionResetError, ssl.SSLError):
                 return None
             if not new:
                 return None
-            self._rest += new
-        size = int.from_bytes(self._rest[:3], "big")
-        kind, flags, stream = struct.unpack(">BBI", self._rest[3:9])
-        payload, self._rest = self._rest[9 : 9 + size], self._rest[9 + size :]
-        return Frame(kind, flags, stream, payload)
+            self._received += new
+        end = 9 + self._length()
+        kind, flags, stream = struct.unpack(">BBI", self._received[3:9])
+        received = Frame(kind, flags, stream, self._received[9:end])
+        self._received = self._received[end:]
+        self._note(received)
+        return received
 
-    def until(self, kind: int, *, flags: int = 0) -> Frame:
-        """The next frame of that kind with at least these flags; fails when there is none."""
-        while (found := self.next()) is not None:
-            if found.kind == kind and found.flags & flags == flags:
-                return found
+    def receive_until(self, kind: int, stream: int, *, flags: int = 0) -> Frame:
+        """Return the next such frame; AssertionError when there is none."""
+        while (received := self.receive()) is not None:
+            is_flagged = received.flags & flags == flags
+            if received.kind == kind and received.stream == stream and is_flagged:
+                return received
         raise AssertionError(f"no frame of kind {kind} came")
 
-    def all(self) -> list[Frame]:
-        """Everything until the server hangs up."""
-        found = []
-        while (one := self.next()) is not None:
-            found.append(one)
-        return found
+    def _length(self) -> int:
+        return int.from_bytes(self._received[:3], "big")
 
-    def response(self, stream: int) -> tuple[dict[str, str], bytes]:
-        """Headers and trailers together, and the body, of a stream."""
-        fields: dict[str, str] = {}
-        body = b""
-        while (found := self.next()) is not None:
-            if found.kind == HEADERS:
-                fields |= {
-                    str(name): str(value) for name, value in self.decoder.decode(found.payload)
-                }
-            if found.stream != stream:
-                continue
-            assert found.kind != RST, found
-            if found.kind == DATA:
-                body += found.payload
-            if found.kind in {HEADERS, DATA} and found.flags & END_STREAM:
-                return fields, body
-        raise AssertionError("the server has hung up")
+    def _note(self, received: Frame) -> None:
+        """Follow windows and settings, and answer what must be answered."""
+        if received.kind == WINDOW:
+            growth = int.from_bytes(received.payload, "big")
+            if received.stream == 0:
+                self._connection_window += growth
+            else:
+                window = self._stream_windows.setdefault(received.stream, self._initial_window)
+                self._stream_windows[received.stream] = window + growth
+        elif received.kind == SETTINGS and not received.flags & ACK:
+            for at in range(0, len(received.payload), 6):
+                identifier, value = struct.unpack(">HI", received.payload[at : at + 6])
+                if identifier == INITIAL_WINDOW:
+                    growth, self._initial_window = value - self._initial_window, value
+                    for stream in self._stream_windows:
+                        self._stream_windows[stream] += growth
+            self.send(frame(SETTINGS, ACK, 0))
+        elif received.kind == PING and not received.flags & ACK:
+            self.send(frame(PING, ACK, 0, received.payload))

@@ -6,10 +6,14 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from function_script.server.log_writer import BatchingHandler
 
-NAMES = ("function_script", "asyncio")
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pytest
+
+NAMES = ("function_script", "asyncio", "grpc")
 
 
 @contextmanager
@@ -18,6 +22,27 @@ def restored() -> Iterator[None]:
     loggers = [logging.getLogger(name) for name in NAMES]
     before = [(logger.handlers, logger.level, logger.propagate) for logger in loggers]
     yield
+    for handler in _started(loggers):
+        handler.close()
     for logger, (handlers, level, propagates) in zip(loggers, before, strict=True):
         logger.handlers, logger.propagate = handlers, propagates
         logger.setLevel(level)
+
+
+def text(capfd: pytest.CaptureFixture[str]) -> str:
+    """All that the log has written to standard error since the last call."""
+    for handler in _started(logging.getLogger(name) for name in NAMES):
+        handler.drain()
+    return capfd.readouterr().err
+
+
+def written(capfd: pytest.CaptureFixture[str]) -> str:
+    """The same, while lines of requests that wait for others go on waiting."""
+    for handler in _started(logging.getLogger(name) for name in NAMES):
+        handler._writer.drain()
+    return capfd.readouterr().err
+
+
+def _started(loggers: Iterable[logging.Logger]) -> list[BatchingHandler]:
+    handlers = [handler for logger in loggers for handler in logger.handlers]
+    return [handler for handler in handlers if isinstance(handler, BatchingHandler)]

@@ -51,11 +51,11 @@ def _positive(parse: Callable[[str], Number], text: str) -> Number:
 
 
 def address(text: str) -> str:
-    """HOST:PORT; without a host, as in ``:9443``, every IPv4 address of this machine."""
+    """HOST:PORT; without a host, as in ``:9443``, every address of this machine."""
     host, colon, port = text.rpartition(":")
     if not (colon and port.isdecimal() and int(port) <= _MAX_PORT):
         raise click.BadParameter(f'"{text}" is not of the form HOST:PORT')
-    return f"{host or '0.0.0.0'}:{port}"  # noqa: S104 - what serve does by default
+    return f"{host or '[::]'}:{port}"
 
 
 def address_or_nothing(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
@@ -22,7 +22,6 @@ class _Flags(options.LimitFlags, TypedDict):
     metrics_address: str
     max_recv_message_size: int
     workers: int | None
-    transport: Literal["http2", "grpcio"]
     program_root: Path | None
     default_source: Path | None
     default_options: str
@@ -60,23 +59,23 @@ Examples:
 @click.option(
     "--address",
     type=options.address,
-    default="0.0.0.0:9443",
+    default="[::]:9443",
     show_default=True,
     metavar="HOST:PORT",
-    help="Where to serve. Crossplane calls port 9443.",
+    help="Where to serve. Crossplane calls port 9443. [::] is every address, IPv4 or IPv6.",
 )
 @click.option(
     "--health-address",
     type=options.address_or_nothing,
-    default="0.0.0.0:8081",
-    show_default=True,
+    default="",
+    show_default="nowhere",
     metavar="HOST:PORT",
-    help="Where kubelet probes health, in plain text. Empty: nowhere.",
+    help="Where to serve the gRPC health protocol in plain text.",
 )
 @click.option(
     "--metrics-address",
     type=options.address_or_nothing,
-    default="0.0.0.0:8080",
+    default="[::]:8080",
     show_default=True,
     metavar="HOST:PORT",
     help="Where /metrics, /livez and /readyz are, in plain HTTP. Empty: nowhere.",
@@ -99,13 +98,6 @@ Examples:
     metavar="N",
     show_default="one for each CPU, at least 2",
     help="Programs to run at the same time.",
-)
-@click.option(
-    "--transport",
-    type=click.Choice(["http2", "grpcio"]),
-    default="http2",
-    show_default=True,
-    help="Who speaks gRPC: our own code, or gRPC's library, which needs more CPU and memory.",
 )
 @click.option(
     "--default-source",
@@ -169,7 +161,6 @@ def serve(**flags: Unpack[_Flags]) -> None:
             debug=flags["debug"],
             max_recv_message_size_mib=flags["max_recv_message_size"],
             workers=flags["workers"],
-            transport=flags["transport"],
             limits=limits,
             program_root=flags["program_root"],
             capture_dir=flags["capture_dir"],

@@ -10,8 +10,12 @@ from function_script.sandbox import cgroups
 _MIN_WORKERS = 2
 _MIN_SLOW_WORKERS = 4
 _MAX_SLOW_WORKERS = 64
-# The threads of a server, two that capturing and tracing add, and the zygote.
+# The threads of a server but for gRPC's, two that capturing and tracing add, and the zygote.
 _SERVER_PROCESSES = 17
+# gRPC has one thread for each CPU of the machine, within bounds, and four more.
+_MIN_GRPC_THREADS = 4
+_MAX_GRPC_THREADS = 16
+_OTHER_GRPC_THREADS = 4
 # A worker that is born while another one dies.
 _SPARE_PROCESSES = 1
 # The rest is for the server, the zygote and what all workers share.
@@ -36,7 +40,13 @@ def slow_workers(memory_bytes: int, workers: int) -> int:
 
 def needed_processes(workers: int) -> int:
     """Count the processes and threads of a server with so many workers, at the least."""
-    return _SERVER_PROCESSES + workers + _SPARE_PROCESSES + _MIN_SLOW_WORKERS
+    return server_threads() + workers + _SPARE_PROCESSES + _MIN_SLOW_WORKERS
+
+
+def server_threads() -> int:
+    """Count the threads of a server and its zygote."""
+    threads = min(max(os.cpu_count() or 1, _MIN_GRPC_THREADS), _MAX_GRPC_THREADS)
+    return _SERVER_PROCESSES + threads + _OTHER_GRPC_THREADS
 
 
 def processes_left() -> int | None:

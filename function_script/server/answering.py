@@ -1,7 +1,6 @@
 """From a request's bytes to a response's bytes, by way of the sandbox, with one record each.
 
-A transport calls ``Desk.answer`` from many threads, or ``Desk.start`` in its event loop. Nothing
-in here knows gRPC.
+The gRPC server calls ``Desk.start`` in its event loop. Nothing in here knows gRPC.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ from function_script import function, wire
 from function_script.sandbox import Answered
 from function_script.sandbox.outcome import Cause
 from function_script.server import log, records
-from function_script.server.transport import Refusal, Status
+from function_script.server.rpc import RpcError, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from function_script.sandbox import Pool, Reply
+    from function_script.sandbox import Reply
     from function_script.sandbox.switchboard import Switchboard
     from function_script.server.printing import Printer
     from function_script.server.recording import Recorder
     from function_script.server.records import Record
-    from function_script.server.transport import Cancel, Incoming, Outcome
+    from function_script.server.rpc import Cancel, Outcome, RpcRequest
 
 
 def owner(data: bytes) -> Hashable:
@@ -45,42 +44,38 @@ def suspect(data: bytes) -> Hashable:
 class Desk:
     """Takes requests, always gives an outcome, and tells the log and every observer.
 
-    ``switchboard`` is there when an event loop calls ``start``; ``recorder`` when requests may be
+    ``switchboard`` must be set before the first call; ``recorder`` is there when requests may be
     captured; ``printer`` when what programs print is logged. Errors have no secrets when they come.
     """
 
-    def __init__(self, pool: Pool, *observers: Callable[[Record], None]) -> None:
-        self.pool = pool
+    def __init__(self, *observers: Callable[[Record], None]) -> None:
         self._observers = (log.write, *observers)
         self.switchboard: Switchboard | None = None
         self.recorder: Recorder | None = None
         self.printer: Printer | None = None
 
-    def answer(self, call: Incoming) -> Outcome:
-        """The response, within ``call.seconds``; a FATAL when the sandbox has none."""
-        started = time.perf_counter()
-        return self._settle(call, started, self.pool.run(call.data, call.seconds))
+    def start(self, request: RpcRequest, respond: Callable[[Outcome], None]) -> Cancel:
+        """Answer by way of ``respond``, which may be called before this returns.
 
-    def start(self, call: Incoming, respond: Callable[[Outcome], None]) -> Cancel:
-        """The same, by way of ``respond``, which may be called before this returns."""
+        The response comes within ``request.seconds``; it is a FATAL when the sandbox has none.
+        """
         if self.switchboard is None:
             raise RuntimeError("there is no event loop to answer in")
         started = time.perf_counter()
         job = self.switchboard.start(
-            call.data,
-            call.seconds,
-            lambda reply: respond(self._settle(call, started, reply)),
+            request.data,
+            request.seconds,
+            lambda reply: respond(self._settle(request, started, reply)),
         )
         return partial(self.switchboard.cancel, job)
 
-    def _settle(self, call: Incoming, started: float, reply: Reply) -> Outcome:
+    def _settle(self, call: RpcRequest, started: float, reply: Reply) -> Outcome:
         """The outcome for a call that came at ``started`` (of perf_counter)."""
         outcome = _outcome(call.data, reply)
         size = len(outcome) if isinstance(outcome, bytes) else 0
         record = records.of(reply, call.data, size, time.perf_counter() - started)
-        parent = call.metadata.get("traceparent")
-        if parent:
-            record = record._replace(parent=parent)
+        if call.traceparent:
+            record = record._replace(parent=call.traceparent)
         for observe in self._observers:
             observe(record)
         if self.printer is not None and reply.log:
@@ -96,5 +91,5 @@ def _outcome(data: bytes, reply: Reply) -> Outcome:
         return reply.response
     if reply.cause is Cause.REFUSED:
         # Nothing was begun, so the call as a whole fails, and Crossplane tries it again.
-        return Refusal(status=Status.RESOURCE_EXHAUSTED, text=str(reply.error))
+        return RpcError(status=Status.RESOURCE_EXHAUSTED, text=str(reply.error))
     return function.pass_through(data, reply.error)

@@ -19,20 +19,19 @@ from function_script.limits import MIB
 from function_script.sandbox import Pool, PoolOptions, confinement, machine
 from function_script.sandbox.measures import Measure
 from function_script.sandbox.switchboard import Switchboard
-from function_script.server import answering, log, rehearsal, tracing
+from function_script.server import answering, log, rehearsal, threads, tracing
 from function_script.server.answering import Desk
-from function_script.server.http2.listener import Http2
+from function_script.server.ops import OpsEndpoints
 from function_script.server.printing import Printer
-from function_script.server.tls import Certificates
-from function_script.server.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType, TracebackType
 
+    from function_script.server.certificates import CertificateFiles
+    from function_script.server.grpc_server import GrpcServer
     from function_script.server.options import ServeOptions
     from function_script.server.recording import Recorder
-    from function_script.server.transport import Front
 
 _LOG = logging.getLogger(__name__)
 _ENDING = (signal.SIGTERM, signal.SIGINT)
@@ -40,6 +39,9 @@ _ENDING = (signal.SIGTERM, signal.SIGINT)
 _GC_THRESHOLDS = (20_000, 50, 100)
 # For lines of requests to be written together.
 _LOG_SECONDS = 0.01
+# gRPC's library writes a line to standard error for each failed handshake, and waits for its
+# reader; and it must not prepare for forks, because new zygotes are started by exec.
+_GRPC_ENVIRONMENT = {"GRPC_VERBOSITY": "NONE", "GRPC_ENABLE_FORK_SUPPORT": "0"}
 
 
 def serve(options: ServeOptions) -> int:
@@ -49,41 +51,43 @@ def serve(options: ServeOptions) -> int:
     worker starts. Must be called in the main thread.
     """
     started = time.monotonic()
+    _check_processes(options.workers or machine.quick_workers())
+    threads.check(machine.server_threads())
     log.start(debug=options.debug)
     # Keys, and requests of others, are in this process's memory.
     confinement.forbid_inspection()
     certificates = _certificates(options)
-    _check_processes(options.workers or machine.quick_workers())
     with ExitStack() as stack:
         signals = stack.enter_context(_Signals())
         pool = stack.enter_context(Pool(_pool_options(options)))
-        watch = Watch(pool, options)
-        desk = Desk(pool, watch.observe, *tracing.observers(os.environ, stack))
+        ops = OpsEndpoints(pool, options, certificates)
+        desk = Desk(ops.observe, *tracing.observers(os.environ, stack))
         desk.recorder = _recorder(options, stack)
         if options.debug:
             desk.printer = Printer()
             stack.callback(desk.printer.close)
-        front = _front(options, desk, certificates, stack)
-        probed = options.health_address
+        server = _build_server(options, desk, certificates, stack)
+        desk.switchboard = _build_switchboard(pool, server, stack)
+        health_address = options.health_address
         ports = (
-            front.listen(options.address),
-            front.listen_for_probes(probed) if probed else 0,
-            watch.open(stack),
+            server.listen(options.address),
+            server.listen_for_health(health_address) if health_address else 0,
+            ops.open(stack),
         )
         pool.fill()
         gc.collect()
         gc.freeze()
         gc.set_threshold(*_GC_THRESHOLDS)
-        signals.lead_to(front.stop)
-        front.serve(
-            on_serving=lambda: _announce(options, watch, ports, time.monotonic() - started),
-            on_stopping=lambda: _stop(watch),
+        signals.lead_to(server.stop)
+        server.serve(
+            on_serving=lambda: _announce(options, ops, ports, time.monotonic() - started),
+            on_stopping=lambda: _stop(ops),
         )
     _LOG.info("stopped")
     return 0
 
 
-def _certificates(options: ServeOptions) -> Certificates | None:
+def _certificates(options: ServeOptions) -> CertificateFiles | None:
     """None: in plain text, because somebody said so; never by omission."""
     if options.insecure:
         return None
@@ -93,7 +97,9 @@ def _certificates(options: ServeOptions) -> Certificates | None:
             hint="give a directory with tls.crt, tls.key and ca.crt by --tls-certs-dir or "
             "TLS_SERVER_CERTS_DIR, or --insecure to serve in plain text",
         )
-    return Certificates(options.tls_certs_dir)
+    from function_script.server.certificates import CertificateFiles  # noqa: PLC0415 - slow to import
+
+    return CertificateFiles(options.tls_certs_dir)
 
 
 def _check_processes(workers: int) -> None:
@@ -115,7 +121,7 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         max_request_bytes=options.max_recv_message_size_mib * MIB,
         key_of=answering.owner,
         suspect_of=answering.suspect,
-        gathers=options.transport == "http2",
+        gathers=True,
         preload=tuple(ENGINES.values()),
         rehearsals=rehearsal.build(),
         requires_confinement=options.require_sandbox,
@@ -139,54 +145,66 @@ def _recorder(options: ServeOptions, stack: ExitStack) -> Recorder | None:
     return recorder
 
 
-def _front(
-    options: ServeOptions, desk: Desk, certificates: Certificates | None, stack: ExitStack
-) -> Front:
-    """The transport that was chosen, to be closed with ``stack``."""
-    max_request_bytes = options.max_recv_message_size_mib * MIB
-    if options.transport == "grpcio":
-        from function_script.server.threaded import Threaded  # noqa: PLC0415 - grpc is slow to import
+def _build_server(
+    options: ServeOptions,
+    desk: Desk,
+    certificates: CertificateFiles | None,
+    stack: ExitStack,
+) -> GrpcServer:
+    """Return the gRPC server, to be closed with ``stack``. The zygote must have started."""
+    for name, value in _GRPC_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    from function_script.server.grpc_server import GrpcServer  # noqa: PLC0415 - after the zygote
 
-        threaded = Threaded(desk, max_request_bytes, certificates)
-        stack.callback(threaded.close)
-        return threaded
-    front = Http2(desk, max_request_bytes, certificates)
-    stack.callback(front.close)
-    switchboard = Switchboard(desk.pool, front.loop)
+    server = GrpcServer(desk, options.max_recv_message_size_mib * MIB, certificates)
+    stack.callback(server.close)
+    return server
+
+
+def _build_switchboard(pool: Pool, server: GrpcServer, stack: ExitStack) -> Switchboard:
+    switchboard = Switchboard(pool, server.loop)
     stack.callback(switchboard.close)
-    desk.switchboard = switchboard
-    log.gather(partial(front.loop.call_later, _LOG_SECONDS))
-    stack.callback(log.gather, None)
-    return front
+    log.batch_lines(partial(server.loop.call_later, _LOG_SECONDS))
+    stack.callback(log.batch_lines, None)
+    return switchboard
 
 
-def _announce(options: ServeOptions, watch: Watch, ports: tuple[int, ...], seconds: float) -> None:
+def _announce(
+    options: ServeOptions, ops: OpsEndpoints, ports: tuple[int, ...], seconds: float
+) -> None:
     wanted = (options.address, options.health_address, options.metrics_address)
     hosts = [address.rpartition(":")[0] for address in wanted]
     address, health_address, metrics_address = (
         f"{host}:{port}" if port else "none" for host, port in zip(hosts, ports, strict=True)
     )
-    measures = watch.confinement()
+    measures = ops.confinement()
     unfiltered = measures.reason(Measure.SYSTEM_CALLS)
     values = log.fields(
         address=address,
         health_address=health_address,
         metrics_address=metrics_address,
         security="none" if options.insecure else "mutual TLS",
+        tls_library="none" if options.insecure else _tls_library(),
         system_calls=f"not filtered: {unfiltered}" if unfiltered else "filtered",
         confinement=measures.summary(),
         version=__version__,
         code=build.describe(),
         seconds=round(seconds, 3),
     )
-    watch.is_serving = True
+    ops.is_serving = True
     _LOG.info("serving", extra=values)
     if not measures.is_full:
         _LOG.warning("workers are not fully confined: without %s", measures.gaps())
 
 
-def _stop(watch: Watch) -> None:
-    watch.is_serving = False
+def _tls_library() -> str:
+    from function_script.server.grpc_server import tls_library  # noqa: PLC0415 - after the zygote
+
+    return tls_library()
+
+
+def _stop(ops: OpsEndpoints) -> None:
+    ops.is_serving = False
     _LOG.info("stopping")
 
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import orjson
 
 from function_script import diagnostics
-from function_script.server.lines import Lines
+from function_script.server.log_writer import BatchingHandler
 
 if TYPE_CHECKING:
-    from function_script.server.lines import Later
+    from function_script.server.log_writer import Schedule
     from function_script.server.records import Record
 
 Fields: TypeAlias = Mapping[str, str | int | float]
@@ -38,12 +38,16 @@ _OURS = logging.getLogger(_PACKAGE)
 
 
 def start(*, debug: bool) -> None:
-    """Send the log to standard error, asyncio's warnings with it; ``debug``: for people to read."""
-    handler = Lines(_line_of)
+    """Send the log to standard error, warnings of libraries with it.
+
+    ``debug``: as text for people to read.
+    """
+    handler = BatchingHandler(_line_of)
     handler.setFormatter(_Text() if debug else _Json())
     for name, level in (
         (_PACKAGE, logging.DEBUG if debug else logging.INFO),
         ("asyncio", logging.WARNING),
+        ("grpc", logging.WARNING),
     ):
         logger = logging.getLogger(name)
         logger.handlers = [handler]
@@ -51,11 +55,16 @@ def start(*, debug: bool) -> None:
         logger.propagate = False
 
 
-def gather(later: Later | None) -> None:
-    """From now on, have ``later`` decide when lines of requests are written; None: at once."""
-    for lines in _written_to():
-        lines.flush()
-        lines.later = later
+def batch_lines(schedule_flush: Schedule | None) -> None:
+    """Write lines of requests together, when ``schedule_flush`` says; None: each at once."""
+    for handler in _handlers():
+        handler.flush()
+        handler.schedule_flush = schedule_flush
+
+
+def dropped_lines() -> int:
+    """Return how many lines were dropped so far because the log's reader had stalled."""
+    return sum(handler.dropped for handler in _handlers())
 
 
 def fields(**values: str | float) -> dict[str, Fields]:
@@ -72,8 +81,8 @@ def write(record: Record) -> None:
         return
     # By way of a logging call, this would take several times as long.
     moment = time.time()
-    for lines in _written_to():
-        lines.put(moment, record)
+    for handler in _handlers():
+        handler.enqueue(moment, record)
 
 
 def write_printed(text: str, identity: Mapping[str, str]) -> None:
@@ -88,8 +97,8 @@ def _write_problems(record: Record) -> None:
         _LOG.debug("the problems", extra=fields(problems=frames + "\n"))
 
 
-def _written_to() -> list[Lines]:
-    return [handler for handler in _OURS.handlers if isinstance(handler, Lines)]
+def _handlers() -> list[BatchingHandler]:
+    return [handler for handler in _OURS.handlers if isinstance(handler, BatchingHandler)]
 
 
 def _line_of(moment: float, record: Record) -> str:

@@ -62,12 +62,14 @@ _Seen: TypeAlias = "tuple[str, str, float, float, float | None, int, int, Mappin
 class Gauges(NamedTuple):
     """This moment; ``certificate_expiry`` in seconds since 1970, None without TLS.
 
-    ``refused``: calls that the transport has refused by itself so far, by status.
+    ``refused``: calls that the server has refused by itself so far, by status.
+    ``dropped_lines``: lines of the log that its reader did not take so far.
     """
 
     load: Load = Load()
     certificate_expiry: float | None = None
     refused: Mapping[str, int] = {}
+    dropped_lines: int = 0
     confinement: Confinement = Confinement()
 
 
@@ -233,6 +235,7 @@ def _looked_at(now: Gauges) -> Iterator[Metric]:
     name = f"{PREFIX}_workers_retired"
     yield CounterMetricFamily(name, _RETIRED, value=now.load.retired)
     yield _counters("calls_refused", _REFUSED, ["status"], now.refused)
+    yield CounterMetricFamily(f"{PREFIX}_log_lines_dropped", _DROPPED, value=now.dropped_lines)
     expiry = GaugeMetricFamily(f"{PREFIX}_certificate_expiry_timestamp_seconds", _EXPIRY)
     if now.certificate_expiry is not None:
         expiry.add_metric([], now.certificate_expiry)
@@ -264,7 +267,9 @@ _RETIRED = (
     "Workers that were replaced in good order: after many requests, with grown caches, or after \
 a long run."
 )
-_REFUSED = "Calls that the transport refused by itself: late, too large, or no request at all."
+_REFUSED = "Calls that the server refused before a worker saw them, or whose response no client \
+would accept."
+_DROPPED = "Lines of the log that were dropped because the reader of standard error had stalled."
 _QUEUE = "Requests that wait for a worker."
 _WORKERS = "Worker processes: busy with a short run, busy with a long one, or idle."
 _CONFINEMENT = "Whether the measure is in force in every worker (1), as the workers report it."

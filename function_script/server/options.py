@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from function_script.limits import Limits
 
@@ -22,10 +22,9 @@ class ServeOptions:
     ``require_sandbox``: do not serve with workers that are not fully confined.
     """
 
-    address: str = "0.0.0.0:9443"  # Crossplane calls from other pods
-    health_address: str = "0.0.0.0:8081"  # so does kubelet, from the node
-    metrics_address: str = "0.0.0.0:8080"  # and Prometheus
-    transport: Literal["http2", "grpcio"] = "http2"
+    address: str = "[::]:9443"  # Crossplane calls from other pods, by IPv4 or IPv6
+    health_address: str = ""
+    metrics_address: str = "[::]:8080"  # kubelet probes it from the node, and Prometheus scrapes it
     insecure: bool = False
     tls_certs_dir: Path | None = None
     debug: bool = False

@@ -23,12 +23,11 @@ MAX_MODULE_DOCSTRING_LINES = 6
 
 # Where each third party may be imported. Everything else goes through that room's own words.
 ROOMS = {
-    "OpenSSL": ("function_script/server/http2/secure",),
     "celpy": ("function_script/tools/validate/cel",),
     "click": ("function_script/cli",),
     "cryptography": (
         "function_script/engines/gotemplate/sprig/crypto",
-        "function_script/server/http2/secure",
+        "function_script/server/certificates",
     ),
     "google": (
         "function_script/capture/__init__",
@@ -38,7 +37,7 @@ ROOMS = {
     "grpc": ("function_script/server", "function_script/tools/render"),
     "grpc_health": ("function_script/server",),
     "grpc_reflection": ("function_script/server",),
-    "hpack": ("function_script/server/http2",),
+    "h11": ("function_script/server/ops_http",),
     "jinja2": ("function_script/engines/jinja",),
     "lark": ("function_script/tools/validate/cel",),
     "opentelemetry": ("function_script/server/tracing",),

@@ -16,7 +16,7 @@ JUDGED = ("calls without an answer", "wrong answers", "good requests lost", "exi
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("flags", [["--mtls"], ["--transport", "grpcio"]], ids=["mtls", "grpcio"])
+@pytest.mark.parametrize("flags", [["--mtls"], []], ids=["mtls", "plaintext"])
 def test_a_short_soak_is_borne(tmp_path: Path, flags: list[str]) -> None:
     """Workers are killed and programs are hostile: every call has an answer, and the right one."""
     output = tmp_path / "soak.json"

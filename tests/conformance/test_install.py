@@ -13,7 +13,7 @@ import pytest
 from function_script import documents, objects, quantities
 from function_script.cli.serve import serve
 from function_script.server import metrics
-from function_script.server.http2.listener import _GRACE_SECONDS as GRACE_SECONDS
+from function_script.server.grpc_server import GRACE_SECONDS
 from function_script.source import Source
 
 if TYPE_CHECKING:
@@ -74,18 +74,16 @@ def test_every_argument_is_a_flag_of_the_server() -> None:
         option.type.convert(value, option, None)
 
 
-def test_kubelet_probes_the_plain_ports() -> None:
+def test_kubelet_probes_the_plain_port() -> None:
     """The port that Crossplane calls asks for certificates."""
-    ports = {}
-    for index, name in enumerate(("health", "metrics")):
-        default = str(flag(f"--{name}-address").default).rpartition(":")[2]
-        assert objects.find_path(container(), f"ports[{index}].name") == name
-        assert objects.find_path(container(), f"ports[{index}].containerPort") == int(default)
-        ports[name] = int(default)
-    for probe in ("startupProbe", "livenessProbe"):
-        assert objects.find_path(container(), f"{probe}.grpc.port") == ports["health"]
-    readiness = objects.find_path(container(), "readinessProbe.httpGet")
-    assert readiness == {"path": "/readyz", "port": "metrics"}
+    default = str(flag("--metrics-address").default).rpartition(":")[2]
+    assert objects.find_path(container(), "ports[0].name") == "metrics"
+    assert objects.find_path(container(), "ports[0].containerPort") == int(default)
+    pages = {"startupProbe": "/readyz", "livenessProbe": "/livez", "readinessProbe": "/readyz"}
+    for probe, page in pages.items():
+        request = objects.find_path(container(), f"{probe}.httpGet")
+        assert request == {"path": page, "port": "metrics"}
+    assert not flag("--health-address").default
 
 
 MANIFESTS = sorted((ROOT / "examples" / "install").rglob("*.yaml"))

@@ -103,7 +103,7 @@ def test_every_field_of_a_request_is_documented() -> None:
     first = "\n".join(line.split(" | ")[0] for line in of_all.splitlines())
     assert names_in(first) == {"ts", "level", "msg", "exception"}
     first = "\n".join(line.split(" | ")[0] for line in of_refusal.splitlines())
-    assert names_in(first) == named_in("transport.py")
+    assert names_in(first) == named_in("rpc.py")
     first = "\n".join(line.split(" | ")[0] for line in of_start.splitlines())
     assert names_in(first) == named_in("lifecycle.py")
     assert named_in("log.py") == {"problems", "printed"} <= names_in(LOGS)

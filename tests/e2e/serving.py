@@ -143,9 +143,18 @@ class Server:
         pages = Path(f"/proc/{self.pid}/statm").read_text().split()
         return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
 
+    def whole_resident_bytes(self) -> int:
+        """Memory of the server process, with what it shares."""
+        pages = Path(f"/proc/{self.pid}/statm").read_text().split()
+        return int(pages[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def says(self, text: str) -> bool:
+        """Tell whether the log has ``text``."""
+        return text in "".join([*self.text])
+
     def wait_until_it_says(self, text: str) -> None:
         """Return when the log has ``text``."""
-        wait_until(lambda: text in "".join([*self.text]))
+        wait_until(lambda: self.says(text))
 
     def wait_until_it_runs(self, count: int) -> None:
         """Return when so many workers are in the midst of programs that take long."""
@@ -201,14 +210,14 @@ def _parse(line: str) -> list[dict[str, object]]:
 
 def _with_free_ports(flags: tuple[str, ...]) -> list[str]:
     chosen = [*flags]
-    for flag in ("--address", "--health-address", "--metrics-address"):
+    for flag in ("--address", "--metrics-address"):
         if flag not in flags:
             chosen += [flag, "127.0.0.1:0"]
     return chosen
 
 
 def _reachable(address: str) -> str:
-    return address.replace("0.0.0.0:", "127.0.0.1:")
+    return address.replace("[::]:", "127.0.0.1:")
 
 
 def _children(pid: int) -> list[int]:

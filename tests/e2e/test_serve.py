@@ -46,10 +46,10 @@ LOOP = builders.request(
 GOOD = builders.request(builders.starlark(SCRIPT))
 
 
-@pytest.fixture(scope="module", params=["http2", "grpcio"])
-def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
     """A server in plain text, for all tests that leave it as they found it."""
-    flags = ("--timeout", "1s", "--debug", "--transport", request.param)
+    flags = ("--timeout", "1s", "--debug", "--health-address", "127.0.0.1:0")
     with Server("--insecure", *flags) as server:
         yield server
 
@@ -87,10 +87,9 @@ def test_a_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
     assert response.meta.ttl.ToSeconds() == 0
 
 
-@pytest.mark.parametrize("transport", ["http2", "grpcio"])
-def test_the_calls_deadline_is_kept(transport: str) -> None:
+def test_the_calls_deadline_is_kept() -> None:
     """With less time left than the limit, the FATAL comes before the caller gives up."""
-    flags = ("--insecure", "--timeout", "50s", "--transport", transport)
+    flags = ("--insecure", "--timeout", "50s")
     with Server(*flags) as server, server.channel() as channel:
         (fatal,) = call(channel, LOOP, timeout=3).results
     assert fatal.severity == pb.SEVERITY_FATAL
@@ -164,10 +163,9 @@ def test_a_request_is_one_json_line() -> None:
     assert "seen demo" not in "".join(server.text)
 
 
-@pytest.mark.parametrize("transport", ["http2", "grpcio"])
-def test_a_signal_drains(transport: str) -> None:
+def test_a_signal_drains() -> None:
     """A call that has begun is answered after SIGTERM; then all processes end with code 0."""
-    flags = ("--insecure", "--timeout", "50s", "--transport", transport)
+    flags = ("--insecure", "--timeout", "50s")
     with Server(*flags) as server, server.channel() as channel:
         begun = method(channel).future(builders.request(builders.starlark(SLOW)))
         server.wait_until_it_runs(1)
@@ -210,13 +208,13 @@ def test_flags_may_come_from_the_environment() -> None:
 
 def test_the_default_port_is_9443() -> None:
     """Crossplane calls port 9443; --insecure alone is enough to start."""
-    for port in (9443, 8081, 8080):
+    for port in (9443, 8080):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 pytest.skip(f"port {port} of this machine is taken")
     with Server("--insecure", ports="default") as server:
         assert server.address == "127.0.0.1:9443"
-        assert server.health_address == "127.0.0.1:8081"
+        assert server.health_address == "none"
         assert server.metrics_address == "127.0.0.1:8080"
         with server.channel() as channel:
             assert "thing" in call(channel, GOOD).desired.resources

@@ -38,11 +38,11 @@ def directory(authority: Authority, tmp_path_factory: pytest.TempPathFactory) ->
     return authority.server(*NAMES).write(tmp_path_factory.mktemp("tls") / "server")
 
 
-@pytest.fixture(scope="module", params=["http2", "grpcio"])
-def server(directory: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
+@pytest.fixture(scope="module")
+def server(directory: Path) -> Iterator[Server]:
     """A server with mutual TLS, its directory given as Crossplane gives it."""
     env = {"TLS_SERVER_CERTS_DIR": str(directory)}
-    with Server("--transport", request.param, env=env) as server:
+    with Server("--health-address", "127.0.0.1:0", env=env) as server:
         yield server
 
 
@@ -118,12 +118,11 @@ def test_insecure_wins(directory: Path, authority: Authority, exists: bool) -> N
         assert not answers(server.channel(authority.client()))
 
 
-@pytest.mark.parametrize("transport", ["http2", "grpcio"])
-def test_renewed_certificates_are_used(tmp_path: Path, transport: str) -> None:
+def test_renewed_certificates_are_used(tmp_path: Path) -> None:
     """New files count for the next connection, without a restart; broken ones do not."""
     old, new = Authority(), Authority()
     directory = old.server(*NAMES).write(tmp_path / "tls")
-    with Server("--tls-certs-dir", str(directory), "--transport", transport) as server:
+    with Server("--tls-certs-dir", str(directory)) as server:
         assert answers(server.channel(old.client()))
         time.sleep(0.01)
         (directory / "tls.key").write_text("broken")
@@ -137,7 +136,7 @@ def test_renewed_certificates_are_used(tmp_path: Path, transport: str) -> None:
 
 def test_a_connection_that_has_ended_holds_no_memory(directory: Path, authority: Authority) -> None:
     """A client that connects anew for every call costs no more than one that stays."""
-    with Server("--transport", "http2", env={"TLS_SERVER_CERTS_DIR": str(directory)}) as server:
+    with Server(env={"TLS_SERVER_CERTS_DIR": str(directory)}) as server:
 
         def connect(times: int) -> int:
             for _ in range(times):

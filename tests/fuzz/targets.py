@@ -5,16 +5,11 @@ Called by run.py under a fuzzer and by tests/property with fixed mutations.
 
 from __future__ import annotations
 
-import asyncio
-from functools import cache
 from pathlib import Path
 
 import builders
 import yaml
-from fuzz.connections import feed
 from google.protobuf.message import DecodeError
-from hpack import Encoder
-from raw_http2 import HEAD, PREFACE, frame, message
 
 from function_script import function, wire
 from function_script.limits import MIB, Limits
@@ -24,8 +19,6 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 KINDS = {"StarlarkScript", "JinjaTemplate", "GoTemplate"}
 # A program is to be judged by the sandbox; here it must only end soon.
 LIMITS = Limits(timeout_seconds=0.5, steps=5_000, nodes=5_000, output_bytes=MIB)
-# Pieces in which bytes arrive.
-_SIZES = (1, 17, 5_000)
 
 
 def handle(data: bytes) -> None:
@@ -45,13 +38,6 @@ def handle(data: bytes) -> None:
         raise AssertionError(f"the tag {request.meta.tag!r} became {response.meta.tag!r}")
 
 
-def http2(data: bytes) -> None:
-    """A client may send anything: nothing is raised, and the connection can be closed."""
-    size = _SIZES[data[0] % len(_SIZES)] if data else 1
-    connection, _ = feed(_loop(), PREFACE + frame(4, 0, 0) + data[1:], size)
-    connection.connection_lost(None)
-
-
 def requests() -> list[bytes]:
     """A request for each step of the examples that has an input of ours."""
     found = []
@@ -65,19 +51,4 @@ def requests() -> list[bytes]:
     return found
 
 
-def conversations() -> list[bytes]:
-    """What clients say after their greeting, each with a first byte for the size of pieces."""
-    encoder = Encoder()
-    calls = [
-        frame(1, 4, n, encoder.encode(HEAD)) + frame(0, 1, n, message(b"3")) for n in (1, 3, 5)
-    ]
-    others = [frame(6, 0, 0, bytes(8)), frame(8, 0, 0, bytes(3) + b"\1"), frame(3, 0, 1, bytes(4))]
-    return [b"\0" + calls[0], b"\1" + b"".join(calls), b"\2" + b"".join([*calls, *others])]
-
-
-@cache
-def _loop() -> asyncio.AbstractEventLoop:
-    return asyncio.new_event_loop()
-
-
-TARGETS = {"handle": (handle, requests), "http2": (http2, conversations)}
+TARGETS = {"handle": (handle, requests)}

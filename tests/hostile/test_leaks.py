@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import builders
-from raw_http2 import HEAD, WINDOW, InLoop, RawClient, frame
+from grpc_serving import METHOD, Served
 
 from function_script import function
 from function_script.limits import Limits
@@ -23,6 +23,7 @@ from function_script.server.metrics import Gauges, Metrics
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import grpc
     import pytest
 
     from function_script.values import Object
@@ -97,21 +98,17 @@ def bytes_kept(send: Callable[[int], None]) -> float:
 
 
 @contextmanager
-def served() -> Iterator[RawClient]:
-    """A client of the server's own process: transport, metrics, log and pool, but for workers."""
+def served() -> Iterator[grpc.UnaryUnaryMultiCallable]:
+    """A call to the server's own process: transport, metrics, log and pool, but for workers."""
     with Pool(PoolOptions(workers=1, spare=0, key_of=owner)) as pool:
-        desk = Desk(pool, Metrics(Gauges).observe)
-        front = InLoop(desk)  # type: ignore[arg-type] # another service
-        front.call(lambda: setattr(desk, "switchboard", Switchboard(pool, front.loop)))
-        try:
-            with RawClient(front.port) as client:
-                # Room for all answers together.
-                client.send(frame(WINDOW, 0, 0, (1 << 30).to_bytes(4, "big")))
-                yield client
-        finally:
-            assert desk.switchboard is not None
-            front.call(desk.switchboard.close)
-            front.stop()
+        desk = Desk(Metrics(Gauges).observe)
+        with Served(desk) as server:
+            desk.switchboard = server.call(lambda: Switchboard(pool, server.loop))
+            try:
+                with server.channel() as channel:
+                    yield channel.unary_unary(METHOD)
+            finally:
+                server.call(desk.switchboard.close)
 
 
 def test_a_worker_keeps_nothing_of_a_request() -> None:
@@ -126,15 +123,11 @@ def test_a_worker_keeps_nothing_of_a_request() -> None:
 
 def test_the_server_keeps_nothing_of_a_request(capfd: pytest.CaptureFixture[str]) -> None:
     """Nor of its XR or its trace, on a connection that stays."""
-    with served() as client:
+    with served() as run:
 
         def send(number: int) -> None:
-            head = [*HEAD, ("traceparent", f"00-{number:032x}-{number:016x}-01")]
-            stream = 2 * number + 1
-            client.send(client.call(stream, request(number), head=head))
-            fields, body = client.response(stream)
-            assert fields["grpc-status"] == "0"
-            assert f"tag-{number}-".encode() in body
+            metadata = [("traceparent", f"00-{number:032x}-{number:016x}-01")]
+            assert f"tag-{number}-".encode() in run(request(number), metadata=metadata)
 
         kept = bytes_kept(send)
     capfd.readouterr()

@@ -138,7 +138,7 @@ def test_every_flag_has_its_variable(
 
 @pytest.mark.linux
 @pytest.mark.parametrize(
-    ("given", "served_at"), [(":9", "0.0.0.0:9"), ("[::]:9", "[::]:9"), ("a:0", "a:0")]
+    ("given", "served_at"), [(":9", "[::]:9"), ("[::]:9", "[::]:9"), ("a:0", "a:0")]
 )
 def test_an_address_without_a_host_means_every_one(
     served: list[ServeOptions], given: str, served_at: str

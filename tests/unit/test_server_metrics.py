@@ -6,20 +6,15 @@ import re
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
 import server_logs
-from e2e.authority import Authority
 from patience import stretched
 
 from function_script.errors import InputError
 from function_script.sandbox import Answered, Failed, Load
 from function_script.sandbox.outcome import Cause
-from function_script.server import expiry, log, metrics, records
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from function_script.server import log, metrics, records
 
 IDENTITY = {
     "api_version": "example.org/v1",
@@ -165,19 +160,7 @@ def test_a_record_of_a_lost_worker_is_read_from_the_request() -> None:
     assert record.detail == "wait status 6"
 
 
-def test_a_certificates_end_is_read_from_its_file(tmp_path: Path) -> None:
-    """Also of a chain; of no file or of nonsense there is none."""
-    identity = Authority().server("function.crossplane-system")
-    path = tmp_path / "tls.crt"
-    path.write_bytes(identity.certificate + Authority().client().certificate)
-    left = (expiry.read(path) or 0) - time.time()
-    assert 0 < left < 400 * 24 * 3600
-    path.write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
-    assert expiry.read(path) is None
-    assert expiry.read(tmp_path / "none") is None
-
-
-def test_metrics_and_log_are_cheap(capsys: pytest.CaptureFixture[str]) -> None:
+def test_metrics_and_log_are_cheap(capfd: pytest.CaptureFixture[str]) -> None:
     """Far below what a request costs: 100 microseconds of CPU time for both, on any machine."""
     made = metrics.Metrics(metrics.Gauges)
     count = 500
@@ -188,5 +171,5 @@ def test_metrics_and_log_are_cheap(capsys: pytest.CaptureFixture[str]) -> None:
             made.observe(RECORD)
             log.write(RECORD)
         each = (time.process_time() - began) / count
-    capsys.readouterr()
+    server_logs.text(capfd)
     assert each < stretched(100e-6)

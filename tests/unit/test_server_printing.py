@@ -39,17 +39,17 @@ def request(secret: str) -> bytes:
     return message.SerializeToString()
 
 
-def test_a_text_is_logged_without_secrets(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_text_is_logged_without_secrets(capfd: pytest.CaptureFixture[str]) -> None:
     """With the XR that it is of, since other lines may come between."""
     printer = start()
     printer.offer("it is hunter2, twice: hunter2", IDENTITY, request("hunter2"))
     printer.close()
-    first, *rest = capsys.readouterr().err.splitlines()
+    first, *rest = server_logs.text(capfd).splitlines()
     assert first.endswith("the program printed kind=XThing name=demo")
     assert rest == ["    it is [secret], twice: [secret]"]
 
 
-def test_more_than_can_wait_is_withheld_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_more_than_can_wait_is_withheld_at_once(capfd: pytest.CaptureFixture[str]) -> None:
     """Offering takes no time, whatever the requests hold."""
     data = request("\n".join(f"secret-{number:06}" for number in range(30_000)))
     printer = start()
@@ -58,7 +58,7 @@ def test_more_than_can_wait_is_withheld_at_once(capsys: pytest.CaptureFixture[st
         printer.offer("secret-000042", IDENTITY, data)
     offered_seconds = time.process_time() - began
     printer.close()
-    texts = capsys.readouterr().err
+    texts = server_logs.text(capfd)
     assert texts.count("the program printed") == 40
     assert texts.count(printing.WITHHELD) >= 20
     assert texts.count(printing.WITHHELD) + texts.count("[secret]") == 40
@@ -66,9 +66,9 @@ def test_more_than_can_wait_is_withheld_at_once(capsys: pytest.CaptureFixture[st
     assert offered_seconds < 1.0
 
 
-def test_a_large_request_does_not_wait(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_large_request_does_not_wait(capfd: pytest.CaptureFixture[str]) -> None:
     """Those that wait would take the server's memory."""
     printer = start()
     printer.offer("hunter2", IDENTITY, request("x" * printing.MAX_REQUEST_BYTES))
-    assert printing.WITHHELD in capsys.readouterr().err
+    assert printing.WITHHELD in server_logs.text(capfd)
     printer.close()

@@ -51,9 +51,9 @@ def record(directory: Path, *requests: bytes, most: int = 10) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
 
 
-def complaints(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def complaints(capfd: pytest.CaptureFixture[str]) -> list[str]:
     """Why requests were not captured, by the log."""
-    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    lines = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
     return [line["error"] for line in lines if line["msg"] == "a request was not captured"]
 
 
@@ -83,36 +83,34 @@ def test_names_stay_in_the_directory(tmp_path: Path) -> None:
     assert len(name) < 100
 
 
-def test_the_number_of_files_is_bounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_number_of_files_is_bounded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Also over restarts; that it is reached is told."""
     requests = [request(f"x{number}") for number in range(4)]
     assert len(record(tmp_path, *requests, most=2)) == 2
     text = "there are 2 files, set by --capture-limit; no more are written"
-    assert complaints(capsys) == [text, text]
+    assert complaints(capfd) == [text, text]
 
 
-def test_large_requests_are_not_captured(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_large_requests_are_not_captured(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """They are not even handed to the thread."""
     large = request(text="x" * recording.MAX_REQUEST_BYTES)
     assert record(tmp_path, large) == []
-    assert complaints(capsys) == ["the request and its response have more than 4 MiB"]
+    assert complaints(capfd) == ["the request and its response have more than 4 MiB"]
 
 
 def test_a_directory_that_is_gone_is_a_line_of_the_log(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """As a full disk is: nobody else notices, and the next request is tried again."""
     log.start(debug=False)
     recorder = Recorder(tmp_path / "gone", 10)
     recorder.offer(request(), RESPONSE, ())
     recorder.close()
-    (told,) = complaints(capsys)
+    (told,) = complaints(capfd)
     assert told == "cannot write it: No such file or directory"
 
 
-def test_a_part_of_a_file_is_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_of_a_file_is_removed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A disk that fills up while a case is written."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     former = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -122,4 +120,4 @@ def test_a_part_of_a_file_is_removed(tmp_path: Path, capsys: pytest.CaptureFixtu
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, former)
-    assert "File too large" in complaints(capsys)[0]
+    assert "File too large" in complaints(capfd)[0]

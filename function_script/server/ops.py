@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.server import expiry, metrics, transport
-from function_script.server.probes import Answer, Probes
+from function_script.server import log, metrics, rpc
+from function_script.server.ops_http import HttpResponse, OpsHttpServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,18 +16,22 @@ if TYPE_CHECKING:
 
     from function_script.sandbox import Pool
     from function_script.sandbox.measures import Confinement
+    from function_script.server.certificates import CertificateFiles
     from function_script.server.options import ServeOptions
     from function_script.server.records import Record
 
-_OK = Answer(200, b"ok\n")
+_OK = HttpResponse(200, b"ok\n")
 
 
-class Watch:
+class OpsEndpoints:
     """Looks at ``pool``; ``is_serving`` is for the server to set."""
 
-    def __init__(self, pool: Pool, options: ServeOptions) -> None:
+    def __init__(
+        self, pool: Pool, options: ServeOptions, certificates: CertificateFiles | None
+    ) -> None:
         self._pool = pool
         self._options = options
+        self._certificates = certificates
         self._metrics = metrics.Metrics(self._gauges)
         self.observe: Callable[[Record], None] = self._metrics.observe
         """Counts a finished request."""
@@ -38,32 +42,38 @@ class Watch:
         address = self._options.metrics_address
         if not address:
             return 0
-        return stack.enter_context(Probes(address, self._pages())).port
+        return stack.enter_context(OpsHttpServer(address, self._pages())).port
 
-    def _pages(self) -> Mapping[str, Callable[[], Answer]]:
+    def _pages(self) -> Mapping[str, Callable[[], HttpResponse]]:
         return {
-            "/metrics": lambda: Answer(200, self._metrics.render(), metrics.CONTENT_TYPE),
+            "/metrics": lambda: HttpResponse(200, self._metrics.render(), metrics.CONTENT_TYPE),
             "/livez": lambda: _OK,
             "/readyz": self._readiness,
         }
 
-    def _readiness(self) -> Answer:
+    def _readiness(self) -> HttpResponse:
         if not self.is_serving:
-            return Answer(503, b"not serving\n")
+            return HttpResponse(503, b"not serving\n")
         if not self._pool.is_able():
-            return Answer(503, b"no worker\n")
-        return Answer(200, f"ok\nconfinement: {self.confinement().summary()}\n".encode())
+            return HttpResponse(503, b"no worker\n")
+        return HttpResponse(200, f"ok\nconfinement: {self.confinement().summary()}\n".encode())
 
     def confinement(self) -> Confinement:
         """What holds for all workers, as they reported it themselves."""
         return self._pool.confinement()
 
     def _gauges(self) -> metrics.Gauges:
-        directory = None if self._options.insecure else self._options.tls_certs_dir
-        expires = expiry.read(directory / "tls.crt") if directory is not None else None
         return metrics.Gauges(
             load=self._pool.load(),
-            certificate_expiry=expires,
-            refused=dict(transport.REFUSED),
+            certificate_expiry=self._read_expiry(),
+            refused=dict(rpc.rejected_by_status),
+            dropped_lines=log.dropped_lines(),
             confinement=self.confinement(),
         )
+
+    def _read_expiry(self) -> float | None:
+        """Return the end of the newest certificate, which is used from now on."""
+        if self._certificates is None:
+            return None
+        self._certificates.reload_if_changed()
+        return self._certificates.content.not_after

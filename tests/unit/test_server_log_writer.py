@@ -46,7 +46,7 @@ def start_gathering() -> list[Callable[[], None]]:
     """Start a log for machines; what to call when it is time to write."""
     log.start(debug=False)
     due: list[Callable[[], None]] = []
-    log.gather(due.append)
+    log.batch_lines(due.append)
     return due
 
 
@@ -79,19 +79,19 @@ LINES = [
 
 @pytest.mark.parametrize(("record", "text"), LINES)
 def test_a_line_is_written_to_the_letter(
-    record: records.Record, text: str, capsys: pytest.CaptureFixture[str]
+    record: records.Record, text: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Fields that have nothing to say are left out; the order is always the same."""
     log.start(debug=False)
     log.write(record)
-    written = capsys.readouterr().err
+    written = server_logs.text(capfd)
     # Beyond ASCII it is json's and not orjson's, which puts a blank after each separator.
     written = json.dumps(json.loads(written), separators=(",", ":"))
     stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
     assert re.fullmatch(rf'\{{"ts":"{stamp}","level":' + re.escape(text), written)
 
 
-def test_a_line_has_the_moment_of_its_request(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_has_the_moment_of_its_request(capfd: pytest.CaptureFixture[str]) -> None:
     """However much later its text is made."""
     due = start_gathering()
     began = time.time()
@@ -99,13 +99,13 @@ def test_a_line_has_the_moment_of_its_request(capsys: pytest.CaptureFixture[str]
     ended = time.time()
     time.sleep(0.03)
     due.pop()()
-    told = json.loads(capsys.readouterr().err)["ts"]
+    told = json.loads(server_logs.text(capfd))["ts"]
     rounding_seconds = 0.002
     moment = datetime.fromisoformat(told).timestamp()
     assert began - rounding_seconds <= moment <= ended + rounding_seconds
 
 
-def test_lines_stay_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_stay_in_order(capfd: pytest.CaptureFixture[str]) -> None:
     """Among themselves, and with whatever else is logged meanwhile."""
     due = start_gathering()
     for number in range(1, 201):
@@ -116,7 +116,7 @@ def test_lines_stay_in_order(capsys: pytest.CaptureFixture[str]) -> None:
                 "x", extra=log.fields(request_bytes=number)
             )
     due.pop()()
-    written = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    written = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
     assert [line["request_bytes"] for line in written] == list(range(1, 201))
 
 
@@ -128,7 +128,7 @@ def at_once() -> list[Callable[[], None]]:
 
 @pytest.mark.parametrize("start", [at_once, start_gathering])
 def test_threads_lose_no_line(
-    start: Callable[[], list[Callable[[], None]]], capsys: pytest.CaptureFixture[str]
+    start: Callable[[], list[Callable[[], None]]], capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Each is written once, and whole, also when some log and others write together."""
     due = start()
@@ -143,7 +143,7 @@ def test_threads_lose_no_line(
         list(threads.map(write, range(4)))
     while due:
         due.pop()()
-    written = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    written = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
     told = sorted(line["request_bytes"] for line in written if line["msg"] == "answered")
     assert told == [worker * 1_000 + number for worker in range(4) for number in range(200)]
     assert len(written) == len(told) + 16
@@ -152,7 +152,7 @@ def test_threads_lose_no_line(
 AT_EXIT = """
 from function_script.server import log, records
 log.start(debug=False)
-log.gather(lambda write: None)
+log.batch_lines(lambda write: None)
 record = records.Record("ok", False, {"name": "last"}, 1, 1, 0.1, 0.1)
 log.write(record)
 """
@@ -170,13 +170,13 @@ def test_no_line_is_lost_at_exit() -> None:
     assert json.loads(ended.stderr)["name"] == "last"
 
 
-def test_only_what_is_long_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_what_is_long_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
     """A long detail ends in an ellipsis; many short fields together stay as they are."""
     log.start(debug=False)
     log.write(RECORD._replace(detail="ä" * 5_000))
     many = {f"key{number}": "é" * 200 for number in range(30)}
     log.write(RECORD._replace(identity=many))
-    long, wide = (json.loads(line) for line in capsys.readouterr().err.splitlines())
+    long, wide = (json.loads(line) for line in server_logs.text(capfd).splitlines())
     assert 2_040 < len(long["detail"].encode()) <= 2_048
     assert long["detail"].endswith("…")
     assert long["name"] == RECORD.identity["name"]

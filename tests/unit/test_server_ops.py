@@ -12,7 +12,7 @@ from patience import PATIENCE_SECONDS
 
 from function_script.sandbox import Pool, PoolOptions
 from function_script.server import ServeOptions
-from function_script.server.watch import Watch
+from function_script.server.ops import OpsEndpoints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,19 +41,19 @@ def fetch(port: int, path: str) -> tuple[int, str]:
 
 def test_ready_is_who_serves_and_has_a_worker(pool: Pool) -> None:
     """Neither alone is enough; alive is every server that answers."""
-    watch = Watch(pool, PLACE)
+    ops = OpsEndpoints(pool, PLACE, None)
     with ExitStack() as stack:
-        port = watch.open(stack)
+        port = ops.open(stack)
         assert fetch(port, "/readyz") == (503, "not serving\n")
-        watch.is_serving = True
+        ops.is_serving = True
         assert fetch(port, "/readyz") == (503, "no worker\n")
         pool.fill()
         assert fetch(port, "/readyz") == (
             200,
-            f"ok\nconfinement: {watch.confinement().summary()}\n",
+            f"ok\nconfinement: {ops.confinement().summary()}\n",
         )
         assert 'function_script_workers{state="idle"} 1.0' in fetch(port, "/metrics")[1]
-        watch.is_serving = False
+        ops.is_serving = False
         assert fetch(port, "/readyz") == (503, "not serving\n")
         assert fetch(port, "/livez") == (200, "ok\n")
 
@@ -61,4 +61,5 @@ def test_ready_is_who_serves_and_has_a_worker(pool: Pool) -> None:
 def test_without_an_address_nothing_is_served(pool: Pool) -> None:
     """And no port is bound."""
     with ExitStack() as stack:
-        assert Watch(pool, ServeOptions(insecure=True, metrics_address="")).open(stack) == 0
+        options = ServeOptions(insecure=True, metrics_address="")
+        assert OpsEndpoints(pool, options, None).open(stack) == 0

@@ -1,0 +1,225 @@
+"""The calls that are open, and what they may hold: requests on their way, and unread responses.
+
+gRPC's library bounds neither. An unread request holds one stream window; a request that is read may
+grow to the size limit, and a response stays in memory until the client takes it or goes away.
+The gRPC server opens every call here and closes it when it is over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from function_script.limits import MIB
+from function_script.server import connections, log, memory
+from function_script.server.rpc import RpcError, Status, record_rejection
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import grpc
+    from google.protobuf.message import Message
+
+    Context: TypeAlias = grpc.aio.ServicerContext[bytes, Message]
+
+_LOG = logging.getLogger(__name__)
+# Above the 1,000 requests that may wait for a worker, so that their own limit answers first.
+MAX_CALLS: Final = 2_000
+# Time to send a request, and to take a response.
+MAX_SECONDS: Final = 60.0
+_LOOK_SECONDS: Final = 0.1
+# Many requests that take long to arrive could fill the memory before the next look.
+_HASTY_LOOK_SECONDS: Final = 0.02
+_SLOW_READS: Final = 4
+# A response or request that is complete is passed on within this time, mostly.
+_STALL_SECONDS: Final = 0.02
+_TRIM_SECONDS: Final = 5.0
+_MIN_HELD_BYTES: Final = 256 * MIB
+_MAX_REQUESTS_HELD: Final = 4
+_SMALL_BYTES: Final = 1 * MIB
+_SMALL_RESERVE_BYTES: Final = 64 * MIB
+_TRIM_SHARE: Final = 1.1
+# One in so many connections is shed at a time.
+_SHARE_SHED: Final = 4
+
+
+class Stage(Enum):
+    """How far a call has come."""
+
+    READING = 1
+    EVALUATING = 2
+    SENDING = 3
+
+
+class Call:
+    """One open call. ``held_bytes`` is the size of its request or, later, of its response."""
+
+    __slots__ = ("context", "held_bytes", "rejection", "since", "stage", "task")
+
+    def __init__(self, context: Context, task: asyncio.Task[object]) -> None:
+        self.context: Final = context
+        self.task: Final = task
+        self.stage = Stage.READING
+        self.since = time.monotonic()
+        self.held_bytes = 0
+        self.rejection: RpcError | None = None
+
+    def reject(self, text: str) -> None:
+        """End the read that is in progress; it returns an error with ``text``."""
+        if self.stage is Stage.READING and self.rejection is None:
+            self.rejection = _error(text)
+            self.task.cancel()
+
+
+class Admission:
+    """All open calls of one server. Everything happens in ``loop``."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, max_request_bytes: int) -> None:
+        self._loop = loop
+        self._max_held_bytes = max(_MAX_REQUESTS_HELD * max_request_bytes, _MIN_HELD_BYTES)
+        self._calls: dict[asyncio.Task[object], Call] = {}
+        self._requests_bytes = 0
+        self._responses_bytes = 0
+        self._baseline_bytes = 0
+        self._floor_bytes = 0
+        self._next_trim = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def open(self, context: Context) -> Call:
+        """Register the call that the current task handles; it is closed when that task ends."""
+        if not self._baseline_bytes:
+            self._baseline_bytes = self._floor_bytes = memory.resident_bytes()
+        task = asyncio.current_task(self._loop)
+        if task is None:
+            raise RuntimeError("calls are opened by the task that handles them")
+        call = Call(context, task)
+        text = "this server has too many open calls"
+        if len(self._calls) >= MAX_CALLS and not self._shed(text):
+            call.rejection = _error(text)
+        self._calls[task] = call
+        task.add_done_callback(self._close)
+        if self._timer is None:
+            self._timer = self._loop.call_later(_LOOK_SECONDS, self._look)
+        return call
+
+    async def read(self, call: Call) -> bytes | RpcError | None:
+        """Return the next message of the call, None at its end, or the error to answer it with.
+
+        Raises CancelledError when the client has gone away.
+        """
+        if call.rejection is not None:
+            return record_rejection(call.rejection)
+        call.stage, call.since = Stage.READING, time.monotonic()
+        try:
+            data = await call.context.read()
+        except asyncio.CancelledError:
+            if call.rejection is None:
+                raise
+            call.task.uncancel()
+            return record_rejection(call.rejection)
+        if not isinstance(data, bytes):
+            return None
+        return self._hold(call, data)
+
+    def send(self, call: Call, size: int) -> None:
+        """Note that a response of ``size`` bytes is handed to gRPC."""
+        self._release(call)
+        call.stage, call.since, call.held_bytes = Stage.SENDING, time.monotonic(), size
+        self._responses_bytes += size
+        if self._responses_bytes > self._max_held_bytes:
+            self._shed("clients do not take their responses")
+
+    def stop(self) -> None:
+        """End the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _hold(self, call: Call, data: bytes) -> bytes | RpcError:
+        call.stage, call.since = Stage.EVALUATING, time.monotonic()
+        # Large requests of some clients do not keep out the small ones of others.
+        reserve = _SMALL_RESERVE_BYTES if len(data) <= _SMALL_BYTES else 0
+        if self._requests_bytes + len(data) > self._max_held_bytes + reserve:
+            text = "the requests at hand are all that this server can hold"
+            return record_rejection(_error(text))
+        call.held_bytes = len(data)
+        self._requests_bytes += len(data)
+        return data
+
+    def _release(self, call: Call) -> None:
+        if call.stage is Stage.SENDING:
+            self._responses_bytes -= call.held_bytes
+        else:
+            self._requests_bytes -= call.held_bytes
+        call.held_bytes = 0
+
+    def _close(self, task: asyncio.Task[object]) -> None:
+        call = self._calls.pop(task, None)
+        if call is not None:
+            self._release(call)
+
+    def _look(self) -> None:
+        """End calls that take too long, and give memory back. Runs while there are calls."""
+        now = time.monotonic()
+        for call in self._stalled(now, MAX_SECONDS, Stage.READING):
+            call.reject(f"the request was not complete after {MAX_SECONDS:g} s")
+        late = self._stalled(now, MAX_SECONDS, Stage.SENDING)
+        for peer in {call.context.peer() for call in late}:
+            _drop(peer, "its client did not take a response in time")
+        resident = memory.resident_bytes()
+        if resident - self._baseline_bytes > self._max_held_bytes:
+            self._shed("requests and responses on their way take too much memory")
+        has_grown = resident > self._floor_bytes * _TRIM_SHARE
+        if has_grown and now >= self._next_trim:
+            self._next_trim = now + _TRIM_SECONDS
+            memory.trim()
+            self._floor_bytes = memory.resident_bytes()
+        is_hasty = len(self._stalled(now, _STALL_SECONDS, Stage.READING)) > _SLOW_READS
+        seconds = _HASTY_LOOK_SECONDS if is_hasty else _LOOK_SECONDS
+        is_due = bool(self._calls) or has_grown
+        self._timer = self._loop.call_later(seconds, self._look) if is_due else None
+
+    def _stalled(self, now: float, seconds: float, *stages: Stage) -> list[Call]:
+        """Return the calls that have been at one of these stages for so long."""
+        return [
+            call
+            for call in self._calls.values()
+            if call.stage in stages and now - call.since > seconds
+        ]
+
+    def _shed(self, reason: str) -> bool:
+        """Free what those connections hold that have kept most for longest, if there are any."""
+        now = time.monotonic()
+        calls_by_peer: defaultdict[str, list[Call]] = defaultdict(list)
+        stages = (Stage.READING, Stage.SENDING)
+        for call in self._stalled(now, _STALL_SECONDS, *stages) or self._stalled(now, 0, *stages):
+            calls_by_peer[call.context.peer()].append(call)
+
+        def weigh(peer: str) -> float:
+            return sum(
+                (call.held_bytes or MIB) * (now - call.since) for call in calls_by_peer[peer]
+            )
+
+        peers = sorted(calls_by_peer, key=weigh, reverse=True)
+        for peer in peers[: len(peers) // _SHARE_SHED + 1]:
+            calls = sorted(calls_by_peer[peer], key=lambda call: call.since)
+            for call in calls[: len(calls) // 2 + 1]:
+                call.reject(reason)
+            if any(call.stage is Stage.SENDING for call in calls):
+                _drop(peer, reason)
+        return bool(peers)
+
+
+def _drop(peer: str, reason: str) -> None:
+    if connections.shut_down(peer):
+        _LOG.warning("dropped a connection: %s", reason, extra=log.fields(client=peer))
+
+
+def _error(text: str) -> RpcError:
+    return RpcError(status=Status.RESOURCE_EXHAUSTED, text=text)

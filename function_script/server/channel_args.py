@@ -1,0 +1,75 @@
+"""The settings of gRPC's library for this server, each with its reason in docs/how-to.
+
+Channel arguments bound what a client can do before any code of ours sees its call.
+"""
+
+from __future__ import annotations
+
+import resource
+from typing import Final, TypeAlias
+
+Arguments: TypeAlias = dict[str, int]
+
+MAX_STREAMS: Final = 1_000
+_MAX_CONNECTIONS: Final = 2_000
+_MAX_HEALTH_CONNECTIONS: Final = 64
+_MAX_HEALTH_STREAMS: Final = 8
+_MAX_HEALTH_MESSAGE_BYTES: Final = 4_096
+# Two descriptors are kept free for every one that a connection may take.
+_DESCRIPTOR_SHARE: Final = 3
+_DESCRIPTORS: Final = 16_384
+_UNLIMITED: Final = -1
+
+_COMMON: Final[Arguments] = {
+    "grpc.so_reuseport": 0,
+    "grpc.max_send_message_length": _UNLIMITED,
+    "grpc.max_metadata_size": 16 * 1024,
+    "grpc.absolute_max_metadata_size": 16 * 1024,
+    "grpc.server_handshake_timeout_ms": 10_000,
+    "grpc.keepalive_time_ms": 20_000,
+    "grpc.keepalive_timeout_ms": 20_000,
+    "grpc.keepalive_permit_without_calls": 1,
+    "grpc.http2.min_ping_interval_without_data_ms": 10_000,
+    "grpc.max_connection_idle_ms": 600_000,
+    "grpc.max_connection_age_ms": 3_600_000,
+    "grpc.max_connection_age_grace_ms": 120_000,
+    "grpc.http2.bdp_probe": 0,
+    "grpc.http2.lookahead_bytes": 64 * 1024,
+    "grpc.enable_channelz": 0,
+}
+
+
+def for_service(max_request_bytes: int) -> Arguments:
+    """Return the arguments of the port that Crossplane calls."""
+    return {
+        **_COMMON,
+        "grpc.max_receive_message_length": max_request_bytes,
+        "grpc.max_concurrent_streams": MAX_STREAMS,
+        "grpc.max_allowed_incoming_connections": max_connections(),
+    }
+
+
+def for_health() -> Arguments:
+    """Return the arguments of the plain health port."""
+    return {
+        **_COMMON,
+        "grpc.max_receive_message_length": _MAX_HEALTH_MESSAGE_BYTES,
+        "grpc.max_concurrent_streams": _MAX_HEALTH_STREAMS,
+        "grpc.max_allowed_incoming_connections": _MAX_HEALTH_CONNECTIONS,
+    }
+
+
+def raise_descriptor_limit() -> None:
+    """Let this process have as many descriptors as connections need, if its hard limit allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def max_connections() -> int:
+    """Return how many connections may be open, by the descriptors that this process may have."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return _MAX_CONNECTIONS
+    return max(min(_MAX_CONNECTIONS, soft // _DESCRIPTOR_SHARE), 1)

@@ -1,0 +1,221 @@
+"""The gRPC server: grpc.aio on one event loop, with ports, limits, and a graceful end.
+
+The lifecycle imports this module when the zygote runs, for a process that has loaded gRPC's
+library must not be forked. Requests and responses stay bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import mmap
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import grpc
+
+from function_script.errors import InputError
+from function_script.server import channel_args, memory, rpc
+from function_script.server.admission import Admission
+from function_script.server.rpc import RpcError, RpcRequest, Status
+from function_script.server.side_services import SideServices, reject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from google.protobuf.message import Message
+
+    from function_script.server.certificates import CertificateFiles
+    from function_script.server.rpc import Outcome, RequestHandler
+    from function_script.server.side_services import Context
+
+_GRPC_LOG = logging.getLogger("grpc._cython.cygrpc")
+# Below the 30 seconds that Kubernetes grants; a call takes seconds at most.
+GRACE_SECONDS: Final = 20.0
+_REFUSAL_SECONDS: Final = 1.0
+_TRACE: Final = "traceparent"
+
+
+class GrpcServer:
+    """Serves ``handler``; in plain text without ``certificates``."""
+
+    def __init__(
+        self, handler: RequestHandler, max_request_bytes: int, certificates: CertificateFiles | None
+    ) -> None:
+        memory.keep_heap_small()
+        _GRPC_LOG.addFilter(_is_news)
+        channel_args.raise_descriptor_limit()
+        self.loop: Final = asyncio.new_event_loop()
+        self._handler = handler
+        self._max_request_bytes = max_request_bytes
+        self._certificates = certificates
+        self._stopping = asyncio.Event()
+        self._admission = Admission(self.loop, max_request_bytes)
+        self._side_services = SideServices(self._admission)
+        self._servers: list[grpc.aio.Server] = []
+
+    def listen(self, address: str) -> int:
+        """Bind the port of the service; returns its number. Raises InputError."""
+        run = grpc.stream_unary_rpc_method_handler(self._run_function)
+        methods = {f"/{service}/{rpc.METHOD}": run for service in rpc.SERVICES}
+        methods |= self._side_services.health_handlers()
+        methods |= self._side_services.reflection_handlers()
+        arguments = channel_args.for_service(self._max_request_bytes)
+        credentials = None if self._certificates is None else _credentials(self._certificates)
+        return self._bind(address, _Methods(methods), arguments, credentials)
+
+    def listen_for_health(self, address: str) -> int:
+        """Bind a port for the health service alone, in plain text."""
+        methods = _Methods(self._side_services.health_handlers())
+        return self._bind(address, methods, channel_args.for_health(), None)
+
+    def serve(self, *, on_serving: Callable[[], None], on_stopping: Callable[[], None]) -> None:
+        """Serve until ``stop``, then finish the calls that have begun."""
+        self.loop.run_until_complete(self._serve(on_serving, on_stopping))
+
+    def stop(self) -> None:
+        """End ``serve``; callable from any thread and from a signal handler."""
+        self.loop.call_soon_threadsafe(self._stopping.set)
+
+    def close(self) -> None:
+        """Cancel the calls that are left and close the loop."""
+        self._admission.stop()
+        self.loop.run_until_complete(self._cancel())
+        self.loop.close()
+
+    async def _serve(self, on_serving: Callable[[], None], on_stopping: Callable[[], None]) -> None:
+        for server in self._servers:
+            await server.start()
+        on_serving()
+        await self._wait()
+        on_stopping()
+        await self._side_services.stop()
+        await self._servers[0].stop(GRACE_SECONDS)
+
+    async def _wait(self) -> None:
+        """Wait for ``stop``; raises the error that has ended the server before."""
+        ends = [self.loop.create_task(each.wait_for_termination()) for each in self._servers]
+        stopping = self.loop.create_task(self._stopping.wait())
+        # The others end with the server; cancelling them would cancel what its end waits for.
+        done, _ = await asyncio.wait({stopping, *ends}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        for task in done:
+            task.result()
+
+    async def _cancel(self) -> None:
+        for server in self._servers:
+            await server.stop(None)
+
+    def _bind(
+        self,
+        address: str,
+        methods: _Methods,
+        arguments: channel_args.Arguments,
+        credentials: grpc.ServerCredentials | None,
+    ) -> int:
+        async def bind() -> int:
+            server = grpc.aio.server(options=[*arguments.items()])
+            server.add_generic_rpc_handlers((methods,))
+            self._servers.append(server)
+            if credentials is None:
+                return server.add_insecure_port(address)
+            return server.add_secure_port(address, credentials)
+
+        try:
+            return self.loop.run_until_complete(bind())
+        except RuntimeError as error:
+            raise InputError.of(
+                f'cannot listen on "{address}": it is in use, not allowed or not an address of '
+                f"this host",
+                hint="choose another with --address or --health-address",
+            ) from error
+
+    async def _run_function(self, _: object, context: Context) -> bytes:
+        """Answer one call of RunFunction."""
+        call = self._admission.open(context)
+        data = await self._admission.read(call)
+        if data is None:
+            # gRPC cancels this call in a moment if it was gRPC that refused the message.
+            await asyncio.sleep(_REFUSAL_SECONDS)
+            text = "the call has no request message"
+            data = RpcError(status=Status.INTERNAL, text=text)
+        outcome = await self._answer(data, context) if isinstance(data, bytes) else data
+        if isinstance(outcome, bytes):
+            outcome = rpc.check_response_size(outcome)
+        if isinstance(outcome, bytes):
+            self._admission.send(call, len(outcome))
+            return outcome
+        await reject(context, outcome)
+        return b""
+
+    async def _answer(self, data: bytes, context: Context) -> Outcome:
+        seconds = rpc.usable_seconds(context.time_remaining())
+        request = RpcRequest(data=data, seconds=seconds, traceparent=_traceparent(context))
+        future: asyncio.Future[Outcome] = self.loop.create_future()
+
+        def respond(outcome: Outcome) -> None:
+            if not future.done():
+                future.set_result(outcome)
+
+        cancel = self._handler.start(request, respond)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            cancel()
+            raise
+
+
+class _Methods(grpc.GenericRpcHandler):  # type: ignore[type-arg] # generic in the stubs alone
+    """Finds the handler of a call by its path."""
+
+    def __init__(self, handlers: dict[str, grpc.RpcMethodHandler[bytes, Message]]) -> None:
+        self._handlers = handlers
+
+    def service(
+        self, handler_call_details: grpc.HandlerCallDetails
+    ) -> grpc.RpcMethodHandler[bytes, Message] | None:
+        """Return the handler, or None, which gRPC answers with UNIMPLEMENTED."""
+        return self._handlers.get(handler_call_details.method)
+
+
+def _credentials(certificates: CertificateFiles) -> grpc.ServerCredentials:
+    """Return credentials that demand a client certificate and follow renewed files."""
+
+    def configuration() -> grpc.ServerCertificateConfiguration:
+        content = certificates.content
+        pairs = [(content.key, content.certificate)]
+        return grpc.ssl_server_certificate_configuration(pairs, content.authority)
+
+    def fetch() -> grpc.ServerCertificateConfiguration | None:
+        return configuration() if certificates.reload_if_changed() else None
+
+    return grpc.dynamic_ssl_server_credentials(
+        configuration(),
+        fetch,  # type: ignore[arg-type] # None means no change, whatever the stubs say
+        require_client_authentication=True,
+    )
+
+
+def tls_library() -> str:
+    """Name the TLS library of grpcio: its wheels contain BoringSSL, other builds load OpenSSL."""
+    spec = find_spec("grpc._cython.cygrpc")
+    path = Path(str(spec and spec.origin))
+    with (
+        path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as library,
+    ):
+        return "BoringSSL" if library.find(b"libssl.so") < 0 else "OpenSSL"
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Leave out of the log that a client went away, or sent metadata that is no text."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, grpc.aio.InternalError | UnicodeDecodeError)
+
+
+def _traceparent(context: Context) -> str:
+    for key, value in context.invocation_metadata() or ():
+        if key == _TRACE and isinstance(value, str):
+            return value
+    return ""

@@ -1,0 +1,191 @@
+"""Plain HTTP for clients without a certificate: /metrics, /livez, /readyz.
+
+It runs in a thread of its own, so that a busy server still says how it is, and takes only a share
+of the time from the threads that answer calls. h11 reads requests and writes responses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
+
+import h11
+
+from function_script.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+_MAX_HEAD_BYTES: Final = 8 * 1024
+# Each receives the rest of a request; clients send theirs in one piece or two.
+_MAX_RECEIVES: Final = 32
+_MAX_CONNECTIONS: Final = 256
+_BACKLOG: Final = 256
+_MAX_SECONDS: Final = 5.0
+# Of one CPU, for all of this: enough for some hundred requests a second.
+_CPU_SHARE: Final = 0.08
+# Work that is paid for by waiting afterwards, at the earliest when it is worth a timer.
+_SLICE_SECONDS: Final = 0.002
+_PLAIN: Final = "text/plain; charset=utf-8"
+
+
+class HttpResponse(NamedTuple):
+    """The response of a page; ``status`` is HTTP's."""
+
+    status: int
+    body: bytes
+    content_type: str = _PLAIN
+
+
+class OpsHttpServer:
+    """Listens on ``address`` (HOST:PORT) at once, answers within the ``with`` block.
+
+    ``pages`` are called in the server's thread. Raises InputError when the address cannot be used.
+    """
+
+    def __init__(self, address: str, pages: Mapping[str, Callable[[], HttpResponse]]) -> None:
+        self._pages = pages
+        self._socket = _listen(address)
+        self.port: int = self._socket.getsockname()[1]
+        self._loop = asyncio.new_event_loop()
+        self._stopping = asyncio.Event()
+        self._connections: dict[asyncio.Task[None], None] = {}
+        self._thread = threading.Thread(target=self._run, name="ops-http", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join()
+        self._loop.close()
+        self._socket.close()
+
+    def _run(self) -> None:
+        self._loop.run_until_complete(self._serve())
+
+    async def _serve(self) -> None:
+        accepting = self._loop.create_task(self._accept())
+        await self._stopping.wait()
+        tasks = [accepting, *self._connections]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _accept(self) -> None:
+        """Accept connections one by one, and rest after each slice of work."""
+        paid = time.thread_time()
+        while True:
+            try:
+                connection, _ = await self._loop.sock_accept(self._socket)
+            except OSError:
+                # There are no descriptors, or the client has gone: later there may be.
+                await asyncio.sleep(_MAX_SECONDS / 10)
+                continue
+            if len(self._connections) >= _MAX_CONNECTIONS:
+                # The one that has taken longest is the slowest, and may be an attack.
+                slowest = next(iter(self._connections))
+                del self._connections[slowest]
+                slowest.cancel()
+            task = self._loop.create_task(self._handle(connection))
+            self._connections[task] = None
+            task.add_done_callback(self._forget)
+            await asyncio.sleep(0)
+            used = time.thread_time() - paid
+            if used > _SLICE_SECONDS:
+                paid += used
+                await asyncio.sleep(used / _CPU_SHARE)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._connections.pop(task, None)
+
+    async def _handle(self, connection: socket.socket) -> None:
+        """Answer the one request of a connection."""
+        with connection, suppress(OSError, TimeoutError):
+            connection.setblocking(False)  # noqa: FBT003 - the name of the method says what is set
+            async with asyncio.timeout(_MAX_SECONDS):
+                protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEAD_BYTES)
+                for _ in range(_MAX_RECEIVES):
+                    data = await self._loop.sock_recv(connection, _MAX_HEAD_BYTES)
+                    answer = self._receive(protocol, data)
+                    if answer or not data:
+                        await self._loop.sock_sendall(connection, answer)
+                        return
+
+    def _receive(self, protocol: h11.Connection, data: bytes) -> bytes:
+        """Take a piece of a request; return the answer when the request is complete or wrong."""
+        try:
+            protocol.receive_data(data)
+            event = protocol.next_event()
+        except h11.RemoteProtocolError as error:
+            response = HttpResponse(error.error_status_hint, b"not a request that is served here\n")
+            return _to_bytes(protocol, response, has_body=True)
+        if not isinstance(event, h11.Request):
+            return b""
+        return _to_bytes(protocol, self._find(event), has_body=event.method != b"HEAD")
+
+    def _find(self, request: h11.Request) -> HttpResponse:
+        page = self._pages.get(request.target.partition(b"?")[0].decode("ascii", "replace"))
+        if page is None:
+            return HttpResponse(404, b"not found\n")
+        if request.method not in {b"GET", b"HEAD"}:
+            return HttpResponse(_NOT_ALLOWED, b"only GET\n")
+        return page()
+
+
+def _to_bytes(protocol: h11.Connection, response: HttpResponse, *, has_body: bool) -> bytes:
+    headers = [
+        ("Content-Type", response.content_type),
+        ("Content-Length", str(len(response.body))),
+        ("Connection", "close"),
+    ]
+    if response.status == _NOT_ALLOWED:
+        headers.append(("Allow", "GET, HEAD"))
+    head = protocol.send(h11.Response(status_code=response.status, headers=headers)) or b""
+    return head + response.body if has_body else head
+
+
+_NOT_ALLOWED: Final = 405
+_NO_IPV6: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
+
+
+def _listen(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    try:
+        listening = _bind(host, int(port))
+    except OSError as error:
+        raise InputError.of(
+            f'cannot listen on "{address}": it is in use, not allowed or not an address of this '
+            f"host",
+            hint="choose another with --metrics-address",
+        ) from error
+    listening.setblocking(False)  # noqa: FBT003 - the name of the method says what is set
+    return listening
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    """Bind a socket; the address :: means both families, as far as the host has them."""
+    if host == "::":
+        try:
+            return socket.create_server(
+                ("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=_BACKLOG
+            )
+        except OSError as error:
+            if error.errno not in _NO_IPV6:
+                raise
+            host = "0.0.0.0"  # noqa: S104 - every address is what :: means
+    family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+    return socket.create_server((host, port), family=family, backlog=_BACKLOG)

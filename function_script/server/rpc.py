@@ -1,0 +1,102 @@
+"""Requests, errors and status codes that pass between the gRPC server and the request handler.
+
+Nothing in here imports grpc: workers of the pool start before that library is loaded.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol, TypeAlias
+
+from function_script.limits import MIB
+from function_script.server import log
+
+_LOG = logging.getLogger(__name__)
+SERVICES = tuple(
+    f"apiextensions.fn.proto.{version}.FunctionRunnerService" for version in ("v1", "v1beta1")
+)
+METHOD = "RunFunction"
+# Clients written in Go accept this much unless they ask for more, and Crossplane does not ask.
+_CLIENT_LIMIT_BYTES = 4 * MIB
+# Share of the caller's time that is reserved for building and sending the response.
+_MARGIN_SECONDS = 0.1
+_MARGIN_SHARE = 0.2
+
+
+class Status(IntEnum):
+    """The status codes of gRPC that this server sends."""
+
+    OK = 0
+    INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
+    RESOURCE_EXHAUSTED = 8
+    INTERNAL = 13
+    UNAVAILABLE = 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RpcRequest:
+    """The bytes of a request, the seconds there are to answer it, and the caller's trace context.
+
+    ``traceparent`` is empty when the caller sent none.
+    """
+
+    data: bytes
+    seconds: float
+    traceparent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RpcError:
+    """A status and a text for people, sent instead of a response."""
+
+    status: Status
+    text: str
+
+
+rejected_by_status: Counter[str] = Counter()
+"""Calls that this process rejected before any worker saw them, by the name of their status."""
+
+Outcome: TypeAlias = bytes | RpcError
+Cancel: TypeAlias = Callable[[], None]
+
+
+class RequestHandler(Protocol):
+    """The part of a server that answers requests."""
+
+    def start(self, request: RpcRequest, respond: Callable[[Outcome], None]) -> Cancel:
+        """Answer later, in the event loop; the returned function cancels the request."""
+
+
+def usable_seconds(remaining: float | None) -> float:
+    """Return the part of the time until a caller's deadline that an evaluation may use.
+
+    None or 0 is no limit: gRPC itself cancels a call whose deadline has passed, by a clock that
+    cannot be set, so that 0 only says that the system's clock was.
+    """
+    if not remaining:
+        return float("inf")
+    return remaining - min(_MARGIN_SECONDS, remaining * _MARGIN_SHARE)
+
+
+def record_rejection(error: RpcError) -> RpcError:
+    """Count and log a call that has no record of its own, because it was never evaluated."""
+    rejected_by_status[error.status.name] += 1
+    values = log.fields(status=error.status.name, error=error.text)
+    _LOG.info("refused by the transport", extra=values)
+    return error
+
+
+def check_response_size(response: bytes) -> Outcome:
+    """Return ``response``, or the error that says why no client would accept it."""
+    if len(response) <= _CLIENT_LIMIT_BYTES:
+        return response
+    text = (
+        f"the response would have {len(response) / MIB:.1f} MiB, of which most is desired "
+        f"state of earlier steps; callers accept {_CLIENT_LIMIT_BYTES // MIB} MiB"
+    )
+    return record_rejection(RpcError(status=Status.RESOURCE_EXHAUSTED, text=text))

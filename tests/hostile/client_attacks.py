@@ -1,0 +1,263 @@
+"""Attacks by clients on the port that Crossplane calls; each returns what was measured."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import struct
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import builders
+import grpc
+import raw_http2
+from e2e.serving import call, method
+from raw_http2 import (
+    DATA,
+    END_STREAM,
+    FRAME_BYTES,
+    INITIAL_WINDOW,
+    PING,
+    RST,
+    SETTINGS,
+    WINDOW,
+    RawClient,
+    frame,
+    message,
+    setting,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from e2e.authority import Identity
+    from e2e.serving import Server
+
+    from function_script.proto.v1 import run_function_pb2 as pb
+
+MIB = 1 << 20
+BODY = "def main(req):\n"
+GOOD = builders.request(
+    builders.starlark(BODY + "    return {'context': {'good': 'yes'}}\n"),
+    observed=builders.observed("good"),
+)
+SLOW = builders.request(
+    builders.starlark(BODY + "    for i in range(100000000):\n        pass\n    return {}\n")
+)
+_LARGE_STATE = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 3_900_000}}}}
+LARGE = builders.request(
+    builders.starlark(BODY + "    return {}\n"), desired=_LARGE_STATE
+).SerializeToString()
+
+
+def is_answered(response: pb.RunFunctionResponse) -> bool:
+    """Tell whether a response is that of the good program."""
+    return response.context.fields["good"].string_value == "yes"
+
+
+class Target(NamedTuple):
+    """A running server, and what a client needs to show there."""
+
+    server: Server
+    identity: Identity | None
+
+    def channel(self) -> grpc.Channel:
+        """Open a connection of a good client."""
+        return self.server.channel(self.identity)
+
+    def connect(self, settings: bytes = b"") -> RawClient:
+        """Open a connection of hand-made frames."""
+        return RawClient(self.server.address, self.identity, settings=settings)
+
+    def is_well(self) -> bool:
+        """Tell whether a new good client has its answer within five seconds."""
+        with self.channel() as channel:
+            try:
+                return is_answered(call(channel, GOOD, timeout=5.0))
+            except grpc.RpcError:
+                return False
+
+
+class Peak:
+    """The most memory that a server has within the block, in bytes."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self.size = 0
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._end.wait(0.02):
+            self.size = max(self.size, self._server.resident_bytes())
+
+
+def clients_that_go_away(target: Target, number: int = 200) -> None:
+    """Have large responses made, take 64 KiB of each, and hang up."""
+    body = message(LARGE)
+    for _ in range(number):
+        with target.connect(setting(INITIAL_WINDOW, MIB)) as client:
+            client.send(frame(WINDOW, 0, 0, struct.pack(">I", MIB)))
+            stream = client.open()
+            client.send_body(stream, body, seconds=5.0)
+            client.send(frame(DATA, END_STREAM, stream))
+            received = 0
+            while received < 64 * 1024 and (found := client.receive()) is not None:
+                received += len(found.payload) if found.kind == DATA else 0
+
+
+def readers_without_a_window(target: Target, connections: int, streams: int) -> ExitStack:
+    """Have large responses made by small requests, and never let one be sent.
+
+    Returns the open connections.
+    """
+    body = message(gzip.compress(LARGE), compressed=True)
+    stack = ExitStack()
+    for _ in range(connections):
+        client = stack.enter_context(target.connect(setting(INITIAL_WINDOW, 0)))
+        for _ in range(streams):
+            stream = client.open(extra=[("grpc-encoding", "gzip")])
+            client.send(frame(DATA, END_STREAM, stream, body))
+    return stack
+
+
+def cancelled_beside_good(target: Target, cancelled: int = 400, good: int = 50) -> int:
+    """Cancel slow calls of a connection that has good calls; returns how many are answered."""
+    with target.channel() as channel:
+        call(channel, GOOD)
+        slow = [method(channel).future(SLOW, timeout=60.0) for _ in range(cancelled)]
+        waiting = [method(channel).future(GOOD, timeout=60.0) for _ in range(good)]
+        for each in slow:
+            each.cancel()
+        answered = 0
+        for each in waiting:
+            with suppress(grpc.RpcError):
+                answered += is_answered(each.result())
+    return answered
+
+
+def silent_connections(target: Target, number: int = 900, new_clients: int = 20) -> int:
+    """Open connections that say nothing, again when dropped; returns how many new ones get in."""
+    host, _, port = target.server.address.rpartition(":")
+    end = threading.Event()
+
+    def stay() -> None:
+        held: list[socket.socket] = []
+        while not end.is_set():
+            held = [each for each in held if not _has_ended(each)]
+            while len(held) < number and not end.is_set():
+                with suppress(OSError):
+                    held.append(socket.create_connection((host, int(port)), timeout=2.0))
+            end.wait(0.2)
+        for each in held:
+            each.close()
+
+    thread = threading.Thread(target=stay)
+    thread.start()
+    try:
+        time.sleep(3.0)
+        return sum(target.is_well() for _ in range(new_clients))
+    finally:
+        end.set()
+        thread.join()
+
+
+def _has_ended(connection: socket.socket) -> bool:
+    connection.settimeout(0)
+    try:
+        return not connection.recv(1)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def half_uploads(target: Target, connections: int, size: int = 30 * MIB) -> ExitStack:
+    """Announce large requests and send half of each; returns the open connections."""
+    stack = ExitStack()
+    prefix = struct.pack(">BI", 0, 2 * size)
+
+    def upload() -> None:
+        client = stack.enter_context(target.connect())
+        with suppress(OSError):
+            client.send_body(client.open(), prefix + bytes(size), seconds=1.0)
+
+    with ThreadPoolExecutor(4) as threads:
+        for done in [threads.submit(upload) for _ in range(connections)]:
+            done.result()
+    return stack
+
+
+def calls_without_a_message(target: Target, connections: int, streams: int) -> ExitStack:
+    """Open calls and send nothing in them; returns the open connections."""
+    stack = ExitStack()
+    for _ in range(connections):
+        client = stack.enter_context(target.connect())
+        for _ in range(streams):
+            client.open()
+    return stack
+
+
+def floods() -> Iterator[tuple[str, bytes]]:
+    """Yield frames that make no progress, a name and some 20,000 of each kind."""
+    block = raw_http2.headers()
+    number = 20_000
+    yield "pings", frame(PING, 0, 0, bytes(8)) * number
+    yield "settings", frame(SETTINGS, 0, 0, setting(INITIAL_WINDOW, 1)) * number
+    yield "empty data", frame(raw_http2.HEADERS, 4, 1, block) + frame(DATA, 0, 1) * number
+    yield "window updates", frame(WINDOW, 0, 0, struct.pack(">I", 1)) * number
+    yield (
+        "resets",
+        b"".join(
+            frame(raw_http2.HEADERS, 4, stream, block) + frame(RST, 0, stream, bytes(4))
+            for stream in range(1, number, 2)
+        ),
+    )
+    yield (
+        "continuations",
+        frame(raw_http2.HEADERS, 0, 1, block)
+        + frame(raw_http2.CONTINUATION, 0, 1, b"\x00\x01a\x01b" * 100) * 1_000,
+    )
+    yield (
+        "bytes of data one by one",
+        frame(raw_http2.HEADERS, 4, 1, block)
+        + b"".join(frame(DATA, 0, 1, b"\0") for _ in range(number)),
+    )
+
+
+def flood_and_never_read(target: Target, data: bytes, seconds: float) -> None:
+    """Send the same bytes without reading, and connect again when the server hangs up."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with suppress(OSError), target.connect() as client:
+            client.socket.settimeout(seconds)
+            while time.monotonic() < end:
+                for at in range(0, len(data), FRAME_BYTES):
+                    client.socket.sendall(data[at : at + FRAME_BYTES])
+        time.sleep(0.05)
+
+
+def good_and_slowest(target: Target, seconds: float) -> tuple[int, int, float]:
+    """Call over one connection; returns good answers, others, and the seconds of the slowest."""
+    answered, lost, slowest = 0, 0, 0.0
+    end = time.monotonic() + seconds
+    with target.channel() as channel:
+        while time.monotonic() < end:
+            began = time.monotonic()
+            try:
+                answered += is_answered(call(channel, GOOD, timeout=10.0))
+            except grpc.RpcError:
+                lost += 1
+            slowest = max(slowest, time.monotonic() - began)
+    return answered, lost, slowest

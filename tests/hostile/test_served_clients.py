@@ -1,0 +1,133 @@
+"""Hostile clients of a real server, in plain text and over mutual TLS: others are served."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from e2e.authority import Authority
+from e2e.serving import SERVER_NAME, Server
+from hostile import client_attacks as attacks
+from hostile.client_attacks import MIB, Peak, Target
+from patience import wait_until
+from raw_http2 import DATA, END_STREAM, HEADERS, frame, message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# The server holds this much of requests and responses; the rest is for a busy machine.
+HELD_BYTES = 256 * MIB
+SLACK_BYTES = 160 * MIB
+FLOODS = list(attacks.floods())
+
+
+@pytest.fixture(scope="module", params=["plain text", "mutual TLS"])
+def target(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Target]:
+    """A server that has answered a few requests, for all attacks one after another."""
+    flags, identity = ["--insecure"], None
+    if request.param == "mutual TLS":
+        authority = Authority()
+        directory = authority.server(SERVER_NAME).write(tmp_path_factory.mktemp("tls"))
+        flags, identity = ["--tls-certs-dir", str(directory)], authority.client()
+    with Server(*flags, "--timeout", "1s", keeps=1_000) as server:
+        target = Target(server, identity)
+        for _ in range(20):
+            assert target.is_well()
+        yield target
+
+
+@pytest.mark.serial
+def test_clients_that_go_away_leave_no_memory(target: Target) -> None:
+    """Two hundred take a part of a large response each, and hang up."""
+    attacks.clients_that_go_away(target, 10)
+    before = target.server.whole_resident_bytes()
+    attacks.clients_that_go_away(target, 200)
+    wait_until(lambda: target.server.whole_resident_bytes() <= 1.2 * before)
+    assert target.is_well()
+    assert not target.server.says("ExecuteBatchError")
+
+
+@pytest.mark.serial
+def test_responses_that_are_not_taken_are_bounded(target: Target) -> None:
+    """Small compressed requests have large responses made, for windows that never open."""
+    before = target.server.resident_bytes()
+    with Peak(target.server) as peak, attacks.readers_without_a_window(target, 10, 20):
+        wait_until(target.is_well)
+    assert peak.size - before < HELD_BYTES + SLACK_BYTES
+    wait_until(lambda: target.server.resident_bytes() - before < 64 * MIB)
+
+
+@pytest.mark.serial
+def test_uploads_that_stop_halfway_are_bounded(target: Target) -> None:
+    """Thirty clients announce 60 MiB each and send half."""
+    before = target.server.resident_bytes()
+    with Peak(target.server) as peak, attacks.half_uploads(target, 30):
+        wait_until(target.is_well)
+    assert peak.size - before < HELD_BYTES + SLACK_BYTES
+    wait_until(lambda: target.server.resident_bytes() - before < 64 * MIB)
+
+
+@pytest.mark.serial
+def test_cancelled_calls_do_not_end_good_ones(target: Target) -> None:
+    """Four hundred are cancelled on the connection that has fifty good ones."""
+    assert attacks.cancelled_beside_good(target) == 50
+    assert target.is_well()
+
+
+@pytest.mark.serial
+def test_silent_connections_do_not_keep_others_out(target: Target) -> None:
+    """Nine hundred that never show a certificate, opened again when they are dropped."""
+    assert attacks.silent_connections(target, 900, 20) == 20
+
+
+@pytest.mark.serial
+def test_calls_without_a_message_do_not_keep_others_out(target: Target) -> None:
+    """More than the server has room for, on few connections."""
+    with attacks.calls_without_a_message(target, 4, 900):
+        assert all(target.is_well() for _ in range(5))
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize(("name", "data"), FLOODS, ids=[name for name, _ in FLOODS])
+def test_floods_of_frames_do_not_keep_others_out(target: Target, name: str, data: bytes) -> None:
+    """No good call of another connection is lost, and memory is bounded."""
+    before = target.server.resident_bytes()
+    flood = threading.Thread(target=attacks.flood_and_never_read, args=(target, data, 1.0))
+    flood.start()
+    with Peak(target.server) as peak:
+        answered, lost, _ = attacks.good_and_slowest(target, 1.0)
+    flood.join()
+    assert (answered > 5, lost) == (True, 0), name
+    assert peak.size - before < HELD_BYTES
+    assert target.is_well()
+
+
+METADATA = [
+    pytest.param([("content-length", "9" * 5_000)], id="a length of 5,000 digits"),
+    pytest.param([("grpc-timeout", "9" * 5_000 + "S")], id="a timeout of 5,000 digits"),
+    pytest.param([("grpc-timeout", "1x")], id="a timeout without a unit"),
+    pytest.param([("a", "b" * 20_000)], id="20,000 bytes of metadata"),
+    pytest.param([(f"key-{number}", "x") for number in range(2_000)], id="2,000 keys"),
+    pytest.param([("a-bin", "\xff\xfe")], id="binary metadata that is none"),
+    pytest.param([("traceparent", "\xff" * 100)], id="a trace context that is none"),
+    pytest.param([("grpc-encoding", "snappy")], id="an encoding that is not served"),
+]
+
+
+@pytest.mark.parametrize("extra", METADATA)
+def test_metadata_that_cannot_be_hurts_only_its_call(
+    target: Target, extra: list[tuple[str, str]]
+) -> None:
+    """The server logs no traceback, and serves the next client."""
+    with target.connect() as client:
+        stream = client.open(extra=extra)
+        client.send(frame(DATA, END_STREAM, stream, message(attacks.GOOD.SerializeToString())))
+        client.socket.settimeout(2.0)
+        while (found := client.receive()) is not None:
+            if found.kind == HEADERS and found.flags & END_STREAM:
+                break
+    assert target.is_well()
+    assert "Traceback" not in "".join(target.server.text)

@@ -1,0 +1,216 @@
+"""What everybody can do to a real server without a certificate: handshakes, plain HTTP, its log."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from e2e.authority import Authority
+from e2e.serving import ROOT, SERVER_NAME, Server, call
+from hostile.client_attacks import GOOD, is_answered
+from patience import PATIENCE_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import grpc
+
+
+def fetch(address: str, path: str) -> int:
+    """The status of a page; 0 when there is no answer within a second, as for kubelet."""
+    connection = http.client.HTTPConnection(address, timeout=1.0)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    except (OSError, http.client.HTTPException):
+        return 0
+    finally:
+        connection.close()
+
+
+def connect(address: str) -> socket.socket:
+    """A connection to HOST:PORT."""
+    host, _, port = address.rpartition(":")
+    return socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A server in plain text."""
+    with Server("--insecure", keeps=1_000) as server:
+        yield server
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("head", [b"", b"GET /readyz HTTP/1.1\r\nHost: "], ids=["silent", "slow"])
+def test_slow_connections_do_not_keep_probes_out(server: Server, head: bytes) -> None:
+    """Four hundred that never end their request, on the port of the probes."""
+    with ExitStack() as stack:
+        for _ in range(400):
+            stack.enter_context(connect(server.metrics_address)).sendall(head)
+        statuses = [fetch(server.metrics_address, "/readyz") for _ in range(40)]
+    assert statuses.count(200) >= 39
+
+
+@pytest.mark.serial
+def test_requests_that_are_never_read_take_no_memory(server: Server) -> None:
+    """One connection sends thousands of them, and takes no answer."""
+    fetch(server.metrics_address, "/metrics")
+    before = server.resident_bytes()
+    request = b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n" * 500
+    end = time.monotonic() + 2.0
+    while time.monotonic() < end:
+        with connect(server.metrics_address) as connection, suppress(OSError):
+            while True:
+                connection.sendall(request)
+    assert server.resident_bytes() - before < 16 << 20
+
+
+@contextmanager
+def flooded(address: str, path: str) -> Iterator[None]:
+    """Sixteen clients that ask for a page again and again."""
+    end = threading.Event()
+    # In a process of its own: it must not take time from the client that is measured.
+    program = (
+        "import http.client, sys, threading\n"
+        "def ask():\n"
+        "    while True:\n"
+        "        connection = http.client.HTTPConnection(sys.argv[1], timeout=5)\n"
+        "        try:\n"
+        "            connection.request('GET', sys.argv[2])\n"
+        "            connection.getresponse().read()\n"
+        "        except OSError:\n"
+        "            pass\n"
+        "        connection.close()\n"
+        "for _ in range(16):\n"
+        "    threading.Thread(target=ask).start()\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, address, path])
+    try:
+        yield
+    finally:
+        end.set()
+        process.kill()
+        process.wait()
+
+
+def server_seconds(server: Server, channel: grpc.Channel, calls: int) -> float:
+    """CPU time of the server for so many calls."""
+    clock = os.sysconf("SC_CLK_TCK")
+
+    def used() -> float:
+        fields = Path(f"/proc/{server.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / clock
+
+    before = used()
+    for _ in range(calls):
+        assert is_answered(call(channel, GOOD))
+    return used() - before
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("path", ["/readyz", "/metrics"])
+def test_a_flood_of_pages_starves_nobody(server: Server, path: str) -> None:
+    """Probes are answered, and calls are, at nearly the same cost."""
+    with server.channel() as channel:
+        call(channel, GOOD)
+        began = time.monotonic()
+        with flooded(server.metrics_address, path):
+            time.sleep(0.5)
+            used = server_seconds(server, channel, 500)
+            statuses = [fetch(server.metrics_address, "/readyz") for _ in range(10)]
+        seconds = time.monotonic() - began
+        quiet = server_seconds(server, channel, 500)
+    assert statuses.count(200) >= 9
+    # Its share of one CPU, and what the system needs for connections.
+    assert used - quiet < 0.25 * seconds
+
+
+@contextmanager
+def unread_server(*flags: str) -> Iterator[tuple[str, str, subprocess.Popen[bytes]]]:
+    """A server whose log is read until it serves, and never again: its ports, and the process."""
+    ports = []
+    for _ in range(2):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            ports.append(f"127.0.0.1:{free.getsockname()[1]}")
+    command = [sys.executable, "-P", "-m", "function_script.cli", "serve", *flags]
+    command += ["--address", ports[0], "--metrics-address", ports[1]]
+    env = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    process = subprocess.Popen(command, cwd=ROOT, env=env, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    try:
+        while b'"serving"' not in process.stderr.readline():
+            assert process.poll() is None
+        yield ports[0], ports[1], process
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+@pytest.mark.serial
+def test_a_reader_of_the_log_that_stalls_stops_no_answer() -> None:
+    """Lines beyond the queue are dropped and counted; the server ends in good order."""
+    import grpc  # noqa: PLC0415 - not needed to import this file
+
+    with unread_server("--insecure") as (address, metrics_address, process):
+        with grpc.insecure_channel(address) as channel:
+            for _ in range(5_000):
+                assert is_answered(call(channel, GOOD, timeout=20.0))
+        with connect(metrics_address) as connection:
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+            page = b"".join(iter(lambda: connection.recv(65_536), b""))
+        (line,) = [
+            line
+            for line in page.decode().splitlines()
+            if line.startswith("function_script_log_lines_dropped_total ")
+        ]
+        assert float(line.split()[1]) > 0
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_SECONDS) == 0
+
+
+@pytest.mark.serial
+def test_bad_handshakes_beside_a_reader_that_stalls_stop_no_answer(tmp_path: Path) -> None:
+    """GRPC's library would write a line for each."""
+    import grpc  # noqa: PLC0415 - not needed to import this file
+
+    authority = Authority()
+    directory = authority.server(SERVER_NAME).write(tmp_path)
+    options = [("grpc.ssl_target_name_override", SERVER_NAME)]
+    with unread_server("--tls-certs-dir", str(directory)) as (address, _, _process):
+        for number in range(10_000):
+            with connect(address) as connection, suppress(OSError):
+                connection.sendall(b"\x16\x03\x01\x00\x05nonsense" if number % 2 else b"GET / ")
+                connection.shutdown(socket.SHUT_WR)
+        credentials = authority.client().credentials()
+        with grpc.secure_channel(address, credentials, options=options) as channel:
+            assert is_answered(call(channel, GOOD, timeout=20.0))
+
+
+def test_tls_without_a_certificate_or_with_another_protocol_gets_nowhere(tmp_path: Path) -> None:
+    """The server is well afterwards."""
+    authority = Authority()
+    directory = authority.server(SERVER_NAME).write(tmp_path)
+    with Server("--tls-certs-dir", str(directory)) as server:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        for protocols in (["foo"], ["h2"], []):
+            if protocols:
+                context.set_alpn_protocols(protocols)
+            with suppress(OSError), context.wrap_socket(connect(server.address)) as connection:
+                connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+                assert connection.recv(100) == b""
+        with server.channel(authority.client()) as channel:
+            assert is_answered(call(channel, GOOD))

@@ -1,0 +1,96 @@
+"""The certificate files: what is accepted, how errors name the file, and when they are reloaded."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from e2e.authority import Authority
+
+from function_script.errors import InputError
+from function_script.server.certificates import CertificateFiles
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "function-script.crossplane-system"
+BROKEN = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    """Crossplane's authority."""
+    return Authority()
+
+
+@pytest.fixture
+def directory(authority: Authority, tmp_path: Path) -> Path:
+    """The files of a server."""
+    return authority.server(NAME).write(tmp_path / "tls")
+
+
+def test_the_end_of_the_servers_certificate_is_read(authority: Authority, directory: Path) -> None:
+    """It is that of the first certificate in a chain."""
+    chain = authority.server(NAME)
+    (directory / "tls.key").write_bytes(chain.key)
+    (directory / "tls.crt").write_bytes(chain.certificate + authority.client().certificate)
+    left = CertificateFiles(directory).content.not_after - time.time()
+    assert 0 < left < 2 * 24 * 3600
+
+
+ERRORS = [
+    pytest.param("tls.crt", BROKEN, 'tls.crt": it holds no certificate', id="certificate"),
+    pytest.param("ca.crt", "", 'ca.crt": it holds no certificate', id="authority"),
+    pytest.param("tls.key", "nonsense", 'tls.key": it holds no key', id="key"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "message"), ERRORS)
+def test_an_error_names_the_file(directory: Path, name: str, text: str, message: str) -> None:
+    """The operator reads which of the three it is."""
+    (directory / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        CertificateFiles(directory)
+
+
+def test_a_key_of_another_certificate_is_an_error(authority: Authority, directory: Path) -> None:
+    """Both files are sound, and do not belong together."""
+    (directory / "tls.key").write_bytes(authority.server(NAME).key)
+    with pytest.raises(InputError, match="the key of another certificate"):
+        CertificateFiles(directory)
+
+
+def test_a_missing_file_is_named(directory: Path) -> None:
+    """All that are missing are."""
+    (directory / "ca.crt").unlink()
+    with pytest.raises(InputError, match=r"lacks ca\.crt"):
+        CertificateFiles(directory)
+
+
+def test_new_files_are_read_when_they_change(authority: Authority, directory: Path) -> None:
+    """Without a change there is nothing to do."""
+    files = CertificateFiles(directory)
+    assert not files.reload_if_changed()
+    renewed = authority.server(NAME)
+    renewed.write(directory)
+    assert files.reload_if_changed()
+    assert files.content.certificate == renewed.certificate
+    assert not files.reload_if_changed()
+
+
+def test_broken_files_are_reported_once(directory: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Each connection asks for the files, and each would write a line otherwise."""
+    files = CertificateFiles(directory)
+    before = files.content
+    with caplog.at_level(logging.INFO):
+        (directory / "tls.key").write_text("broken")
+        assert not files.reload_if_changed()
+        os.utime(directory / "tls.key", (1, 1))
+        assert not files.reload_if_changed()
+        (directory / "tls.key").unlink()
+        assert not any(files.reload_if_changed() for _ in range(50))
+    assert files.content is before
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
