@@ -120,12 +120,15 @@ def test_a_system_without_groups_has_no_limits(tmp_path: Path) -> None:
     assert cgroups.read_limits(tmp_path) == CgroupLimits()
 
 
+NEEDED = machine.needed_processes(2)
+
+
 @pytest.mark.parametrize(
     ("limits", "workers", "slow"),
     [
         pytest.param(CgroupLimits(cpus=0.1, memory_bytes=256 * MIB), 2, 4, id="small"),
-        pytest.param(CgroupLimits(cpus=64.0, processes=24), None, 4, id="just enough processes"),
-        pytest.param(CgroupLimits(processes=34), 2, 14, id="some more processes"),
+        pytest.param(CgroupLimits(cpus=64.0, processes=NEEDED), None, 4, id="just enough"),
+        pytest.param(CgroupLimits(processes=NEEDED + 10), 2, 14, id="some more processes"),
         pytest.param(CgroupLimits(processes=3), 2, 1, id="too few processes"),
     ],
 )
