@@ -162,7 +162,12 @@ ANSWERS = [
     pytest.param(lines(20_000, 6), 256, "no way, it is [secret]", id="140 KB"),
     pytest.param(lines(100_000, 6), 256, "no way, it is [secret]", id="700 KB"),
     pytest.param(lines(700_000, 5), 256, redaction.WITHHELD, id="4 MB"),
-    pytest.param(lines(300_000, 6), 96, redaction.WITHHELD, id="more than the memory"),
+    pytest.param(
+        *(lines(300_000, 6), 96, redaction.WITHHELD),
+        id="more than the memory",
+        # Elsewhere, memory that runs out is not refused: the worker is ended.
+        marks=pytest.mark.linux,
+    ),
 ]
 
 
