@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import importlib
 import os
 import resource
 import signal
@@ -38,6 +39,7 @@ PROBLEM = Diagnostic(
     hint="none",
     notes=("a note",),
 )
+PROBLEMS = tuple(replace(PROBLEM, message=f"{number} " + "x" * 5_000) for number in range(1_000))
 SEEN: list[str] = []
 
 
@@ -60,7 +62,7 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
         return handle(rest, narrowed, on_limits)
     return Answer(
         response=COMMANDS[command.decode()](argument),
-        diagnostics=(PROBLEM,) if command == b"problem" else (),
+        diagnostics={b"problem": (PROBLEM,), b"problems": PROBLEMS}.get(command, ()),
         facts={"command": command.decode()},
     )
 
@@ -180,6 +182,12 @@ def _is_stream() -> bool:
         connection.detach()
 
 
+def _forge_report(argument: bytes) -> bytes:
+    """Announce a report of so many bytes, which are there."""
+    os.write(3, b"\1\0" + struct.pack("<QQ", 0, int(argument)))
+    return b"real"
+
+
 def _babble(_: bytes) -> bytes:
     os.write(_connection(), b"no frame at all")
     return b"real"
@@ -194,6 +202,10 @@ def _repeat(argument: bytes) -> bytes:
     ]
     os.write(_connection(), b"".join(answers))
     _spin(b"")
+
+
+def _import(argument: bytes) -> bytes:
+    return str(len(importlib.import_module(argument.decode()).TEXT)).encode()
 
 
 def _remember(argument: bytes) -> bytes:
@@ -292,7 +304,9 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "files": _files,
     "fill": _fill,
     "forge": _forge,
+    "forge-report": _forge_report,
     "hoard": _hoard,
+    "import": _import,
     "leave": _leave,
     "limit": _limit,
     "modules": _modules,
@@ -301,6 +315,7 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "policy": _policy,
     "print": _print,
     "problem": _echo,
+    "problems": _echo,
     "raise": _raise,
     "recurse": _recurse,
     "remember": _remember,

@@ -22,15 +22,11 @@ PAGES = [
 ]
 # The commands that are not run here, and why.
 EXCUSED = {
-    r"docker ": "needs Docker",
-    r"kubectl ": "needs a cluster",
-    r"crossplane ": "needs Crossplane's own command",
-    r"function-script package (push|inspect) registry\.example\.org/": "needs a registry",
-    r"function-script package build --runtime-image ": "needs the image that docker saved",
+    **walk.OUTSIDE,
     r"function-script playground ": "serves until it is stopped",
     r"make (test|lint)$": "runs this test, among others",
-    r"python3 -m venv ": "the installation has tests of its own",
-    r"~/function-script/bin/pip install ": "the installation has tests of its own",
+    r"python3 -m venv ": "tests/install does it",
+    r"~/function-script/bin/pip install ": "tests/install does it",
     r"eval .*(bash|zsh)_source|.*fish_source": "for the start file of one's shell",
 }
 # `make demo` is this command after the installation.

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script import documents
-from function_script.contribution import deferral, peer, remembered, warnings
+from function_script.contribution import deferral, peer, remembered, reported, warnings
 from function_script.contribution.composed import Composed
 from function_script.contribution.dialects import OURS
 from function_script.contribution.places import path_of
@@ -60,7 +60,7 @@ def read(
     if isinstance(result, Returned):
         wanted = from_response(result.value, problems, result.resources)
         _refuse(problems, "main returned ", lambda path: _returned_at(result, path))
-        return _with_order(wanted, result)
+        return _with_order(reported.bounded(wanted), result)
     text = result.text
     deferred: tuple[Deferred, ...] = ()
     if result.gaps:
@@ -74,7 +74,7 @@ def read(
         _refuse(problems, "cannot read ", lambda _: None)
     if warned := warnings.of_text(result):
         wanted = replace(wanted, results=wanted.results + warned)
-    return wanted
+    return reported.bounded(wanted)
 
 
 def _from_text(

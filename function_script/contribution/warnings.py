@@ -26,8 +26,11 @@ _MAX_PLACES: Final = 3
 _DOUBTFUL: Final = "Doubtful"
 _BAD_NAME: Final = "BadName"
 _IGNORED_FIELDS: Final = "IgnoredFields"
+_MISSING_VALUE: Final = "MissingValue"
 QUOTING: Final = frozenset({_DOUBTFUL, _BAD_NAME, _IGNORED_FIELDS})
 """The reasons of warnings that may quote a text of a program's."""
+REASONS: Final = QUOTING | {_MISSING_VALUE}
+"""The reasons of all warnings that are made here."""
 # These say which object it is.
 _IDENTITY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _IDENTITY_METADATA: Final = frozenset({"name", "namespace", "annotations"})
@@ -45,7 +48,7 @@ def of_text(result: Rendered) -> tuple[wire.Result, ...]:
     )
     places = dict.fromkeys(result.locate(number) for number in numbers[:_MAX_PLACES])
     told = [to_line((replace(problem, span=place),)) for place in places]
-    return tuple(wire.Result(enums.SEVERITY_WARNING, text, "MissingValue") for text in told)
+    return tuple(wire.Result(enums.SEVERITY_WARNING, text, _MISSING_VALUE) for text in told)
 
 
 def of_doubts(doubts: Sequence[Diagnostic]) -> tuple[wire.Result, ...]:

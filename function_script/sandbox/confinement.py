@@ -80,6 +80,8 @@ def harden_worker(zygote: int) -> int:
 
 def bound_worker() -> None:
     """Set the limits that every POSIX system has, and switch the collector on."""
+    # A limit of file sizes cuts bytecode short, and Python 3.11 keeps what was cut.
+    sys.dont_write_bytecode = True
     _lower(resource.RLIMIT_FSIZE, MAX_LOG_BYTES)
     _lower(resource.RLIMIT_NOFILE, _MAX_FILES)
     _lower(resource.RLIMIT_NPROC, 0)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import socket
 
+# A report is parsed in the server's loop, and a worker that went astray may fill all its memory.
+MAX_REPORT_BYTES = 1 << 20
 _REQUEST = struct.Struct("<Qd")
 _REPLY = struct.Struct("<??QQ")
 REQUEST_BYTES = _REQUEST.size
@@ -56,7 +58,10 @@ class Receipt(NamedTuple):
         """The receipt in a frame; raises ValueError for anything a sound worker does not send."""
         if len(frame) != _REPLY.size:
             raise ValueError(f"a frame of {len(frame)} bytes")
-        return cls(*_REPLY.unpack(frame))
+        receipt = cls(*_REPLY.unpack(frame))
+        if receipt.report_length > MAX_REPORT_BYTES:
+            raise ValueError(f"a report of {receipt.report_length} bytes")
+        return receipt
 
 
 def receive(connection: socket.socket, flags: int = 0) -> bytes:

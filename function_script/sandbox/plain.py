@@ -81,7 +81,8 @@ class PlainChild(Child):
         self._incoming.limits = (0.0, 0)
         self._connection.settimeout(max(budget_seconds, 1e-6))
         try:
-            self._connection.sendall(Request(len(data), budget_seconds).pack() + data)
+            self._connection.sendall(Request(len(data), budget_seconds).pack())
+            self._connection.sendall(data)
         except OSError:
             return
 
@@ -109,8 +110,9 @@ class PlainChild(Child):
 
     def payload(self, receipt: Receipt) -> tuple[bytes, bytes]:
         """Return response and report; they came with the receipt."""
-        payload, self._incoming.payload = self._incoming.payload, b""
-        return payload[: receipt.payload_length], payload[receipt.payload_length :]
+        del receipt
+        payload, self._incoming.payload = self._incoming.payload, (b"", b"")
+        return payload
 
     def has_begun(self) -> bool:
         """Tell whether the worker has looked at the request it was handed last."""
@@ -149,7 +151,7 @@ class PlainChild(Child):
 
     def death(self) -> Death:
         """Tell how the process ended, which it has."""
-        code = self._process.poll()
+        code: int | None = self._process.poll()
         # As wait(2) encodes it.
         status = code if code is None else -code if code < 0 else code << 8
         return Death(status=status, peak_bytes=self._peak_bytes, cause=self._cause)
@@ -181,8 +183,8 @@ class PlainReaper:
         self._bury = bury
         self._dying: queue.SimpleQueue[tuple[Child, Callable[[], object]] | None]
         self._dying = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="reaper", daemon=True)
-        self._thread.start()
+        self._runner = threading.Thread(target=self._work, name="reaper", daemon=True)
+        self._runner.start()
 
     def add(self, child: Child, on_end: Callable[[], object]) -> None:
         """Bury ``child``, which was killed, when it has ended, and call ``on_end`` then."""
@@ -191,7 +193,7 @@ class PlainReaper:
     def close(self) -> None:
         """Return when all who were added are buried, or will not end."""
         self._dying.put(None)
-        self._thread.join(LAST_BREATH_SECONDS)
+        self._runner.join(LAST_BREATH_SECONDS)
 
     def _work(self) -> None:
         while (dying := self._dying.get()) is not None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
-from function_script.diagnostics import Diagnostic
+from function_script.diagnostics import Diagnostic, cut
+from function_script.sandbox.frames import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
 from function_script.source import Excerpt, Span
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 _SURPRISES = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+# Of a report that is too long; JSON may take six bytes for one.
+_MAX_PROBLEMS = 50
+_MAX_LOG_BYTES = 16 * 1024
 Facts: TypeAlias = Mapping[str, str]
 
 
@@ -37,6 +41,30 @@ class Report:
     cause: Cause | None = None
     detail: str = ""
     trace: str = ""
+
+
+def to_bounded_json(report: Report) -> bytes:
+    """The same as ``to_json``, shortened to what a pool takes; most reports are small."""
+    text = to_json(report)
+    if len(text) <= MAX_REPORT_BYTES:
+        return text
+    problems = tuple(_shortened(problem) for problem in report.diagnostics[:_MAX_PROBLEMS])
+    return to_json(
+        Report(
+            diagnostics=problems,
+            facts={key: cut(fact) for key, fact in report.facts.items()},
+            log=cut(report.log, _MAX_LOG_BYTES),
+            cause=report.cause,
+            detail=cut(report.detail),
+            trace=cut(report.trace, _MAX_LOG_BYTES),
+        )
+    )
+
+
+def _shortened(problem: Diagnostic) -> Diagnostic:
+    """The problem without its source, which may be one line of any length."""
+    hint = None if problem.hint is None else cut(problem.hint)
+    return replace(problem, message=cut(problem.message), hint=hint, notes=(), excerpt=None)
 
 
 def to_json(report: Report) -> bytes:

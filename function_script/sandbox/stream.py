@@ -66,7 +66,7 @@ class Incoming:
         self._buffer = bytearray()
         self.limits = (0.0, 0)
         self.receipt = b""
-        self.payload = b""
+        self.payload = b"", b""
 
     def next(self, end: float) -> bytes | None:
         """Return the next frame's first byte, and keep what it says.
@@ -110,14 +110,19 @@ class Incoming:
         if kind == LIMITS:
             self.limits = _LIMITS.unpack(body)
         elif kind == RECEIPT:
-            receipt = Receipt.unpack(body)
+            try:
+                receipt = Receipt.unpack(body)
+            except ValueError:
+                return GARBAGE
             following = receipt.payload_length + receipt.report_length
             if following > self._capacity_bytes:
                 return GARBAGE
             if len(self._buffer) < length + following:
                 return b""
-            self.receipt = body
-            self.payload = bytes(self._buffer[length : length + following])
+            middle = length + receipt.payload_length
+            with memoryview(self._buffer) as view:
+                payload = bytes(view[length:middle]), bytes(view[middle : length + following])
+            self.receipt, self.payload = body, payload
             length += following
         del self._buffer[:length]
         return kind

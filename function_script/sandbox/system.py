@@ -6,6 +6,7 @@ Linux has all; macOS and other POSIX systems have enough for a plain pool; Windo
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -73,6 +74,17 @@ def check_server() -> None:
             f"cannot serve: `serve` runs on Linux alone, and this system has no {lacking[0]}",
             hint="run the image",
         )
+
+
+def limit_address_space(max_bytes: int) -> None:
+    """Limit the memory of this process, where the system can."""
+    # Windows has no such module, and some systems refuse.
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415 - see above
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        limit = max_bytes if hard == resource.RLIM_INFINITY else min(hard, max_bytes)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
 def build_nursery(settings: Settings, *, answer_seconds: float, is_strict: bool) -> Nursery:

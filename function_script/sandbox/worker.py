@@ -88,15 +88,13 @@ class Worker:
             request = self._channel.receive()
             if request is None:
                 return
-            is_last = self._answer(request, is_last=runs_left == 0)
-            self._alarm.call_off()
-            if is_last:
+            if self._answer(request, is_last=runs_left == 0):
                 return
 
     def _answer(self, request: Request, *, is_last: bool) -> bool:
         self._alarm.set(request.budget_seconds)
         response, told = self._evaluate(request)
-        text = report.to_json(told)
+        text = report.to_bounded_json(told)
         if len(response) + len(text) > self._channel.capacity_bytes:
             response, text = b"", report.to_json(Report(cause=Cause.OUTPUT))
             told = Report(cause=Cause.OUTPUT)
@@ -106,6 +104,8 @@ class Worker:
             payload_length=len(response),
             report_length=len(text),
         )
+        # The pool keeps a worker that has answered, so none may die of an alarm after that.
+        self._alarm.call_off()
         self._channel.send(receipt, response, text)
         return receipt.is_last
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script import redaction
@@ -25,6 +26,8 @@ WITHHELD: Final = (
     f"more than {MAX_REQUEST_BYTES // MIB} MiB"
 )
 _MAX_WAITING: Final = 8
+# After a text it rests for so many times what that took: requests come first.
+_REST: Final = 3
 _CLOSING_SECONDS: Final = 5.0
 
 
@@ -38,6 +41,7 @@ class Printer:
     """A thread that logs printed texts, until ``close``."""
 
     def __init__(self) -> None:
+        self._is_closing = threading.Event()
         self._waiting: queue.Queue[_Printed | None] = queue.Queue(_MAX_WAITING)
         self._thread = threading.Thread(target=self._work, name="printing", daemon=True)
         self._thread.start()
@@ -55,6 +59,7 @@ class Printer:
 
     def close(self) -> None:
         """Log the texts that wait, for a short while at most."""
+        self._is_closing.set()
         try:
             self._waiting.put(None, timeout=_CLOSING_SECONDS)
         except queue.Full:
@@ -63,5 +68,7 @@ class Printer:
 
     def _work(self) -> None:
         while (printed := self._waiting.get()) is not None:
+            began = time.monotonic()
             text = redaction.redact_text(printed.text, printed.request)
             log.write_printed(text, printed.identity)
+            self._is_closing.wait(_REST * (time.monotonic() - began))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from google.protobuf import json_format
 
-from function_script import capture, function, redaction
+from function_script import capture, function
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
@@ -90,7 +90,7 @@ def check_name(path: Path) -> None:
 def _captured(request: bytes, reply: Reply) -> str:
     if isinstance(reply, Answered):
         return capture.to_case(request, reply.response, reply.diagnostics)
-    error = redaction.redact_error(reply.error, request)
+    error = reply.error
     return capture.to_case(request, function.pass_through(request, error), error.diagnostics)
 
 

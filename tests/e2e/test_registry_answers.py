@@ -80,7 +80,7 @@ def unknown_algorithm(registry: Registry, digest: str) -> str:
 def large_blob(registry: Registry, digest: str) -> str:
     """A size that no memory holds."""
     changed(registry, size=1 << 40)
-    return f"{digest} has 1024.0 GiB; 256.0 MiB are read"
+    return f"{digest} has 1024.0 GiB; at most 512.0 MiB are read"
 
 
 def deep_manifest(registry: Registry, _: str) -> str:
@@ -90,9 +90,9 @@ def deep_manifest(registry: Registry, _: str) -> str:
 
 
 def large_manifest(registry: Registry, _: str) -> str:
-    """A manifest of 17 MiB."""
-    registry.manifests["v1"] = b" " * (17 << 20) + b"{}"
-    return "its answer has more than 16,777,216 bytes"
+    """A manifest of 9 MiB."""
+    registry.manifests["v1"] = b" " * (9 << 20) + b"{}"
+    return "its answer has more than 8,388,608 bytes"
 
 
 def stated_otherwise(registry: Registry, digest: str) -> str:
@@ -137,10 +137,29 @@ def many_headers(registry: Registry, _: str) -> str:
     return "got more than 100 headers"
 
 
+def large_together(registry: Registry, _: str) -> str:
+    """Ten manifests, each within its bound."""
+    texts = [b" " * (2 << 20) + b'{"a": %d}' % number for number in range(10)]
+    entries = [registry.put(text) for text in texts]
+    registry.manifests |= {
+        str(entry["digest"]): text for entry, text in zip(entries, texts, strict=True)
+    }
+    registry.manifests["v1"] = json.dumps({"manifests": entries}).encode()
+    return "its manifests are too large together"
+
+
+def many_layers(registry: Registry, _: str) -> str:
+    """More than Crossplane takes, and none that is labelled."""
+    manifest = json.loads(registry.manifests["v1"])
+    layer = {key: manifest["layers"][0][key] for key in ("digest", "size")}
+    registry.manifests["v1"] = json.dumps({**manifest, "layers": [layer] * 257}).encode()
+    return "it has 257 layers; Crossplane takes 256"
+
+
 LIES = [
     *(other_bytes, fewer_bytes, more_bytes, path_as_digest, unknown_algorithm, large_blob),
     *(deep_manifest, large_manifest, stated_otherwise, index_of_another, endless, circle),
-    many_headers,
+    *(many_headers, large_together, many_layers),
 ]
 
 
@@ -214,7 +233,7 @@ def test_a_registry_that_says_nothing_is_not_waited_for() -> None:
     with raw(lambda connection: connection.recv(1 << 16) and time.sleep(1)) as address:
         with pytest.raises(NoAnswerError, match="does not answer") as failure:
             client(silence=0.2).send(HttpRequest("GET", f"http://{address}/"))
-        assert failure.value.is_transient
+        assert not failure.value.is_transient
 
 
 def test_a_busy_registry_is_tried_again(

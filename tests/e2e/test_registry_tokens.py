@@ -42,6 +42,30 @@ def test_a_token_never_goes_where_tls_ends(
     assert plain.seen == []
 
 
+@pytest.mark.parametrize(
+    "challenge",
+    [
+        'Basic realm="x", Bearer realm="{}/token"',
+        'Bearer realm="{}/token",service="x",Basic realm="x"',
+    ],
+)
+def test_of_several_challenges_the_token_is_taken(
+    start: Callable[..., Registry],
+    docker_config: Callable[[str], None],
+    capsys: pytest.CaptureFixture[str],
+    challenge: str,
+) -> None:
+    """In one header, in either order."""
+    registry = start(tls=False)
+    registry.put_package(PACKAGE)
+    docker_config(registry.name)
+    require(registry, challenge.format(registry.url), "Bearer abc")
+    registry.hook("GET", "^/token", status(200, b'{"token": "abc"}'))
+    assert run_package(capsys, "inspect", f"{registry.name}/a:v1") == (0, "")
+    assert registry.authorizations("GET", "/token") == {BASIC}
+    assert registry.authorizations("GET", "/blobs/") == {"Bearer abc"}
+
+
 def test_another_origin_gets_the_upload_and_no_token(
     start: Callable[..., Registry],
     docker_config: Callable[[str], None],

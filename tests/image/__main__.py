@@ -25,6 +25,7 @@ _PACKAGES: Final = {
     "skopeo": "skopeo",
     "umoci": "umoci",
     str(SECCOMP): "golang-github-containers-common",
+    "/usr/share/keyrings/debian-archive-keyring.gpg": "debian-archive-keyring",
 }
 _LIMITS: Final = """\
 Not done here, for only a registry has base images: nothing is pulled, and no digest is known.
@@ -45,7 +46,7 @@ def main() -> int:
         build.build(_say)
     except DockerfileError as error:
         return _fail(str(error))
-    code = _test(str(_TESTS), f"--ignore={_TESTS / 'containers'}")
+    code = _test("-n", "2", str(_TESTS), f"--ignore={_TESTS / 'containers'}")
     obstacle = _obstacle()
     if obstacle:
         _say(f"SKIPPED: containers cannot run on this machine: {obstacle}")
@@ -65,8 +66,9 @@ def _missing() -> list[str]:
 
 
 def _install(missing: list[str]) -> list[str]:
-    """Install Debian's packages for what is missing; return what is missing still."""
-    if not missing or platform.freedesktop_os_release().get("ID") != "debian":
+    """Install packages for what is missing, on Debian and its kin; return what is missing still."""
+    release = platform.freedesktop_os_release()
+    if not missing or "debian" not in {release.get("ID"), *release.get("ID_LIKE", "").split()}:
         return missing
     _say(f"installing {', '.join(missing)}")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}

@@ -7,7 +7,7 @@ Stages that are the same for both, such as the one that compiles, are built once
 from __future__ import annotations
 
 import json
-import shutil
+import subprocess
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -37,7 +37,7 @@ def build(report: Callable[[str], None]) -> None:
     """Build everything; raises DockerfileError."""
     report("base images, made of Debian's packages")
     make_bases().make()
-    shutil.rmtree(TARGET / "stages", ignore_errors=True)
+    subprocess.run(["rm", "-rf", TARGET / "stages"], check=True)
     images: dict[str, dict[str, object]] = {}
     shared: dict[str, Image] = {}
     for name, arguments in VARIANTS.items():

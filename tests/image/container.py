@@ -6,12 +6,13 @@ by default, limits of processes, memory and CPU. A container shares the network 
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import platform
 import subprocess
 import tempfile
 import threading
-import uuid
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 MIB: Final = 2**20
 SECCOMP: Final = Path("/usr/share/containers/seccomp.json")
+_NUMBERS: Final = itertools.count(1)
 _PERIOD_MICROSECONDS: Final = 100_000
 _SHARED_NAMESPACES: Final = ("network",)
 _NAMES_OF_ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -70,10 +72,12 @@ class Container:
     def __init__(self, image: Image, directory: Path, settings: Settings) -> None:
         self.output: deque[str] = deque()
         self.errors: deque[str] = deque()
-        self._name = f"function-script-{uuid.uuid4().hex[:12]}"
+        self._name = _unique_name()
         bundle = directory / self._name
         bundle.mkdir(parents=True)
         (bundle / "config.json").write_text(json.dumps(_configuration(image, settings)))
+        # runc makes the places of mounts in the image's own files.
+        self._places = [path for mount in settings.mounts for path in _absent(image.root, mount)]
         self._runc = ("runc", "--root", str(directory / "state"))
         self._process = subprocess.Popen(
             [*self._runc, "run", "--bundle", bundle, self._name],
@@ -107,6 +111,11 @@ class Container:
         self._control("delete", "--force", self._name)
         for reader in self._readers:
             reader.join()
+        for stream in (self._process.stdout, self._process.stderr):
+            assert stream is not None
+            stream.close()
+        for place in reversed(self._places):
+            place.rmdir()
 
     @property
     def pid(self) -> int:
@@ -153,7 +162,9 @@ class Container:
     def processes(self) -> list[int]:
         """List all of its processes, the first one first, those that have ended included."""
         parents = _parents()
-        family = [self.pid]
+        first = self.pid
+        assert first, self.text
+        family = [first]
         for pid in family:
             family += [child for child, parent in parents.items() if parent == pid]
         return family
@@ -166,6 +177,13 @@ class Container:
     @staticmethod
     def _read(stream: object, lines: deque[str]) -> None:
         lines.extend(stream)  # type: ignore[call-overload] # a pipe, line by line
+
+
+def _absent(root: Path, mount: Mount) -> list[Path]:
+    """List the directories of a mount that an image does not have, the outermost first."""
+    place = root / mount.target.lstrip("/")
+    parents = [path for path in place.parents if path.is_relative_to(root)]
+    return [path for path in [*reversed(parents), place] if not path.exists()]
 
 
 def state(pid: int) -> dict[str, str]:
@@ -184,6 +202,10 @@ def _parents() -> dict[int, int]:
             continue
         parents[int(path.parent.name)] = int(fields[1])
     return parents
+
+
+def _unique_name() -> str:
+    return f"function-script-{os.getpid()}-{next(_NUMBERS)}"
 
 
 def _configuration(image: Image, settings: Settings) -> dict[str, object]:
@@ -206,7 +228,7 @@ def _configuration(image: Image, settings: Settings) -> dict[str, object]:
     linux["namespaces"] = [
         entry for entry in linux["namespaces"] if entry["type"] not in _SHARED_NAMESPACES
     ]
-    linux["cgroupsPath"] = f"/function-script/{uuid.uuid4().hex[:12]}"
+    linux["cgroupsPath"] = f"/function-script/{_unique_name()}"
     linux["resources"] |= _resources(settings.limits)
     linux["seccomp"] = _seccomp()
     return config

@@ -68,7 +68,8 @@ def _pip_settings() -> dict[str, str]:
         [sys.executable, "-m", "pip", "config", "list"], check=True, capture_output=True, text=True
     ).stdout
     settings: dict[str, str] = {}
-    for line in text.splitlines():
+    # A variable, whose lines begin with a colon, wins over a file.
+    for line in sorted(text.splitlines(), reverse=True):
         name, _, value = line.partition("=")
         key = name.removeprefix("global.").removeprefix(":env:").lstrip(".")
         if key in _PIP:

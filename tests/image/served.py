@@ -63,6 +63,7 @@ def settings(
 @contextmanager
 def serving(image: Image, directory: Path, described: Settings) -> Iterator[Container]:
     """Run a server until the block ends; it is ready when the block begins."""
+    assert not is_ready(), "another server has its port"
     with Container(image, directory, described) as container:
         wait_until_ready(container)
         yield container

@@ -169,6 +169,7 @@ def install(system: str) -> None:
         sys.platform = system
         sys.addaudithook(refuse)
         change_files(importlib.import_module("posix"))
+        change_usage(importlib.import_module("posix"))
         change_clock(importlib.import_module("time"))
     else:
         refuse_imports(ABSENT_ON_WINDOWS)
@@ -228,6 +229,24 @@ def change_clock(time: ModuleType) -> None:
     time.clock_gettime = clock_gettime
 
 
+def change_usage(posix: ModuleType) -> None:
+    """Count the memory of a child that has ended in bytes."""
+    real = posix.wait4
+
+    def wait4(pid: int, options: int) -> tuple[int, int, object]:
+        ended, status, usage = real(pid, options)
+        return ended, status, in_bytes(usage)
+
+    posix.wait4 = wait4
+
+
+def in_bytes(usage: object) -> object:
+    """Return the same usage of resources as macOS says it."""
+    values = list(usage)
+    values[2] *= 1024
+    return type(usage)(values)
+
+
 def change_resource(resource: ModuleType) -> None:
     """Let the address space grow whatever its limit is, and count memory in bytes."""
     real_setrlimit, real_getrusage = resource.setrlimit, resource.getrusage
@@ -237,9 +256,7 @@ def change_resource(resource: ModuleType) -> None:
             real_setrlimit(which, limits)
 
     def getrusage(who: int) -> object:
-        usage = list(real_getrusage(who))
-        usage[2] *= 1024
-        return resource.struct_rusage(usage)
+        return in_bytes(real_getrusage(who))
 
     take_names(resource, DARWIN["resource"])
     resource.setrlimit, resource.getrusage = setrlimit, getrusage

@@ -20,20 +20,22 @@ PLENTY = 1 << 30
 MARK = "[secret]"
 
 
-class Masks:
-    """Replaces every secret by the same."""
+class Marks:
+    """Replaces every secret by the same, encoded as it was unless it ``is_masked``."""
 
-    is_masked = True
+    def __init__(self, *, is_masked: bool) -> None:
+        self.is_masked = is_masked
 
     def choose(self, secret: bytes) -> bytes:
         """Its text makes no difference."""
         assert secret
-        return MARK.encode()
+        return MARK.encode() if self.is_masked else b"redacted1"
 
 
-def rewrite(text: str, *secrets: bytes, is_cut: bool = False) -> str:
-    """The text without these secrets."""
-    rewriter = Rewriter(Finder(secrets), Masks(), Budget(PLENTY), is_cut=is_cut)
+def rewrite(text: str, secret: bytes, *, is_masked: bool = True) -> str:
+    """The text without that secret."""
+    marks = Marks(is_masked=is_masked)
+    rewriter = Rewriter(Finder([secret]), marks, Budget(PLENTY), is_cut=False)
     (rewritten,) = rewriter.rewrite([text])
     return rewritten
 
@@ -125,9 +127,9 @@ def readings(data: bytes) -> list[bytes]:
 
 
 @settings(max_examples=150, deadline=None)
-@given(before=TEXT, inner=TEXT, after=TEXT, secret=SECRET, chain=CHAINS)
+@given(before=TEXT, inner=TEXT, after=TEXT, secret=SECRET, chain=CHAINS, is_masked=st.booleans())
 def test_no_encoding_hides_a_secret(
-    before: str, inner: str, after: str, secret: str, chain: list[str]
+    *, before: str, inner: str, after: str, secret: str, chain: list[str], is_masked: bool
 ) -> None:
     """However it is encoded, in a text that has more, beside words that look like base64."""
     if len(secret) < WORD_LENGTH:
@@ -136,9 +138,12 @@ def test_no_encoding_hides_a_secret(
     for name in chain:
         encoded = ENCODERS[name](encoded)
     text = before[:8] + encoded.decode() + after[:8]
-    rewritten = rewrite(text, secret.encode())
-    assert MARK in rewritten
+    assert MARK in rewrite(text, secret.encode())
+    rewritten = rewrite(text, secret.encode(), is_masked=is_masked)
     assert secret not in rewritten
+    assert rewritten != text
+    # No layer of it has the secret any more.
+    assert rewrite(rewritten, secret.encode()) == rewritten
 
 
 @settings(max_examples=60, deadline=None)
@@ -147,15 +152,17 @@ def test_no_encoding_hides_a_secret(
     after=TEXT,
     secret=SECRET,
     name=st.sampled_from(["base64", "base64 for URLs", "hex", "URL"]),
+    is_masked=st.booleans(),
 )
 def test_no_part_of_the_rest_can_be_decoded_to_it(
-    before: str, after: str, secret: str, name: str
+    *, before: str, after: str, secret: str, name: str, is_masked: bool
 ) -> None:
     """As somebody would try who tries every part of the text."""
     if len(secret) < WORD_LENGTH:
         return
     encoded = ENCODERS[name](f"{before[:9]}{secret}{after[:9]}".encode()).decode()
-    rewritten = rewrite(before[:5] + encoded + after[:5], secret.encode())
+    text = before[:5] + encoded + after[:5]
+    rewritten = rewrite(text, secret.encode(), is_masked=is_masked)
     assert not [part for part in readings(rewritten.encode()) if secret.encode() in part]
 
 

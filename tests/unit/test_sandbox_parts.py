@@ -8,6 +8,7 @@ import time
 import pytest
 from sandbox_handlers import PROBLEM
 
+from function_script.diagnostics import Diagnostic
 from function_script.limits import MIB
 from function_script.sandbox import machine, outcome, report, speech
 from function_script.sandbox.frames import Receipt
@@ -15,6 +16,7 @@ from function_script.sandbox.outcome import Cause, Death, Terms
 from function_script.sandbox.pace import Pace
 from function_script.sandbox.report import Report
 from function_script.sandbox.suspects import Suspects
+from function_script.source import Excerpt
 
 TERMS = Terms(timeout_seconds=2.0, memory_bytes=256 * MIB)
 
@@ -140,6 +142,25 @@ def test_reports_are_not_trusted(data: bytes) -> None:
     """Anything a sound worker does not send is a ValueError, never another exception."""
     with pytest.raises(ValueError, match="unreadable report"):
         report.from_json(data)
+
+
+def test_a_report_of_a_mebibyte_is_the_longest() -> None:
+    """Its length is looked at before it is copied or parsed."""
+    receipt = Receipt(is_answer=True, is_last=False, payload_length=1 << 30, report_length=1 << 20)
+    assert Receipt.unpack(receipt.pack()) == receipt
+    with pytest.raises(ValueError, match="a report of 1048577 bytes"):
+        Receipt.unpack(receipt._replace(report_length=(1 << 20) + 1).pack())
+
+
+def test_whatever_is_long_in_a_report_is_cut() -> None:
+    """Each part by itself; what is sent is never longer than what is taken."""
+    long = "\x01" * 30_000
+    excerpt = Excerpt(first_line=1, lines=(long,))
+    problem = Diagnostic(message=long, hint=long, notes=(long,), excerpt=excerpt)
+    told = Report(diagnostics=(problem,) * 60, facts={"name": long}, log=long, trace=long)
+    text = report.to_bounded_json(told)
+    assert len(text) <= 1 << 20
+    assert report.from_json(text).diagnostics[0].message.endswith("…")
 
 
 def test_receipts_of_another_size_are_refused() -> None:

@@ -86,6 +86,16 @@ def test_diagnostics_and_facts_arrive(pool: Pool) -> None:
     assert reply.facts == {"command": "problem"}
 
 
+def test_more_problems_than_anybody_reads_are_cut(pool: Pool) -> None:
+    """The answer is as it was; of its problems the first ones arrive, without their source."""
+    reply = pool.run(b"problems x")
+    assert isinstance(reply, Answered)
+    assert reply.response == b"x"
+    assert 1 < len(reply.diagnostics) < 1_000
+    assert reply.diagnostics[1].message.startswith("1 xxx")
+    assert all(problem.excerpt is None for problem in reply.diagnostics)
+
+
 def test_prints_arrive_with_their_own_request_only(pool: Pool) -> None:
     """What one request prints never appears in another's log; terminal codes are defused."""
     first, second = pool.run(b"say \x1b[2Jsecret\n"), pool.run(b"echo x")
@@ -169,6 +179,7 @@ FAILURES = [
     (b"raise", Cause.BUG, "internal error"),
     (b"leave", Cause.BUG, "internal error"),
     (b"forge 3000000000", Cause.CRASH, "crashed"),
+    (b"forge-report 2000000", Cause.CRASH, "crashed"),
     (b"babble", Cause.CRASH, "crashed"),
 ]
 
@@ -370,7 +381,8 @@ LOSSES = [
 @pytest.mark.parametrize(("loss", "policy"), LOSSES)
 def test_who_is_not_to_blame_is_no_suspect(loss: bytes, policy: int) -> None:
     """A run that starved must not starve again, nor one whose worker was killed from outside."""
-    with Pool(replace(OPTIONS, key_of=lambda _: "the same")) as pool:
+    options = OPTIONS if loss in {b"spin", b"stop"} else PATIENT
+    with Pool(replace(options, key_of=lambda _: "the same")) as pool:
         failure(pool.run(loss))
         assert answer(pool.run(b"policy")) == str(policy)
 

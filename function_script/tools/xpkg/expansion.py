@@ -33,13 +33,36 @@ class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-class Bounded(io.RawIOBase):
-    """A file to read once, forward, up to ``max_bytes``."""
+class Budget:
+    """What may come out of several compressed files together."""
 
-    def __init__(self, file: _Readable, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int) -> None:
+        self._left = self._max_bytes = max_bytes
+
+    @classmethod
+    def of(cls, compressed_bytes: int) -> Budget:
+        """Return the budget of files of this size."""
+        return cls(_FREE_BYTES + _MAX_RATIO * compressed_bytes)
+
+    @property
+    def readable(self) -> int:
+        """Bytes to ask for at most: one more than is left, to see that there are more."""
+        return self._left + 1
+
+    def spend(self, count: int) -> None:
+        """Raise ValueError when no more than this is left."""
+        self._left -= count
+        if self._left < 0:
+            raise ValueError(f"it expands to more than {self._max_bytes // MIB} MiB")
+
+
+class Bounded(io.RawIOBase):
+    """A file to read once, forward, within a budget."""
+
+    def __init__(self, file: _Readable, budget: Budget) -> None:
         super().__init__()
         self._file = file
-        self._left = self._max_bytes = max_bytes
+        self._budget = budget
 
     def readable(self) -> bool:
         """Say that it can be read."""
@@ -47,28 +70,24 @@ class Bounded(io.RawIOBase):
 
     def read(self, size: int = -1, /) -> bytes:
         """Read the next bytes; raises ValueError when they are too many, or broken."""
-        wanted = self._left + 1 if size < 0 else min(size, self._left + 1)
+        wanted = self._budget.readable if size < 0 else min(size, self._budget.readable)
         try:
             data = self._file.read(wanted)
         except _ERRORS as error:
             raise ValueError(f"its compression is broken: {error}") from error
-        self._left -= len(data)
-        if self._left < 0:
-            raise ValueError(f"it expands to more than {self._max_bytes // MIB} MiB")
+        self._budget.spend(len(data))
         return data
 
 
-def gunzip(data: bytes, max_bytes: int | None = None) -> Bounded:
-    """Open gzip to read what is in it, up to ``max_bytes`` and a hundred times its size."""
-    limit = _FREE_BYTES + _MAX_RATIO * len(data)
-    limit = limit if max_bytes is None else min(limit, max_bytes)
-    return Bounded(gzip.GzipFile(fileobj=io.BytesIO(data)), limit)
+def gunzip(data: bytes, budget: Budget) -> Bounded:
+    """Open gzip to read what is in it."""
+    return Bounded(gzip.GzipFile(fileobj=io.BytesIO(data)), budget)
 
 
-def expanded_digest(data: bytes) -> str:
+def expanded_digest(data: bytes, budget: Budget) -> str:
     """Return the digest of what is in gzip; raises ValueError."""
     digest = hashlib.sha256()
-    reader = gunzip(data)
+    reader = gunzip(data, budget)
     while chunk := reader.read(_CHUNK_BYTES):
         digest.update(chunk)
     return f"sha256:{digest.hexdigest()}"
@@ -84,9 +103,9 @@ def open_archive(path: Path) -> Iterator[IO[bytes]]:
         if reader is None:
             yield file
             return
-        limit = _FREE_BYTES + _MAX_RATIO * path.stat().st_size
+        budget = Budget.of(path.stat().st_size)
         with tempfile.SpooledTemporaryFile(_SPOOLED_BYTES) as plain:
-            shutil.copyfileobj(Bounded(reader, limit), plain, _CHUNK_BYTES)
+            shutil.copyfileobj(Bounded(reader, budget), plain, _CHUNK_BYTES)
             plain.seek(0)
             yield plain
 

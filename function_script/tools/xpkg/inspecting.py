@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import InputError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from function_script.tools.xpkg.images import Image
     from function_script.tools.xpkg.registry import Trust
     from function_script.values import Object, Value
+
+_MAX_MANIFESTS_BYTES: Final = 16 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +158,7 @@ def _inspect_reference(reference: references.Reference, trust: Trust | None) -> 
         top = loading.read_object(data)
         entries = loading.platform_entries(top)
         texts = [_pull_entry(repository, entry) for entry in entries] or [data]
-        parts = [_pull_part(repository, text) for text in texts]
+        parts = _pull_parts(repository, texts)
         first = _pull_package(repository, parts[0])
     except ValueError as error:
         raise InputError.of(f'cannot read package "{place}": {error}') from error
@@ -166,6 +168,12 @@ def _inspect_reference(reference: references.Reference, trust: Trust | None) -> 
 
 def _pull_entry(repository: Repository, entry: Object) -> bytes:
     return repository.pull_manifest(digests.read(entry), digests.read_size(entry))
+
+
+def _pull_parts(repository: Repository, texts: list[bytes]) -> list[_Part]:
+    if sum(map(len, texts)) > _MAX_MANIFESTS_BYTES:
+        raise ValueError("its manifests are too large together")
+    return [_pull_part(repository, text) for text in texts]
 
 
 def _pull_part(repository: Repository, text: bytes) -> _Part:
@@ -179,7 +187,12 @@ def _pull_part(repository: Repository, text: bytes) -> _Part:
 def _pull_package(repository: Repository, part: _Part) -> Image:
     """The image with the layer that holds package.yaml; with all when none says that it does."""
     base = [layer for layer in part.layers if manifest.BASE_LAYER in _marks(layer)]
-    layers = [repository.pull_blob(layer) for layer in base or part.layers]
+    chosen = base or part.layers
+    loading.check_count(chosen)
+    layers: list[bytes] = []
+    for layer in chosen:
+        left = loading.MAX_SEARCHED_BYTES - sum(map(len, layers))
+        layers.append(repository.pull_blob(layer, left))
     return loading.read_image(json.dumps(part.config).encode(), layers)
 
 

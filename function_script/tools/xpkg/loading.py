@@ -19,6 +19,7 @@ from function_script.tools.xpkg.images import Image, Layer, layer_kinds, sha256
 from function_script.tools.xpkg.layouts import open_layout
 
 if TYPE_CHECKING:
+    from collections.abc import Sized
     from pathlib import Path
 
     from function_script.tools.xpkg.layouts import Layout
@@ -29,13 +30,13 @@ _OCI_LISTING: Final = "index.json"
 # The hash in names such as blobs/sha256/…, …/layer.tar being an identifier and none.
 _HASH_IN_NAME: Final = re.compile(r"(?:blobs/sha256/|sha256:)?(?P<hash>[0-9a-f]{64})(?:\.json)?")
 
-MAX_JSON_BYTES: Final = 16 * MIB
+MAX_JSON_BYTES: Final = 8 * MIB
 _MAX_BLOB_BYTES: Final = 16 << 30
 _MAX_LAYERS: Final = 256
 _MAX_IMAGES: Final = 64
 _MAX_NESTED_INDICES: Final = 4
 # A package's own layer is small; of an image without labels every layer is searched.
-_MAX_SEARCHED_BYTES: Final = 512 * MIB
+MAX_SEARCHED_BYTES: Final = 512 * MIB
 _MAX_FILE_BYTES: Final = 200 * MIB
 
 
@@ -60,8 +61,10 @@ def find_file(image: Image, name: str) -> bytes | None:
     """
     kinds = layer_kinds(image)
     base = [layer for layer in image.layers if kinds.get(layer.digest) == "base"]
-    for layer in base or reversed(image.layers):
-        found = _find_in_layer(layer, name)
+    budget = expansion.Budget(MAX_SEARCHED_BYTES)
+    unique = {layer.digest: layer for layer in base or reversed(image.layers)}
+    for layer in unique.values():
+        found = _find_in_layer(layer, name, budget)
         if found is not None:
             return found
     return None
@@ -87,7 +90,7 @@ def _load_docker(layout: Layout, listing: Value) -> Image:
         raise ValueError("it holds no image, or several")
     names = listing[0].get("Layers")
     texts = [str(name) for name in (names if isinstance(names, list) else ())]
-    _check_count(texts)
+    check_count(texts)
     config = _get(layout, manifests.text_at(listing[0], "Config"), MAX_JSON_BYTES)
     _verify_name(config, manifests.text_at(listing[0], "Config"))
     layers = {name: _get(layout, name, _MAX_BLOB_BYTES) for name in dict.fromkeys(texts)}
@@ -105,7 +108,7 @@ def _verify_name(data: bytes, name: str) -> None:
 
 def _load_manifest(layout: Layout, manifest: Object) -> Image:
     descriptors = manifests.objects_at(manifest, "layers")
-    _check_count(descriptors)
+    check_count(descriptors)
     config = _blob(layout, manifests.object_at(manifest, "config"), MAX_JSON_BYTES)
     layers: dict[str, bytes] = {}
     for descriptor in descriptors:
@@ -124,7 +127,8 @@ def _blob(layout: Layout, descriptor: Object, max_bytes: int) -> bytes:
     return data
 
 
-def _check_count(layers: list[str] | list[Object]) -> None:
+def check_count(layers: Sized) -> None:
+    """Raise ValueError for more layers than Crossplane takes."""
     if len(layers) > _MAX_LAYERS:
         raise ValueError(f"it has {len(layers)} layers; Crossplane takes {_MAX_LAYERS}")
 
@@ -164,20 +168,23 @@ def _read_whole(config: bytes, layers: list[bytes]) -> Image:
 
 def read_image(config: bytes, layers: list[bytes]) -> Image:
     """The image of a config and layers as registries keep them; raises ValueError."""
-    return Image(config=read_object(config), layers=tuple(_layer(data) for data in layers))
+    unique = set(layers)
+    budget = expansion.Budget.of(sum(map(len, unique)))
+    read = {data: _layer(data, budget) for data in unique}
+    return Image(config=read_object(config), layers=tuple(read[data] for data in layers))
 
 
-def _layer(data: bytes) -> Layer:
+def _layer(data: bytes, budget: expansion.Budget) -> Layer:
     """Every layer must be gzip: beside one that is not, tools that push compress all anew."""
     if archives.is_zstd(data):
         raise ValueError("a layer is compressed with zstd: save the image with gzip layers")
     if archives.is_gzip(data):
-        return Layer(data=data, diff_id=expansion.expanded_digest(data))
+        return Layer(data=data, diff_id=expansion.expanded_digest(data, budget))
     return Layer(data=archives.gzip_compressed(data), diff_id=sha256(data))
 
 
-def _find_in_layer(layer: Layer, name: str) -> bytes | None:
-    reader = cast("IO[bytes]", expansion.gunzip(layer.data, _MAX_SEARCHED_BYTES))
+def _find_in_layer(layer: Layer, name: str, budget: expansion.Budget) -> bytes | None:
+    reader = cast("IO[bytes]", expansion.gunzip(layer.data, budget))
     try:
         with tarfile.open(fileobj=reader, mode="r|") as members:
             for member in members:

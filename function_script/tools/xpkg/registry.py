@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from function_script.tools.xpkg.references import Reference
     from function_script.values import Object
 
-# Of a blob whose size is not stated. Those that are fetched hold metadata.
-_MAX_BLOB_BYTES: Final = 256 << 20
 # As Go's server and nginx say it to a client without TLS.
 _TLS_EXPECTED: Final = (
     b"HTTP request to an HTTPS server",
@@ -118,14 +116,15 @@ class Repository:
             self._check_digest(response, sha256(response.body))
         return response.body
 
-    def pull_blob(self, descriptor: Object, max_bytes: int = _MAX_BLOB_BYTES) -> bytes:
-        """The blob that a descriptor names, of its size and its digest."""
+    def pull_blob(self, descriptor: Object, max_bytes: int) -> bytes:
+        """The blob that a descriptor names, of its size and its digest, up to ``max_bytes``."""
         try:
             digest, size = digests.read(descriptor), digests.read_size(descriptor)
         except ValueError as error:
             raise self._failure(str(error)) from error
         if size is not None and size > max_bytes:
-            raise self._failure(f"{digest} has {size_text(size)}; {size_text(max_bytes)} are read")
+            text = f"{digest} has {size_text(size)}; at most {size_text(max_bytes)} are read"
+            raise self._failure(text)
         limit = max_bytes if size is None else size
         request = HttpRequest("GET", f"{self._base}/blobs/{digest}", max_bytes=limit)
         data = self._checked(self._try(request)).body

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from function_script.tools.xpkg.transport import Client, HttpResponse
     from function_script.values import Object
 
+# One header may have several challenges.
+_CHALLENGE: Final = re.compile(r"(?i)(?:^|,)\s*(basic|bearer)\b((?:(?!,\s*(?:basic|bearer)\b).)*)")
 _PARAMETER: Final = re.compile(r'(\w+)="([^"]*)"')
 _STATUSES: Final = {status.value for status in HTTPStatus}
 _MAX_SAID: Final = 500
@@ -51,11 +53,11 @@ class Authorizer:
 
         Raises RefusedError, NoAnswerError, and InputError for credentials that cannot be read.
         """
-        challenges = [
-            (text.partition(" ")[0].lower(), dict(_PARAMETER.findall(text)))
+        schemes = {
+            scheme.lower(): dict(_PARAMETER.findall(parameters))
             for text in response.headers.get_all("WWW-Authenticate") or ()
-        ]
-        schemes = dict(reversed(challenges))
+            for scheme, parameters in _CHALLENGE.findall(text)
+        }
         known = credentials.find(self._reference.credentials_key)
         before = self.header
         if "bearer" in schemes:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MAX_ANSWER_BYTES: Final = 1 << 20
 # Until something happens on the connection.
-_SILENCE_SECONDS: Final = 60.0
+_SILENCE_SECONDS: Final = 120.0
 # For a whole exchange, and more for each byte that is sent or read.
 _EXCHANGE_SECONDS: Final = 300.0
 _SLOWEST_BYTES_PER_SECOND: Final = 32 * 1024
@@ -286,7 +286,7 @@ def _explained(
         text, hint = certificates.explain(cause, host)
         return NoAnswerError(text, hint=hint)
     if isinstance(cause, TimeoutError):
-        return NoAnswerError(f"{host} does not answer", is_transient=True)
+        return NoAnswerError(f"{host} does not answer")
     if isinstance(cause, ConnectionRefusedError):
         return NoAnswerError(f"{host}: connection refused")
     if isinstance(cause, (ConnectionError, http.client.IncompleteRead)):
