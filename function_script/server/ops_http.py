@@ -178,6 +178,8 @@ def _listen(address: str) -> socket.socket:
 
 def _bind(host: str, port: int) -> socket.socket:
     """Bind a socket; the address :: means both families, as far as the host has them."""
+    if host == "::" and not socket.has_dualstack_ipv6():
+        host = "0.0.0.0"  # noqa: S104 - every address is what :: means
     if host == "::":
         try:
             return socket.create_server(
