@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -121,12 +120,15 @@ def test_a_system_without_groups_has_no_limits(tmp_path: Path) -> None:
     assert cgroups.read_limits(tmp_path) == CgroupLimits()
 
 
+NEEDED = machine.needed_processes(2)
+
+
 @pytest.mark.parametrize(
     ("limits", "workers", "slow"),
     [
         pytest.param(CgroupLimits(cpus=0.1, memory_bytes=256 * MIB), 2, 4, id="small"),
-        pytest.param(CgroupLimits(cpus=64.0, processes=32), None, 4, id="just enough processes"),
-        pytest.param(CgroupLimits(processes=42), 2, 14, id="some more processes"),
+        pytest.param(CgroupLimits(cpus=64.0, processes=NEEDED), None, 4, id="just enough"),
+        pytest.param(CgroupLimits(processes=NEEDED + 10), 2, 14, id="some more processes"),
         pytest.param(CgroupLimits(processes=3), 2, 1, id="too few processes"),
     ],
 )
@@ -135,8 +137,6 @@ def test_workers_follow_from_the_limits(
 ) -> None:
     """Of memory and of processes; never none."""
     monkeypatch.setattr(cgroups, "read_limits", lambda: limits)
-    # gRPC has a thread for each CPU of the machine, four at the least.
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     if workers is not None:
         assert machine.quick_workers() >= workers
     assert machine.slow_workers(MIB if limits.memory_bytes is None else 256 * MIB, 2) == slow
