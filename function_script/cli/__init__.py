@@ -53,7 +53,9 @@ class _Commands(click.Group):
             means_serve = not args and any(os.environ.get(name) for name in _IN_A_CLUSTER)
         if args[:2] == RENDER_OPERATION.split():
             args = [RENDER_OPERATION, *args[2:]]
-        if not args and not means_serve and not _is_at_a_terminal():
+        # A shell that completes a line parses what there is of it.
+        is_empty = not args and not means_serve and not ctx.resilient_parsing
+        if is_empty and not _is_at_a_terminal():
             raise click.UsageError(
                 "no command is given, and no certificates: TLS_SERVER_CERTS_DIR, which Crossplane "
                 "sets, is empty. To serve, give --tls-certs-dir DIR or --insecure; "
