@@ -1,0 +1,27 @@
+"""What the run on other systems leaves out is what is there, and no more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import linux_only
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+NAMES = [path.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py")]
+
+
+@pytest.mark.parametrize("pattern", linux_only.FILES)
+def test_a_pattern_matches_a_file(pattern: str) -> None:
+    """A file that is gone takes its entry with it."""
+    assert list(TESTS.glob(pattern))
+
+
+@pytest.mark.parametrize(
+    "word", ["render", "cases", "check", "validate", "template", "playground", "init", "editor"]
+)
+def test_no_tool_is_left_out(word: str) -> None:
+    """Their tests run everywhere."""
+    named = [name for name in NAMES if f"_{word}" in name and name.startswith(("unit", "browser"))]
+    assert named
+    assert not any(map(linux_only.is_left_out, named))
