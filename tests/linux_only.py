@@ -25,6 +25,7 @@ FILES: Final = {
     "hostile/test_served_clients.py": SERVER,
     "hostile/test_served_floods.py": SERVER,
     "property/test_any_request.py": SERVER,
+    "unit/test_sandbox_cgroups.py": "control groups, which only Linux has",
     "unit/test_sandbox_confinement.py": FORKS,
     "unit/test_sandbox_switchboard.py": FORKS,
     "unit/test_server_*.py": SERVER,
