@@ -35,6 +35,8 @@ _COMMON: Final[Arguments] = {
     "grpc.max_connection_age_grace_ms": 120_000,
     "grpc.http2.bdp_probe": 0,
     "grpc.http2.lookahead_bytes": 64 * 1024,
+    "grpc.server.max_pending_requests": 8_000,
+    "grpc.server.max_pending_requests_hard_limit": 8_000,
     "grpc.enable_channelz": 0,
 }
 
