@@ -51,9 +51,11 @@ def server_threads() -> int:
 
 def processes_left() -> int | None:
     """Count the processes and threads that may run here, this one included; None: no limit."""
-    import resource  # noqa: PLC0415 - Windows has none, and counts CPUs here
-
     allowed = cgroups.read_limits().processes
+    try:
+        import resource  # noqa: PLC0415 - Windows has none
+    except ImportError:
+        return allowed
     soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     # The kernel does not hold root to it.
     if soft == resource.RLIM_INFINITY or os.getuid() == 0:

@@ -118,8 +118,7 @@ def test_programs_are_not_run(windows: System, arguments: tuple[str, ...], tmp_p
     request = tmp_path / "request.json"
     request.write_text("{}")
     done = windows.call(*(argument.format(request=request) for argument in arguments))
-    assert done.returncode == 1
-    assert (done.stdout, done.stderr) == ("", SENTENCE)
+    assert (done.stdout, done.stderr, done.returncode) == ("", SENTENCE, 1)
 
 
 def test_serve_says_where_it_runs(windows: System) -> None:
