@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import socket
 import subprocess
 import threading
+import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
     from function_script.sandbox.measures import Confinement
     from function_script.sandbox.settings import Settings
 
+# A newborn process that is killed is gone in a moment.
+_MAX_LOOKS = 100
+_LOOK_SECONDS = 0.01
 # Imports on a cold disk, or with a tenth of a CPU, take their time.
 _BOOT_SECONDS = 180.0
 # From the fork of a worker to its first word.
@@ -151,7 +157,20 @@ class Nursery:
                 packet, received = self._order(descriptors=descriptors)
             except (OSError, EOFError):
                 packet, received = self._order_of_new(descriptors)
-        return orders.unpack_fork(packet), received[0]
+            pid = orders.unpack_fork(packet)
+            if not received:
+                self._end_without_pidfd(pid)
+                raise CallRefusedError(Call.PIDFD_OPEN, errno.EMFILE)
+        return pid, received[0]
+
+    def _end_without_pidfd(self, pid: int) -> None:
+        """End a worker whose pidfd found no free descriptor in this process."""
+        os.kill(pid, signal.SIGKILL)
+        for _ in range(_MAX_LOOKS):
+            packet, _ = self._order(pid)
+            if orders.unpack_death(packet).status is not None:
+                return
+            time.sleep(_LOOK_SECONDS)
 
     def _order_of_new(self, descriptors: list[int]) -> tuple[bytes, list[int]]:
         self._zygote = self._start()

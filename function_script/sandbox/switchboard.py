@@ -6,6 +6,7 @@ died of) is done by a few threads aside.
 
 from __future__ import annotations
 
+import logging
 import select
 import time
 from contextlib import suppress
@@ -16,6 +17,7 @@ from function_script.errors import SandboxError
 from function_script.sandbox import outcome
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.pool import deadline
+from function_script.sandbox.refusals import cannot_start
 from function_script.sandbox.run import LOOK_SECONDS, Loss, Run
 from function_script.sandbox.threads import start_threads
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 OnReply: TypeAlias = "Callable[[Reply], None]"
 T = TypeVar("T")
+_LOG = logging.getLogger(__name__)
 # Each is held up by one dying process, which may be large and have little of the CPU. Whoever
 # waits for a new worker must not queue behind these; the zygote forks one at a time anyway.
 _ERRAND_THREADS = 8
@@ -196,6 +199,10 @@ class Switchboard:
             return self._crew.take(coldest=run.is_suspect)
         except SandboxError as error:
             return error
+        except Exception:  # noqa: BLE001 # see below
+            # Whatever went wrong, the caller must have an answer, and others the place.
+            _LOG.exception("cannot start a worker")
+            return cannot_start("internal error", "the function's log has more")
 
     def _aside(
         self, threads: ThreadPoolExecutor, task: Callable[[], T], then: Callable[[T], None]

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until, wait_until_busy
 
+from function_script.errors import SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
 from function_script.sandbox.outcome import Cause
@@ -182,3 +183,34 @@ def test_a_pool_whose_zygote_is_stopped_says_so() -> None:
                 os.kill(zygote, signal.SIGCONT)
             assert isinstance(running.result(), Answered)
         assert pool.is_able()
+
+
+def test_each_descriptor_that_is_missing_for_a_worker_is_an_error() -> None:
+    """The process id of a worker comes with a descriptor, too, which may find no room."""
+    with Pool(OPTIONS) as pool:
+        assert isinstance(pool.run(b"echo x"), Answered)
+        crew = pool.means.crew
+        children = [crew.take() for _ in range(2)]
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        used = {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}
+        # Then no number below the limit is free but for those that are counted here.
+        fillers = [os.dup(0) for _ in range(max(used) + 2 - len(used))]
+        first_free = max(*used, *fillers) + 1
+        errors = []
+        for limit in range(first_free, first_free + 12):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+            try:
+                children.append(crew.take())
+            except SandboxError as error:
+                errors.append(str(error))
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for filler in fillers:
+            os.close(filler)
+        for child in children:
+            crew.end(child)
+    assert {error.partition(" (")[0] for error in errors} == {
+        "cannot start a worker: there are no more descriptors"
+    }
+    assert any("pidfd_open" in error for error in errors)
+    assert len(children) > 2
