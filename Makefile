@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: FORCE help demo test test-compiled test-portable test-install test-image lint proto lock bench soak fuzz search goldens names clean
+.PHONY: FORCE help demo test test-attacks test-compiled test-portable test-install test-image lint proto lock bench soak fuzz search goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -29,8 +29,11 @@ demo: .venv/runtime ## Set up .venv and render an example to the terminal
 	@$(BIN)/function-script render examples/starlark-robots
 
 test: .venv/dev ## Run the whole test suite
-	@$(BIN)/python -m pytest -q -n 2 -m "not serial"
+	@$(BIN)/python -m pytest -q -n 2 -m "not serial and not attack"
 	@$(BIN)/python -m pytest -q -m serial
+
+test-attacks: .venv/dev ## Flood a real server in every way that its tests know
+	@$(BIN)/python -m pytest -q -m attack
 
 # Commands that tests start in this directory must not find the sources there instead.
 COMPILED = PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/compiled/lib
@@ -38,7 +41,7 @@ COMPILED = PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/compiled/lib
 test-compiled: .venv/dev ## Run the whole test suite once more with the way of a request compiled
 	@rm -rf build/compiled
 	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
-	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial"
+	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial and not attack"
 	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial
 
 # Everything that tests the tools, and what they are made of; tests/linux_only.py has what is left out.
@@ -50,7 +53,7 @@ PORTABLE = tests/portable tests/unit tests/test_examples.py tests/test_example_c
 test-portable: .venv/dev ## Run the tests of the tools on a Python without what only Linux has, as on macOS
 	@if [ "$$(uname)" = Linux ]; then $(BIN)/python tests/portable/interpreter.py build/portable darwin; \
 	else mkdir -p build && ln -sfn ../.venv build/portable; fi
-	@build/portable/bin/python -m pytest -q -n 2 -m "not serial" $(PORTABLE)
+	@build/portable/bin/python -m pytest -q -n 2 -m "not serial and not attack" $(PORTABLE)
 
 test-install: .venv/dev ## Build, install and run as users do, on every Python that the machine has
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations 0 tests/install

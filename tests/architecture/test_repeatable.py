@@ -56,7 +56,7 @@ def test_a_search_draws_other_examples_and_more() -> None:
         "import example_counts as counts; from hypothesis import settings; counts.load_profile();"
         "print(settings().derandomize, settings().max_examples, counts.examples(30).max_examples)"
     )
-    environment = {**os.environ, "SEARCH_EXAMPLES": "20"}
+    environment = {**os.environ, "SEARCH_EXAMPLES": "20", "PYTHONPATH": str(TESTS)}
     command = [sys.executable, "-c", program]
     result = subprocess.run(
         command, cwd=TESTS, env=environment, capture_output=True, text=True, check=True

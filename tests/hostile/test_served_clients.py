@@ -39,7 +39,7 @@ def target(
         yield target
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_clients_that_go_away_leave_no_memory(target: Target) -> None:
     """Two hundred take a part of a large response each, and hang up."""
     attacks.clients_that_go_away(target, 10)
@@ -50,7 +50,7 @@ def test_clients_that_go_away_leave_no_memory(target: Target) -> None:
     assert not target.server.says("ExecuteBatchError")
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_responses_that_are_not_taken_are_bounded(target: Target) -> None:
     """Small compressed requests have large responses made, for windows that never open."""
     before = target.server.resident_bytes()
@@ -60,7 +60,7 @@ def test_responses_that_are_not_taken_are_bounded(target: Target) -> None:
     wait_until(lambda: target.server.resident_bytes() - before < 64 * MIB)
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_uploads_that_stop_halfway_are_bounded(target: Target) -> None:
     """Thirty clients announce 60 MiB each and send half."""
     before = target.server.resident_bytes()
@@ -70,27 +70,27 @@ def test_uploads_that_stop_halfway_are_bounded(target: Target) -> None:
     wait_until(lambda: target.server.resident_bytes() - before < 64 * MIB)
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_cancelled_calls_do_not_end_good_ones(target: Target) -> None:
     """Four hundred are cancelled on the connection that has fifty good ones."""
     assert attacks.cancelled_beside_good(target) == 50
     assert target.is_well()
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_silent_connections_do_not_keep_others_out(target: Target) -> None:
     """Nine hundred that never show a certificate, opened again when they are dropped."""
     assert attacks.silent_connections(target, 900, 20) == 20
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_calls_without_a_message_do_not_keep_others_out(target: Target) -> None:
     """More than the server has room for, on few connections."""
     with attacks.calls_without_a_message(target, 4, 900):
         assert all(target.is_well() for _ in range(5))
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 @pytest.mark.parametrize(("name", "data"), FLOODS, ids=[name for name, _ in FLOODS])
 def test_floods_of_frames_do_not_keep_others_out(target: Target, name: str, data: bytes) -> None:
     """No good call of another connection is lost, and memory is bounded."""

@@ -52,7 +52,7 @@ def server() -> Iterator[Server]:
         yield server
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 @pytest.mark.parametrize("head", [b"", b"GET /readyz HTTP/1.1\r\nHost: "], ids=["silent", "slow"])
 def test_slow_connections_do_not_keep_probes_out(server: Server, head: bytes) -> None:
     """Four hundred that never end their request, on the port of the probes."""
@@ -63,7 +63,7 @@ def test_slow_connections_do_not_keep_probes_out(server: Server, head: bytes) ->
     assert statuses.count(200) >= 39
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_requests_that_are_never_read_take_no_memory(server: Server) -> None:
     """One connection sends thousands of them, and takes no answer."""
     fetch(server.metrics_address, "/metrics")
@@ -119,7 +119,7 @@ def server_seconds(server: Server, channel: grpc.Channel, calls: int) -> float:
     return used() - before
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 @pytest.mark.parametrize("path", ["/readyz", "/metrics"])
 def test_a_flood_of_pages_starves_nobody(server: Server, path: str) -> None:
     """Probes are answered, and calls are, at nearly the same cost."""
@@ -159,7 +159,7 @@ def unread_server(*flags: str) -> Iterator[tuple[str, str, subprocess.Popen[byte
         process.stderr.close()
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_a_reader_of_the_log_that_stalls_stops_no_answer() -> None:
     """Lines beyond the queue are dropped and counted; the server ends in good order."""
     import grpc  # noqa: PLC0415 - not needed to import this file
@@ -181,7 +181,7 @@ def test_a_reader_of_the_log_that_stalls_stops_no_answer() -> None:
         assert process.wait(PATIENCE_SECONDS) == 0
 
 
-@pytest.mark.serial
+@pytest.mark.attack
 def test_bad_handshakes_beside_a_reader_that_stalls_stop_no_answer(tmp_path: Path) -> None:
     """GRPC's library would write a line for each."""
     import grpc  # noqa: PLC0415 - not needed to import this file

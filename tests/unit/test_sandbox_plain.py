@@ -305,14 +305,16 @@ def test_a_worker_that_cannot_be_watched_does_not_start(
 ) -> None:
     """Without a way to see its memory, a program is not run."""
 
-    def fail(_: int) -> int:
-        raise OSError("there is no ps")
+    def fail(*_: object, **__: object) -> str:
+        raise OSError("it cannot be read")
 
-    monkeypatch.setattr(plain, "resident_bytes", fail)
+    # Of /proc and of ps; a function of ours could not be replaced where it is compiled.
+    monkeypatch.setattr(Path, "read_text", fail)
+    monkeypatch.setattr(subprocess, "run", fail)
     reply = pool.run(b"echo x")
     assert isinstance(reply, Failed)
     assert isinstance(reply.error, SandboxError)
-    assert "its memory cannot be watched: there is no ps" in str(reply.error)
+    assert "its memory cannot be watched: it cannot be read" in str(reply.error)
 
 
 def test_the_size_of_a_process_is_known() -> None:
