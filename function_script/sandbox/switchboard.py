@@ -65,6 +65,8 @@ class Switchboard:
         self._forking = start_threads(_FORKING_THREADS, "forking")
         self._running: dict[int, Job] = {}
         self._waiting: dict[Job, None] = {}
+        # Workers that a thread has taken and the loop does not have yet.
+        self._taken: set[Child] = set()
         self._ticking: asyncio.TimerHandle | None = None
         self._relieving: asyncio.TimerHandle | None = None
         # A set of its own: joining and leaving the loop's would cost more than the rest of a run.
@@ -103,8 +105,8 @@ class Switchboard:
         self._errands.shutdown()
         self._forking.shutdown()
         self._epoll.close()
-        for job in self._running.values():
-            self._crew.end(job.child)
+        for child in [*self._taken, *(job.child for job in self._running.values())]:
+            self._crew.end(child)
 
     def _begin(self, job: Job) -> None:
         self._waiting.pop(job, None)
@@ -125,6 +127,7 @@ class Switchboard:
             failed = Failed(error=child, cause=Cause.KILLED, waited_seconds=waited_seconds)
             self._finish(job, failed)
             return
+        self._taken.discard(child)
         job.child = child
         job.run.begin(child)
         self._running[child.fileno()] = job
@@ -196,13 +199,16 @@ class Switchboard:
 
     def _take(self, run: Run) -> Child | SandboxError:
         try:
-            return self._crew.take(coldest=run.is_suspect)
+            child = self._crew.take(coldest=run.is_suspect)
+            self._taken.add(child)
         except SandboxError as error:
             return error
         except Exception:  # noqa: BLE001 # see below
             # Whatever went wrong, the caller must have an answer, and others the place.
             _LOG.exception("cannot start a worker")
             return cannot_start("internal error", "the function's log has more")
+        else:
+            return child
 
     def _aside(
         self, threads: ThreadPoolExecutor, task: Callable[[], T], then: Callable[[T], None]
