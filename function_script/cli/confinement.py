@@ -1,4 +1,4 @@
-"""What is said of the sandbox on a system that has less for it than Linux."""
+"""The note about the sandbox on a system that has less for it than Linux."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_RESULTS: Final = 1_000
 MAX_CONDITIONS: Final = 100
 MAX_WARNINGS: Final = 100
-# What the Kubernetes API allows for a condition's message and reason.
+# The Kubernetes API's bounds of a condition's message and reason.
 MAX_MESSAGE_BYTES: Final = 32 * 1024
 MAX_REASON_BYTES: Final = 1024
 

@@ -156,7 +156,7 @@ class Base64(Decoded):
 
 
 class Gzip(Base64):
-    """What was compressed in readings of base64: replaced as a whole."""
+    """Compressed data in readings of base64, which is replaced as a whole."""
 
     def _find_span(self, piece: _Piece, one: Replacement) -> tuple[int, int]:  # noqa: ARG002 # see above
         return 0, len(piece.run.text) - 1
@@ -240,7 +240,7 @@ def _read_base64(characters: bytes, shortest: int) -> Iterator[tuple[bytes, int]
 
 
 def _find_gzip(text: bytes) -> Iterator[int]:
-    """Where gzip begins. It begins with a group of three bytes in the reading that is right."""
+    """The offset of gzip data: a group of three bytes begins there in the right reading."""
     start = text.find(_GZIP)
     while start >= 0:
         if start % 3 == 0:

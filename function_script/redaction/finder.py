@@ -142,7 +142,7 @@ def _end_of(start: int, ends: Sequence[int]) -> int:
 
 
 def _find_end(text: bytes, start: int, limit: int, group: _Group, budget: Budget) -> int:
-    """Where the longest value that begins at ``start`` ends; 0 when there is none."""
+    """Return the end of the longest value that begins at ``start``; 0 when there is none."""
     for length in group.lengths:
         if start + length <= limit:
             budget.spend(1 + length // _BYTES_PER_STEP)

@@ -88,7 +88,8 @@ class Unescaped:
         encode: Callable[[bytes], bytes],
     ) -> None:
         self._encode = encode
-        # Where segments begin, here and above. Every other one is an escape, the first is none.
+        # Offsets at which segments begin, here and above. Every other one is an escape, but not
+        # the first.
         self._starts = [0]
         self._starts_above = [0]
         pieces = []
