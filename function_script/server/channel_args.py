@@ -5,6 +5,7 @@ Channel arguments bound what a client can do before any code of ours sees its ca
 
 from __future__ import annotations
 
+import math
 import resource
 from typing import Final, TypeAlias
 
@@ -67,6 +68,12 @@ def raise_descriptor_limit() -> None:
     wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def allowed_descriptors() -> float:
+    """Return how many descriptors this process may have once its limit is raised."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return math.inf if hard == resource.RLIM_INFINITY else hard
 
 
 def max_connections() -> int:
