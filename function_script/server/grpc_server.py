@@ -37,10 +37,17 @@ _TRACE: Final = "traceparent"
 
 
 class GrpcServer:
-    """Serves ``handler``; in plain text without ``certificates``."""
+    """Serves ``handler``; in plain text without ``certificates``.
+
+    ``arguments`` replace channel arguments of all ports: for tests, which cannot wait for hours.
+    """
 
     def __init__(
-        self, handler: RequestHandler, max_request_bytes: int, certificates: CertificateFiles | None
+        self,
+        handler: RequestHandler,
+        max_request_bytes: int,
+        certificates: CertificateFiles | None,
+        arguments: channel_args.Arguments | None = None,
     ) -> None:
         memory.keep_heap_small()
         _GRPC_LOG.addFilter(_is_news)
@@ -49,6 +56,7 @@ class GrpcServer:
         self._handler = handler
         self._max_request_bytes = max_request_bytes
         self._certificates = certificates
+        self._arguments = arguments or {}
         self._stopping = asyncio.Event()
         self._admission = Admission(self.loop, max_request_bytes)
         self._side_services = SideServices(self._admission)
@@ -116,7 +124,7 @@ class GrpcServer:
         credentials: grpc.ServerCredentials | None,
     ) -> int:
         async def bind() -> int:
-            server = grpc.aio.server(options=[*arguments.items()])
+            server = grpc.aio.server(options=[*(arguments | self._arguments).items()])
             server.add_generic_rpc_handlers((methods,))
             self._servers.append(server)
             if credentials is None:

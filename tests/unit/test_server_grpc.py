@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -27,11 +29,12 @@ from function_script.errors import InputError
 from function_script.limits import MIB
 from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
-from function_script.server import admission, rpc
+from function_script.server import admission, grpc_server, rpc
 from function_script.server.grpc_server import GrpcServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -271,3 +274,16 @@ def test_a_port_is_taken_once(served: Served, recorder: Recorder, host: str) -> 
             other.listen(f"{host}:{served.port}")
     finally:
         other.close()
+
+
+def test_the_library_for_tls_is_named(tmp_path: Path) -> None:
+    """By what grpcio's compiled code asks the system to load."""
+    openssl = tmp_path / "cygrpc.so"
+    openssl.write_bytes(bytes(10_000) + b"\0libssl.so.3\0libcrypto.so.3\0" + bytes(10_000))
+    assert grpc_server.tls_library(openssl) == "OpenSSL"
+    openssl.write_bytes(openssl.read_bytes().replace(b"libssl", b"libxyz"))
+    assert grpc_server.tls_library(openssl) == "BoringSSL"
+    library = grpc_server.grpc_library()
+    load = f"import ctypes; ctypes.CDLL({str(library)!r}); print(open('/proc/self/maps').read())"
+    maps = subprocess.check_output([sys.executable, "-I", "-c", load], text=True)
+    assert (grpc_server.tls_library(library) == "OpenSSL") == ("libssl" in maps)
