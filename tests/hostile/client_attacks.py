@@ -118,17 +118,28 @@ def clients_that_go_away(target: Target, number: int = 200) -> None:
 
 
 def readers_without_a_window(target: Target, connections: int, streams: int) -> ExitStack:
-    """Have large responses made by small requests, and never let one be sent.
-
-    Returns the open connections.
-    """
-    body = message(gzip.compress(LARGE), compressed=True)
+    """Have large responses made, and never let one be sent; returns the open connections."""
+    body = message(LARGE)
     stack = ExitStack()
     for _ in range(connections):
         client = stack.enter_context(target.connect(setting(INITIAL_WINDOW, 0)))
         for _ in range(streams):
+            stream = client.open()
+            client.send_body(stream, body, seconds=5.0)
+            client.send(frame(DATA, END_STREAM, stream))
+    return stack
+
+
+def compressed_bombs(target: Target, connections: int, streams: int) -> ExitStack:
+    """Send small requests that are large when they are decompressed; returns the connections."""
+    body = message(gzip.compress(bytes(60 * MIB), 9), compressed=True)
+    stack = ExitStack()
+    for _ in range(connections):
+        client = stack.enter_context(target.connect())
+        for _ in range(streams):
             stream = client.open(extra=[("grpc-encoding", "gzip")])
-            client.send(frame(DATA, END_STREAM, stream, body))
+            client.send_body(stream, body, seconds=0.2)
+            client.send(frame(DATA, END_STREAM, stream))
     return stack
 
 

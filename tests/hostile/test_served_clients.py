@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from e2e.authority import Authority
-from e2e.serving import SERVER_NAME, Server
+from e2e.serving import SERVER_NAME, Server, call
 from hostile import client_attacks as attacks
-from hostile.client_attacks import MIB, Peak, Target
+from hostile.client_attacks import GOOD, MIB, Peak, Target, is_answered
 from patience import wait_until
 from raw_http2 import DATA, END_STREAM, HEADERS, frame, message
 
@@ -52,7 +52,7 @@ def test_clients_that_go_away_leave_no_memory(target: Target) -> None:
 
 @pytest.mark.attack
 def test_responses_that_are_not_taken_are_bounded(target: Target) -> None:
-    """Small compressed requests have large responses made, for windows that never open."""
+    """Requests that are right have large responses made, for windows that never open."""
     before = target.server.resident_bytes()
     with Peak(target.server) as peak, attacks.readers_without_a_window(target, 10, 20):
         wait_until(target.is_well)
@@ -68,6 +68,19 @@ def test_uploads_that_stop_halfway_are_bounded(target: Target) -> None:
         wait_until(target.is_well)
     assert peak.size - before < HELD_BYTES + SLACK_BYTES
     wait_until(lambda: target.server.resident_bytes() - before < 64 * MIB)
+
+
+@pytest.mark.attack
+def test_compressed_bombs_are_never_unpacked(target: Target) -> None:
+    """A hundred requests of 60 KB that would be 60 MiB each, beside a good client."""
+    before = target.server.resident_bytes()
+    with (
+        target.channel() as channel,
+        Peak(target.server) as peak,
+        attacks.compressed_bombs(target, 5, 20),
+    ):
+        assert all(is_answered(call(channel, GOOD)) for _ in range(50))
+    assert peak.size - before < 60 * MIB
 
 
 @pytest.mark.attack
