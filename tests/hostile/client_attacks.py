@@ -18,7 +18,6 @@ from e2e.serving import call, method
 from raw_http2 import (
     DATA,
     END_STREAM,
-    FRAME_BYTES,
     INITIAL_WINDOW,
     PING,
     RST,
@@ -245,30 +244,3 @@ def floods() -> Iterator[tuple[str, bytes]]:
         frame(raw_http2.HEADERS, 4, 1, block)
         + b"".join(frame(DATA, 0, 1, b"\0") for _ in range(number)),
     )
-
-
-def flood_and_never_read(target: Target, data: bytes, seconds: float) -> None:
-    """Send the same bytes without reading, and connect again when the server hangs up."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with suppress(OSError), target.connect() as client:
-            client.socket.settimeout(seconds)
-            while time.monotonic() < end:
-                for at in range(0, len(data), FRAME_BYTES):
-                    client.socket.sendall(data[at : at + FRAME_BYTES])
-        time.sleep(0.05)
-
-
-def good_and_slowest(target: Target, seconds: float) -> tuple[int, int, float]:
-    """Call over one connection; returns good answers, others, and the seconds of the slowest."""
-    answered, lost, slowest = 0, 0, 0.0
-    end = time.monotonic() + seconds
-    with target.channel() as channel:
-        while time.monotonic() < end:
-            began = time.monotonic()
-            try:
-                answered += is_answered(call(channel, GOOD, timeout=10.0))
-            except grpc.RpcError:
-                lost += 1
-            slowest = max(slowest, time.monotonic() - began)
-    return answered, lost, slowest
