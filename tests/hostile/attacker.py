@@ -170,7 +170,8 @@ def _repeat(run: Callable[[], None], count: int) -> None:
         thread.join()
 
 
-def _read_identity(directory: Path) -> Identity:
+def read_identity(directory: Path) -> Identity:
+    """Read the files of a directory as a server or client has them."""
     texts = [(directory / name).read_bytes() for name in ("tls.crt", "tls.key", "ca.crt")]
     return Identity(certificate=texts[0], key=texts[1], authority=texts[2])
 
@@ -178,7 +179,7 @@ def _read_identity(directory: Path) -> Identity:
 def main() -> None:
     """Flood until the process is killed."""
     flood, address, *rest = sys.argv[1:]
-    identity = _read_identity(Path(rest[0])) if rest else None
+    identity = read_identity(Path(rest[0])) if rest else None
     runs: dict[str, Callable[[], None]] = {
         "handshakes": lambda: flood_handshakes(address),
         "silence": lambda: stay_silent(address),
