@@ -1,4 +1,4 @@
-"""A zygote that hangs for longer than it is waited for, and then answers what nobody asks any more."""
+"""A zygote that hangs for longer than it is waited for, and answers when nobody waits."""
 
 from __future__ import annotations
 
