@@ -30,7 +30,7 @@ from raw_http2 import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from e2e.authority import Identity
     from e2e.serving import Server
@@ -48,11 +48,12 @@ SLOW = builders.request(
 )
 
 
-def request_of_size(size: int) -> bytes:
-    """Return a request whose response has this many bytes, too, and a few more."""
+def request_of_size(size: int, name: str = "demo") -> bytes:
+    """Return a request for an XR whose response has this many bytes, too, and a few more."""
     state = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * size}}}}
     step = builders.starlark(BODY + "    return {}\n")
-    return builders.request(step, desired=state).SerializeToString()
+    observed = builders.observed(name)
+    return builders.request(step, observed=observed, desired=state).SerializeToString()
 
 
 LARGE = request_of_size(3_900_000)
@@ -122,13 +123,13 @@ def clients_that_go_away(target: Target, number: int = 200) -> None:
                 received += len(found.payload) if found.kind == DATA else 0
 
 
-def readers_without_a_window(
-    target: Target, connections: int, streams: int, request: bytes = LARGE
-) -> ExitStack:
-    """Have large responses made, and never let one be sent; returns the open connections."""
-    body = message(request)
+def readers_without_a_window(target: Target, streams: int, requests: Sequence[bytes]) -> ExitStack:
+    """Have responses made, and never let one be sent; returns the open connections.
+
+    Each request has a connection of its own, with so many streams.
+    """
     stack = ExitStack()
-    for _ in range(connections):
+    for body in map(message, requests):
         client = stack.enter_context(target.connect(setting(INITIAL_WINDOW, 0)))
         for _ in range(streams):
             stream = client.open()

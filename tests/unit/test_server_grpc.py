@@ -16,6 +16,7 @@ from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 from raw_http2 import (
     DATA,
     END_STREAM,
+    GOAWAY,
     HEADERS,
     INITIAL_WINDOW,
     SETTINGS,
@@ -192,6 +193,25 @@ def test_a_stop_finishes_what_has_begun(recorder: Recorder) -> None:
             next(watching)
         threading.Timer(0.2, served.call, [recorder.held[0]]).start()
         assert begun.result() == bytes(3)
+
+
+def test_a_call_that_was_sent_before_its_client_read_of_the_end_is_not_begun(
+    recorder: Recorder,
+) -> None:
+    """GRPC's library answers it CANCELLED; the one that had begun is finished."""
+    with Served(recorder) as served, RawClient(served.address) as client:
+        recorder.holds = True
+        begun = client.call(b"3")
+        wait_until(lambda: recorder.requests)
+        served.stop()
+        goaway = client.receive_until(GOAWAY, 0)
+        # Streams of any number are still welcome, it says; RFC 9113, 6.8.
+        assert goaway.payload[:4] == b"\x7f\xff\xff\xff"
+        late = client.receive_until(HEADERS, client.call(b"5"), flags=END_STREAM)
+        assert b"grpc-status\x011" in late.payload
+        served.call(recorder.held[0])
+        client.receive_until(HEADERS, begun, flags=END_STREAM)
+    assert [request.data for request in recorder.requests] == [b"3"]
 
 
 @pytest.mark.parametrize("version", ["v1", "v1alpha"])
