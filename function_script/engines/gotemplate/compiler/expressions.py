@@ -104,7 +104,8 @@ class Expressions:
         if not assigns:
             local = self.code.name("v")
             self.code.line(f"{local} = {settled}")
-            kept = Value(local, value.type, nil=value.nil, null=False)
+            is_null = value.null and settled == value.code
+            kept = Value(local, value.type, nil=value.nil, null=is_null, origin=value.origin)
             if name in self.assigned:
                 self.code.changing.add(local)
                 kept = Value(local)

@@ -1,0 +1,61 @@
+"""Values that do not exist, in templates of our own kind: where they may not be used.
+
+Called by the code of such templates. Tests and defaults take them as absent, as always; whatever
+makes something of a value refuses them, with the path that does not exist. A null is a value.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from function_script.engines.gotemplate import loops
+from function_script.engines.gotemplate.faults import EvalError, NoValueError
+from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.values import MISSING
+
+# Functions that give back what they are given: what is missing stays so.
+CARRYING: Final = frozenset({"and", "coalesce", "default", "dig", "include", "or", "ternary"})
+# Functions that would write a null in Go's way, which is no text that anybody wants.
+WRITING: Final = frozenset({"html", "js", "print", "printf", "println", "urlquery"})
+# Functions that are made for values which may not be there.
+TOLERANT: Final = CARRYING | {
+    *("all", "any", "empty", "eq", "get", "hasKey", "index", "kindIs", "ne", "not"),
+    *("getExternalName", "getResourceCondition", "isDeleting", "unreadyReason"),
+}
+
+
+def lack(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
+    """Refuse what ``names`` do not lead to from ``start``, which the template calls ``prefix``."""
+    path = prefix
+    for name in names:
+        if start is MISSING or start is None:
+            raise NoValueError(path, null=start is None)
+        path = f"{path}.{name}" if name.isidentifier() else f'{path}["{name}"]'
+        if not isinstance(start, dict):
+            raise NoValueError(path, name)
+        if name not in start:
+            raise NoValueError(path, name, tuple(key for key in start if type(key) is str))
+        start = start[name]
+    raise NoValueError
+
+
+def write(run: Run, value: object) -> str:
+    """What an action prints that is no string; a null as YAML has it."""
+    return "null" if value is None else Run.show(run, value)
+
+
+def range_over(value: object) -> object:
+    """``value``, which is something to go over and no null."""
+    if value is None:
+        raise EvalError("range can't iterate over null")
+    return value
+
+
+def helpers() -> dict[str, object]:
+    """What the code of such templates can name besides or instead of the usual."""
+    return {
+        "lack": lack,
+        "show": write,
+        "elements": lambda value: loops.elements(range_over(value)),
+        "pairs": lambda value: loops.pairs(range_over(value)),
+    }
