@@ -14,7 +14,7 @@ from function_script.engines.gotemplate.builtins import core
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig import dicts, flow
-from function_script.engines.gotemplate.values import MISSING, AnyMap, go_type, is_nil
+from function_script.engines.gotemplate.values import MISSING, AnyMap, NilList, go_type, is_nil
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,32 +23,35 @@ if TYPE_CHECKING:
 
 # Those whose nil means that nothing was there.
 _FINDING: Final = (
-    *("first", "mustFirst", "last", "mustLast", "getExternalName", "getWatchedResource"),
+    *("first", "mustFirst", "last", "mustLast", "fromJson"),
     *("getComposedResource", "getComposedConnectionDetails", "getCompositeResource"),
     *("getExtraResources", "getExtraResourcesFromContext", "getCredentialData"),
+    *("getExternalName", "getWatchedResource"),
 )
 
 
 def checked(functions: Mapping[str, Function]) -> dict[str, Function]:
     """Those of ``functions`` that are otherwise where nothing missing may be used."""
-    finding = {name: _finding(functions[name]) for name in _FINDING if name in functions}
+    finding = {name: _finding(functions[name], MISSING) for name in _FINDING if name in functions}
+    slicing = {name: _finding(functions[name], NilList()) for name in ("slice", "mustSlice")}
     replaced = {
         name: replace(functions[name], takes=takes, call=call)
         for name, (takes, call) in _REPLACED.items()
     }
-    return finding | replaced
+    return finding | slicing | replaced
 
 
 class _Find(Protocol):
     def __call__(self, *arguments: object) -> object: ...
 
 
-def _finding(function: Function) -> Function:
+def _finding(function: Function, nothing: object) -> Function:
+    """The same function, which gives ``nothing`` for nil."""
     find = cast("_Find", function.call)
 
     def call(*arguments: object) -> object:
         value = find(*arguments)
-        return MISSING if is_nil(value) else value
+        return nothing if is_nil(value) else value
 
     return replace(function, call=call)
 
