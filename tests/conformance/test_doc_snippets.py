@@ -188,6 +188,35 @@ def test_a_connection_secret_is_filled_once_there_are_details(program: Object) -
     assert later["connection"]["data"] == DETAILS
 
 
+def shown() -> Iterator[tuple[Object, Object]]:
+    """The XRs and own Go templates of examples, and of what `init` writes."""
+    for path in sorted((ROOT / "examples").glob("*/composition.yaml")):
+        for program in inputs(yaml.safe_load(path.read_text())):
+            if (program["apiVersion"], program["kind"]) == (API_VERSION, "GoTemplate"):
+                yield yaml.safe_load((path.parent / "xr.yaml").read_text()), program
+    starters = ROOT / "function_script" / "tools" / "starters"
+    xr = yaml.safe_load((starters / "common" / "xr.yaml").read_text())
+    for program in inputs(yaml.safe_load((starters / "gotemplate/composition.yaml").read_text())):
+        yield xr, program
+
+
+SHOWN = list(shown())
+
+
+@pytest.mark.parametrize(("xr", "program"), SHOWN, ids=[str(xr["kind"]) for xr, _ in SHOWN])
+def test_a_go_template_of_an_example_runs(xr: Object, program: Object) -> None:
+    """With nothing there, and with everything."""
+    secrets = {"registry": {"credential_data": {"data": DETAILS}}}
+    cluster = Cluster(xr=xr, parts={"credentials": secrets})
+    results = cluster.reconcile(program) + cluster.reconcile(program)
+    assert {result["severity"] for result in results} <= {"SEVERITY_NORMAL"}
+    first = cluster.objects()
+    assert first
+    cluster.provide(STATUS, DETAILS)
+    assert cluster.reconcile(program) == []
+    assert first.keys() <= cluster.objects().keys()
+
+
 @pytest.mark.parametrize("name", [name for name in editor.snippets() if "step" in name])
 def test_a_snippet_of_the_editor_runs(name: str) -> None:
     """As it is when everything that it proposes is taken."""

@@ -6,6 +6,7 @@ makes something of a value refuses them, with the path that does not exist. A nu
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final, NoReturn
 
 from function_script.engines.gotemplate import loops
@@ -24,6 +25,10 @@ TOLERANT: Final = CARRYING | {
 }
 
 
+# Among so many names the one that was meant is looked for.
+_MAX_NAMES: Final = 1_000
+
+
 def lack(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
     """Refuse what ``names`` do not lead to from ``start``, which the template calls ``prefix``."""
     path = prefix
@@ -34,7 +39,8 @@ def lack(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
         if not isinstance(start, dict):
             raise NoValueError(path, name)
         if name not in start:
-            raise NoValueError(path, name, tuple(key for key in start if type(key) is str))
+            keys = (key for key in start if type(key) is str)
+            raise NoValueError(path, name, tuple(islice(keys, _MAX_NAMES)))
         start = start[name]
     raise NoValueError
 
