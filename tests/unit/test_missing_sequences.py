@@ -8,6 +8,8 @@ import pytest
 from builders import API_VERSION, jinja, starlark
 from reconciling import Cluster
 
+from function_script.engines.library import FUNCTIONS
+
 if TYPE_CHECKING:
     from function_script.values import Object
 
@@ -227,3 +229,27 @@ metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: note
     assert cluster.reconcile(go_template(text)) == []
     assert set(cluster.objects()) == {"bucket", "policy", "note-of-bucket"}
     assert cluster.objects()["policy"]["spec"] == {"arn": "arn:1", "region": "here"}
+
+
+@pytest.mark.parametrize("arguments", ["MISSING", 'MISSING, "a"', 'MISSING, ["a"]'])
+@pytest.mark.parametrize("name", sorted({function.name for function in FUNCTIONS}))
+def test_no_function_of_the_library_makes_an_empty_loop_of_it(name: str, arguments: str) -> None:
+    """What takes a missing value for an empty object gives no list and no object that is empty."""
+    turns = """\
+{% for each in CALL %}
+---
+apiVersion: v1
+kind: Note
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: "note-{{ loop.index }}"}
+{% endfor %}
+"""
+    given = arguments.replace("MISSING", "spec.zoens")
+    cluster = Cluster(xr=XR)
+    results = cluster.reconcile(jinja(turns.replace("CALL", f"{name}({given})")))
+    assert results or cluster.objects()
+    given = arguments.replace("MISSING", 'get(xr, "spec.zoens")')
+    loop = f"{name}({given})"
+    cluster = Cluster(xr=XR)
+    results = cluster.reconcile(starlark(script(f"range(len([0 for _ in {loop}]))")))
+    assert results or cluster.objects()
