@@ -11,6 +11,7 @@ import pytest
 from function_script.engines import gotemplate
 from function_script.engines.gotemplate import programs, table
 from function_script.engines.gotemplate.faults import GoError, OverLimit
+from function_script.engines.gotemplate.missing import TOLERANT
 from function_script.engines.gotemplate.programs import Settings, Sources
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.errors import FatalError
@@ -250,3 +251,17 @@ def test_what_uses_nothing_missing_renders_as_in_go(vector: dict[str, str]) -> N
         assert text == wanted.replace("<no value>", "null")
     else:
         assert text in {"it does not exist", "it is null", "range can't iterate over null"}
+
+
+FUNCTIONS = table.functions(frozenset(table.OPTIONS), is_own=True, is_checked=True)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - TOLERANT))
+def test_no_other_function_takes_one(name: str) -> None:
+    """Whichever of its arguments it is."""
+    if not FUNCTIONS[name].parameters:
+        return
+    allowed = dict.fromkeys(table.OPTIONS, "yes")
+    words = " ".join([".params.x"] * len(FUNCTIONS[name].parameters))
+    wanted = f"1:{len(name) + 5} evaluate .params.x: it does not exist"
+    assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == wanted
