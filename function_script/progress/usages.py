@@ -86,8 +86,9 @@ def _usage(of: _End, by: _End, settings: Progress, world: World) -> Object | Non
     Crossplane's webhook looks for Usages of an object under its namespace, which is empty for a
     cluster scoped one. A Usage without a namespace in its reference is found under its own.
     """
-    api_version = settings.usage_version or (_MODERN if _is_modern(world.xr) else _LEGACY)
     kind, namespace = "Usage", by.namespace or of.namespace
+    is_modern = _is_modern(world.xr) or (namespace is not None and world.has_protection)
+    api_version = settings.usage_version or (_MODERN if is_modern else _LEGACY)
     if api_version == _MODERN and namespace is None:
         kind = "ClusterUsage"
     elif api_version != _MODERN and namespace is not None:

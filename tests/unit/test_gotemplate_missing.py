@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ from function_script.program import Lazy, Program, Rendered, Scope
 from function_script.source import Source
 
 PARAMS = {"a": {"b": 1}, "list": [1], "text": "t", "off": False, "null": None, "map": {}}
-VECTORS = Path(__file__).parents[1] / "conformance" / "gotemplate"
+ROOT = Path(__file__).resolve().parents[2]
+VECTORS = ROOT / "tests" / "conformance" / "gotemplate"
 
 
 def render(template: str, **options: str) -> str:
@@ -265,3 +267,12 @@ def test_no_other_function_takes_one(name: str) -> None:
     words = " ".join([".params.x"] * len(FUNCTIONS[name].parameters))
     wanted = f"1:{len(name) + 5} evaluate .params.x: it does not exist"
     assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == wanted
+
+
+def test_the_reference_names_every_function_that_takes_one() -> None:
+    """And no other, in the table of what may be done."""
+    page = (ROOT / "docs" / "reference" / "gotemplate-compatibility.md").read_text()
+    section = page.partition("## What does not exist\n")[2].partition("\n## ")[0]
+    rows = [row for row in section.splitlines() if row.startswith("| `") and "an error" not in row]
+    words = {word for row in rows for word in re.findall(r"\w+", row.split("|")[1])}
+    assert words & FUNCTIONS.keys() == TOLERANT

@@ -105,11 +105,11 @@ def exists(of: str | None, by: str | None) -> dict[str, Object]:
     }
 
 
-def respond(resources: dict[str, Object], xr: Object, **usages: str) -> Object:
+def respond(resources: dict[str, Object], xr: Object, *capabilities: str, **usages: str) -> Object:
     """What a step answers whose `db` depends on its `net`."""
     wanted = step("starlark", {"net": {}, "db": {"depends_on": ["net"]}}, usages=dict(usages))
     state = {"composite": {"resource": xr}, "resources": resources}
-    return run(wanted, observed=state)
+    return run(wanted, observed=state, meta={"tag": "a", "capabilities": list(capabilities)})
 
 
 def usage_of(response: Object) -> Object | None:
@@ -151,12 +151,16 @@ def test_a_legacy_xr_protects_or_says_that_it_cannot(of: str | None, by: str | N
     (result,) = cast("list[Object]", response["results"])
     assert result["severity"] == "SEVERITY_WARNING"
     assert str(result["message"]).startswith('cannot protect resource "net", on which "db" depends')
-    asked = respond(resources, LEGACY, apiVersion="protection.crossplane.io/v1beta1")
-    usage = usage_of(asked)
-    assert usage is not None
-    cluster = cluster_of(resources)
-    cluster.apply(usage)
-    assert not cluster.can_delete(cast("Object", resources["net"]["resource"]))
+    for modern in (
+        respond(resources, LEGACY, apiVersion="protection.crossplane.io/v1beta1"),
+        respond(resources, LEGACY, "CAPABILITY_CAPABILITIES"),
+    ):
+        usage = usage_of(modern)
+        assert usage is not None
+        cluster = cluster_of(resources)
+        cluster.apply(usage)
+        assert not cluster.can_delete(cast("Object", resources["net"]["resource"]))
+        assert "results" not in modern
 
 
 def test_what_a_namespaced_xr_composes_is_in_its_namespace() -> None:
