@@ -207,6 +207,16 @@ def test_it_is_an_error_where_it_is_used(template: str, said: str) -> None:
     assert refusal(template) == said
 
 
+def test_long_names_are_cut_and_cost_little() -> None:
+    """Of the key that is missing, and of those that there are."""
+    name = "k" * 100_000
+    template = "{{ $m := dict }}{{ range until 1000 }}{{ $_ := set $m (print . KEY) 1 }}{{ end }}"
+    said = refusal(
+        f"{template.replace('KEY', repr('k' * 5000))}{{{{ $m.{name} }}}}".replace("'", '"')
+    )
+    assert said.endswith(f": $m.{name[:64]}… does not exist")
+
+
 def test_other_options_are_as_in_go() -> None:
     """For those who want its way."""
     assert (

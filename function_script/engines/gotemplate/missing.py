@@ -25,8 +25,9 @@ TOLERANT: Final = CARRYING | {
 }
 
 
-# Among so many names the one that was meant is looked for.
+# Among so many names, of so many characters, the one that was meant is looked for.
 _MAX_NAMES: Final = 1_000
+_MAX_LENGTH: Final = 64
 
 
 def lack(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
@@ -35,14 +36,19 @@ def lack(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
     for name in names:
         if start is MISSING or start is None:
             raise NoValueError(path, null=start is None)
-        path = f"{path}.{name}" if name.isidentifier() else f'{path}["{name}"]'
+        path += _step(name)
         if not isinstance(start, dict):
             raise NoValueError(path, name)
         if name not in start:
-            keys = (key for key in start if type(key) is str)
-            raise NoValueError(path, name, tuple(islice(keys, _MAX_NAMES)))
+            keys = (key for key in start if type(key) is str and len(key) <= _MAX_LENGTH)
+            raise NoValueError(path, name[:_MAX_LENGTH], tuple(islice(keys, _MAX_NAMES)))
         start = start[name]
     raise NoValueError
+
+
+def _step(name: str) -> str:
+    shown = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
+    return f".{shown}" if name.isidentifier() else f'["{shown}"]'
 
 
 def write(run: Run, value: object) -> str:
