@@ -12,7 +12,7 @@ import pytest
 from function_script.engines import gotemplate
 from function_script.engines.gotemplate import programs, table
 from function_script.engines.gotemplate.faults import GoError, OverLimit
-from function_script.engines.gotemplate.missing import TOLERANT
+from function_script.engines.gotemplate.missing import HOLDING, TOLERANT
 from function_script.engines.gotemplate.programs import Settings, Sources
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.errors import FatalError
@@ -276,6 +276,31 @@ def test_no_other_function_takes_one(name: str) -> None:
     allowed = dict.fromkeys(table.OPTIONS, "yes")
     words = " ".join([".params.x"] * len(FUNCTIONS[name].parameters))
     wanted = f"1:{len(name) + 5} evaluate .params.x: it does not exist"
+    assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == wanted
+
+
+def test_a_null_is_held_and_written_as_null() -> None:
+    """By functions that there are."""
+    assert FUNCTIONS.keys() >= HOLDING
+    assert render("{{ append .params.list .params.null | toJson }}") == "[1,null]"
+    assert render("{{ list .params.null | toYaml }}") == "- null\n"
+    assert render('{{ dict "k" .params.null | toJson }}') == '{"k":null}'
+    assert render("{{ .params.null | toJson }} {{ kindOf .params.null }}") == "null invalid"
+
+
+ANY = [
+    name
+    for name in sorted(FUNCTIONS.keys() - TOLERANT - HOLDING)
+    if FUNCTIONS[name].parameters and not name.startswith("get")
+]
+
+
+@pytest.mark.parametrize("name", ANY)
+def test_no_other_function_makes_anything_of_a_null(name: str) -> None:
+    """No zero, and no empty text."""
+    allowed = dict.fromkeys(table.OPTIONS, "yes")
+    words = " ".join([".params.null"] * len(FUNCTIONS[name].parameters))
+    wanted = f"1:{len(name) + 5} evaluate .params.null: it is null"
     assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == wanted
 
 

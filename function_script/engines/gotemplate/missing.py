@@ -16,8 +16,17 @@ from function_script.engines.gotemplate.values import MISSING
 
 # Functions that give back what they are given: what is missing stays so.
 CARRYING: Final = frozenset({"and", "coalesce", "default", "dig", "include", "or", "ternary"})
-# Functions that would write a null in Go's way, which is no text that anybody wants.
-WRITING: Final = frozenset({"html", "js", "print", "printf", "println", "urlquery"})
+# Functions for which a null is a value like others: they hold it, write it as JSON or YAML, or tell
+# its type. To the others Go's nil is an empty text or a zero, which would hide it.
+HOLDING: Final = frozenset(
+    {
+        *("append", "compact", "deepEqual", "dict", "has", "kindOf", "list", "mustAppend"),
+        *("mustCompact", "mustHas", "mustPrepend", "mustPush", "mustToJson", "mustToPrettyJson"),
+        *("mustToRawJson", "mustUniq", "mustWithout", "prepend", "push", "set", "toJson"),
+        *("toPrettyJson", "toRawJson", "toYaml", "tuple", "typeIs", "typeIsLike", "typeOf"),
+        *("uniq", "without"),
+    }
+)
 # Functions that are made for values which may not be there.
 TOLERANT: Final = CARRYING | {
     *("all", "any", "empty", "eq", "get", "hasKey", "index", "kindIs", "ne", "not"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate.compiler.code import Origin, Value
 from function_script.engines.gotemplate.compiler.statements import Manner, Statements
-from function_script.engines.gotemplate.missing import CARRYING, TOLERANT, WRITING, helpers
+from function_script.engines.gotemplate.missing import CARRYING, HOLDING, TOLERANT, helpers
 from function_script.engines.gotemplate.syntax.nodes import (
     Chain,
     Field,
@@ -131,7 +131,7 @@ class CheckingStatements(Statements):
         else:
             self.refuse_missing(value)
             value = value._replace(nil=False)
-            if self.callee in WRITING and value.null:
+            if value.null and self.callee not in HOLDING:
                 self.code.line(f"if {value.code} is None: fail('it is null')", self.site())
         return super().check(value, type_name)
 
