@@ -58,6 +58,25 @@ def test_what_was_sent_empty_is_there() -> None:
     }
 
 
+def test_what_is_empty_is_there_in_our_own_kind() -> None:
+    """A loop over what there is none of is no loop over what is misspelt."""
+    given = scope(required_resources={"none": {}}, observed={"composite": {}, "resources": {}})
+    state = {"composite": {"resource": {}}, "resources": {}}
+    required = {"none": {"items": []}}
+    assert data(given, own=True) == {
+        "meta": {},
+        "observed": state,
+        "desired": state,
+        "input": {"kind": "GoTemplate"},
+        "context": {},
+        "requiredResources": required,
+        "extraResources": required,
+        "requiredSchemas": {},
+        "credentials": {},
+        "params": {"size": 3},
+    }
+
+
 def test_the_shape_is_that_of_protobuf_json() -> None:
     """Names are lowerCamelCase, bytes base64; a requirement without match is an empty object."""
     observed = {
