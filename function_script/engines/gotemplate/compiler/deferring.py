@@ -91,10 +91,14 @@ class DeferringStatements(CheckingStatements):
         return super().check(value, type_name)
 
     def refuse_missing(self, value: Value) -> None:
-        """A line that fails if the value does not exist or could not be computed."""
+        """A line that fails if the value does not exist, is null or could not be computed.
+
+        A null may still become a value, so what needs it waits.
+        """
         super().refuse_missing(value)
         if value.nil:
-            self.code.line(f"if {value.code} is POISON: lack()", self.site())
+            code = value.code
+            self.code.line(f"if {code} is None or {code} is POISON: lack()", self.site())
 
 
 def _writes_separators(nodes: list[Node]) -> bool:
