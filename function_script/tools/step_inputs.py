@@ -79,8 +79,8 @@ def find_ours(document: Document) -> list[StepInput]:
 
 
 def is_ours(value: Object) -> bool:
-    """Whether an input is of a kind that this function runs."""
-    return inputs.find_kind(*objects.api_version_and_kind(value)) is not None
+    """Whether an input runs here, or was to run here and has a mistake."""
+    return inputs.is_meant_for_us(value)
 
 
 def parse(found: StepInput, limits: Limits | None = None) -> Step:
