@@ -234,7 +234,7 @@ def _composed(
         stated.problems.add(stated.at(keys.name), "must not be empty")
     if dialect.orders:
         order.refuse_unknown(stated, keys)
-    replaces = stated.choice(keys.merge, _MERGE)
+    replaces = stated.choice(keys.merge, _MERGE) if dialect.orders else None
     advice = Problems() if dialect.lenient else None
     resource = composed_object(document) if advice is None else as_written(document, advice)
     entry = Composed(

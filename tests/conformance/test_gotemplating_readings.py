@@ -239,3 +239,13 @@ def test_the_xrs_annotation_may_have_a_sign(text: str, seconds: int) -> None:
     parts["fields"] = {"ttl": "20m"}
     assert respond(request(composed("a"), **parts)).meta.ttl.ToSeconds() == seconds
     assert len(warnings(composed("a"), **parts)) == (0 if text else 1)
+
+
+def test_annotations_that_function_does_not_know_stay_and_mean_nothing() -> None:
+    """A resource replaces an earlier step's, whatever our own apiVersion calls merging."""
+    earlier: Object = {"apiVersion": "v1", "kind": "CD", "spec": {"a": 1}}
+    text = composed("a", "spec: {b: 2}\n").replace("spec:", f"    {PREFIX}/merge: Merge\nspec:")
+    response = run(text, desired={"resources": {"a": {"resource": earlier}}})
+    resource = json_format.MessageToDict(response.desired.resources["a"].resource)
+    assert resource["spec"] == {"b": 2}
+    assert resource["metadata"]["annotations"] == {f"{PREFIX}/merge": "Merge"}
