@@ -75,7 +75,9 @@ def find_ours(document: Document) -> list[StepInput]:
     if has_pipeline(document.value):
         return [each for each in find(document) if is_ours(each.value)]
     alone = StepInput(step="", value=document.value, document=document)
-    return [alone] if is_ours(alone.value) else []
+    # Any YAML may have a field called source; an input that stands alone is an object.
+    is_object = all(objects.api_version_and_kind(alone.value))
+    return [alone] if is_object and is_ours(alone.value) else []
 
 
 def is_ours(value: Object) -> bool:

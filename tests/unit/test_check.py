@@ -194,3 +194,11 @@ def test_inputs_that_were_to_run_here_are_counted(tmp_path: Path) -> None:
         ("step-1", "input"),
     ]
     assert report.steps == 2
+
+
+def test_other_yaml_is_no_input(tmp_path: Path) -> None:
+    """Though it has the fields of one, and runs where a step has it."""
+    (tmp_path / "values.yaml").write_text("source: Inline\ninline: {template: '{{ .x | nope }}'}")
+    (tmp_path / "more.yaml").write_text("source: somewhere\noptions: {}\n---\nkind: X\nsource: a")
+    with pytest.raises(InputError, match="cannot check"):
+        check.check([str(tmp_path)])
