@@ -2,6 +2,7 @@
 
 Field names are lowerCamelCase, empty fields are absent, bytes are base64. Messages that were sent
 empty are there: Crossplane calls the first step with an empty context and an empty desired state.
+In templates of our own kind all parts are there, be they empty.
 A template that changes its data gets copies, for others may still want what the scope holds.
 """
 
@@ -37,7 +38,7 @@ def template_data(scope: Scope, *, mutates: bool, own: bool) -> Shelf:
     empty: Empty = _always if own else partial(_empty, scope.sent)
     required = _Once(lambda: _groups(request["required_resources"], take, empty))
     builders: dict[str, Builder] = {
-        "meta": lambda: take(request["meta"]) or empty("meta"),
+        "meta": lambda: take(request["meta"]) if own else _stated(request["meta"]),
         "observed": lambda: _state("observed", request, take, empty) or empty("observed"),
         "desired": lambda: _state("desired", request, take, empty) or empty("desired"),
         "input": lambda: take(request["input"]) or empty("input"),
@@ -81,6 +82,12 @@ def copy_tree(value: object) -> object:
 
 def _same(value: object) -> object:
     return value
+
+
+def _stated(meta: object) -> object:
+    """What the request says of itself; nothing of it that is empty, as in protobuf JSON."""
+    fields = meta.items() if isinstance(meta, Mapping) else ()
+    return {key: value for key, value in fields if value} or ABSENT
 
 
 def _empty(sent: frozenset[str], part: str) -> object:
