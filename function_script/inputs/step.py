@@ -31,9 +31,10 @@ class Step:
 
     ``limits`` are the operator's, narrowed by the input. ``ttl_seconds`` None: the input says
     nothing. ``program.options`` are the language's own, checked: ``undefined`` ("Lenient",
-    "Strict") for jinja; for gotemplate ``delims`` ([left, right]), ``missingkey`` ("default",
-    "zero", "error"), ``stable_values`` and ``crypto`` (booleans), ``dialect``, and ``parts``: for
-    a text joined from several templates each one's name and first line, [[name, line], …].
+    "Strict") for jinja; for gotemplate ``delims`` ([left, right]), ``missingkey`` ("checked",
+    "default", "zero", "error"), ``stable_values`` and ``crypto`` (booleans), ``dialect``, and
+    ``parts``: for a text joined from several templates each one's name and first line, [[name,
+    line], …].
     ``requirements`` must be answered before the program runs, and until then ``program`` may be
     empty. ``credentials`` are the names that the program may see; None: all. ``doubts`` are what a
     peer's input has that its function does not look at: each is a warning.

@@ -166,7 +166,9 @@ def _render_plain(found: StepInput, data: Object) -> str:
         )
     main, settings = step.program.main, step.program.options
     left, right = (str(objects.find_path(settings, ("delims", index))) for index in range(2))
-    missing = f"missingkey={settings['missingkey']}"
+    # What Go cannot do, its engine is not asked for.
+    chosen = "default" if settings["missingkey"] == "checked" else settings["missingkey"]
+    missing = f"missingkey={chosen}"
     try:
         return gotemplate.render_text(main.text, data, delims=(left, right), options=(missing,))
     except gotemplate.GoFailure as failure:

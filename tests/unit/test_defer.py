@@ -53,6 +53,17 @@ def test_only_the_document_that_needs_it_is_withheld(kind: str) -> None:
     assert "composite" not in whole["desired"]  # type: ignore[operator] # an object
 
 
+@pytest.mark.parametrize(
+    "use", ["{{ ID }}", "{{ ID | quote }}", "{{ list ID | toJson }}", "{{ $id := ID }}{{ $id }}"]
+)
+def test_a_null_waits_in_a_go_template(use: str) -> None:
+    """It may still become a value; written as null, the field would be left out."""
+    step = template("GoTemplate", document("b", f"spec:\n  vpc: {use}\n"))
+    null: dict[str, Object] = {"vpc": observed(status={"id": None})}
+    assert desired(run(step, null)) == {}
+    assert set(desired(run(step, VPC))) == {"b"}
+
+
 @pytest.mark.parametrize("kind", TEMPLATES)
 def test_the_condition_names_the_expression_and_its_line(kind: str) -> None:
     """And an event does so when it is news."""
