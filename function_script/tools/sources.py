@@ -42,7 +42,7 @@ def load_texts(sources: Iterable[str]) -> Iterator[Source]:
     """The texts of all sources, one for each file; raises InputError."""
     for source in sources:
         if source != STDIN and Path(source).is_dir():
-            yield from (load_file(path) for path in _files(Path(source)))
+            yield from (load_file(path) for path in find_files(Path(source)))
         else:
             yield load_text(source)
 
@@ -86,6 +86,7 @@ def _package(path: Path) -> str:
     return xpkg.read_package(path)
 
 
-def _files(directory: Path) -> list[Path]:
+def find_files(directory: Path) -> list[Path]:
+    """The YAML files below a directory, at any depth, by their paths."""
     found = sorted(path for path in directory.rglob("*") if path.suffix in _SUFFIXES)
     return [path for path in found if path.is_file()]

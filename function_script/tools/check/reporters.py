@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from function_script import diagnostics
 from function_script.tools import report as frames
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from function_script.tools.check.findings import Finding, Report
+    from function_script.tools.step_inputs import OtherStep
     from function_script.values import Object
+
+_MAX_STEPS_SHOWN: Final = 8
 
 
 def render_text(report: Report, *, colourful: bool = False, is_quiet: bool = False) -> str:
@@ -22,8 +27,22 @@ def render_text(report: Report, *, colourful: bool = False, is_quiet: bool = Fal
         f"Checked {_count(report.steps, 'step')} in {_count(report.files, 'file')}: "
         f"{_count(report.count('error'), 'error')}, {_count(report.count('warning'), 'warning')}"
     )
-    text = "\n\n".join(found if is_quiet else [*found, total])
+    text = "\n\n".join(found if is_quiet else [*found, "\n".join([total, *_not_looked_at(report)])])
     return frames.painted(text) if colourful else text
+
+
+def _not_looked_at(report: Report) -> Iterator[str]:
+    if report.others:
+        yield f"Not looked at: {_count(len(report.others), 'step')} of other functions"
+    for function in sorted({other.function for other in report.others}):
+        steps = [other.step for other in report.others if other.function == function]
+        names = sorted(set(steps))
+        shown = ", ".join(names[:_MAX_STEPS_SHOWN]) + ", …" * (len(names) > _MAX_STEPS_SHOWN)
+        yield f"  {len(steps)} of {function or 'no function'}: {shown}"
+    if report.skipped:
+        yield f"Not looked at: {_count(len(report.skipped), 'file')}"
+    for skipped in report.skipped:
+        yield f"  {skipped.file}: {skipped.reason}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -43,8 +62,15 @@ def to_object(report: Report) -> Object:
             "steps": report.steps,
             "errors": report.count("error"),
             "warnings": report.count("warning"),
+            "notLookedAt": {"steps": len(report.others), "files": len(report.skipped)},
         },
         "findings": [_finding(finding) for finding in report.findings],
+        "notLookedAt": {
+            "steps": [_other(other) for other in report.others],
+            "files": [
+                {"file": skipped.file, "reason": skipped.reason} for skipped in report.skipped
+            ],
+        },
     }
 
 
@@ -63,4 +89,11 @@ def _finding(finding: Finding) -> Object:
         found["line"] = problem.span.line
         if problem.span.column is not None:
             found |= {"column": problem.span.column, "width": problem.span.width}
+    return found
+
+
+def _other(other: OtherStep) -> Object:
+    found: Object = {"step": other.step, "function": other.function}
+    if other.span is not None:
+        found |= {"file": other.span.name, "line": other.span.line}
     return found
