@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from function_script.errors import InputError
+from function_script.errors import FatalError, InputError
 from function_script.source import Source
 from function_script.tools import bounded, sandboxes
 
@@ -31,6 +31,31 @@ def split(arguments: Iterable[str]) -> list[str]:
 def load(sources: Iterable[str]) -> list[Document]:
     """Every object of every source, in their order; raises InputError or DocumentError."""
     return [document for text in load_texts(sources) for document in read(text)]
+
+
+def load_each(sources: Iterable[str]) -> Iterator[Document | FatalError]:
+    """As ``load``, with an error in place of each document and file that cannot be read.
+
+    Raises InputError for a source that is named and cannot be opened.
+    """
+    for source in sources:
+        if source == STDIN or not Path(source).is_dir():
+            yield from _read_each(load_text(source))
+            continue
+        for path in find_files(Path(source)):
+            try:
+                text = load_file(path)
+            except InputError as error:
+                yield error
+            else:
+                yield from _read_each(text)
+
+
+def _read_each(source: Source) -> list[Document | FatalError]:
+    try:
+        return bounded.read_each(source)
+    except FatalError as error:
+        return [error]
 
 
 def read(source: Source) -> list[Document]:

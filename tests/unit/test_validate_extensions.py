@@ -106,12 +106,6 @@ def test_an_xrd_whose_schema_would_get_lost_is_refused(
     )
 
 
-def test_a_resource_without_a_kind_is_refused(tmp_path: Path) -> None:
-    """Nobody could know its schema."""
-    with pytest.raises(InputError, match=r"r0\.yaml:2.*: kind is missing"):
-        check(tmp_path, "# first\napiVersion: v1\n")
-
-
 def test_a_user_without_a_home_has_no_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,6 @@ from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.fields import Fields, Problems
-from function_script.source import excerpt
 from function_script.tools import positions
 from function_script.tools.validate import catalog, packages, xrds
 
@@ -35,17 +34,6 @@ def check(documents: Iterable[Document]) -> None:
     found = [diagnostic for document in documents for diagnostic in _diagnostics(document)]
     if found:
         raise InputError(*found)
-
-
-def check_kind(document: Document) -> None:
-    """Raise InputError for an object without a kind."""
-    if objects.api_version_and_kind(document.value)[1]:
-        return
-    span, source = document.span(), document.origin.source
-    shown = excerpt(source, span) if source is not None and span is not None else None
-    raise InputError.of(
-        f"cannot validate document {document.number}: kind is missing", span=span, excerpt=shown
-    )
 
 
 def _diagnostics(document: Document) -> list[Diagnostic]:

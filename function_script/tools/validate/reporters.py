@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from function_script.tools.validate.findings import Problem, Report, Result
     from function_script.values import Object, Value
 
-_NOT_EVALUATED: Final = {"cel": "CEL rule", "pattern": "pattern"}
+_NOT_EVALUATED: Final = {"cel": "CEL rule", "pattern": "pattern", "schema": "schema"}
 _MAX_RULE_SHOWN: Final = 500
 _ERRORS: Final = {"cel": "CEL validation error", "program": "program error"}
 
@@ -68,10 +68,13 @@ def _lines(result: Result) -> Iterator[str]:
     if result.status == "missingSchema":
         yield f"[!] could not find CRD/XRD for: {gvk}"
     for problem in result.problems:
+        if problem.type == "unreadable":
+            yield f"[x] {problem.message}"
+            continue
         error = _ERRORS.get(problem.type, "schema validation error")
         yield f"[x] {error} {gvk}, {result.name} : {problem.message}"
     for rule in result.unevaluated:
-        where = f"{rule.field}: " if rule.field else ""
+        where = f"{rule.field}: " if rule.field and rule.rule else rule.field
         text = cut(" ".join(rule.rule.split()), _MAX_RULE_SHOWN)
         what = _NOT_EVALUATED[rule.type]
         yield f"[!] {what} not evaluated {gvk}, {result.name} : {where}{text} ({rule.reason})"
