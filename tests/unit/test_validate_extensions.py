@@ -106,6 +106,14 @@ def test_an_xrd_whose_schema_would_get_lost_is_refused(
     )
 
 
+@pytest.mark.parametrize("flag", ["served", "referenceable", "deprecated"])
+def test_flags_of_a_version_are_booleans(tmp_path: Path, flag: str) -> None:
+    """The official command cannot read another type, nor can an API server."""
+    text = CRD.replace("    - name: v1\n", f"    - name: v1\n      {flag}: 'true'\n")
+    with pytest.raises(InputError, match=f"{flag}: must be a boolean, not a string"):
+        check(tmp_path, GOOD, extensions=text)
+
+
 def test_a_user_without_a_home_has_no_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import FatalError
-from function_script.tools import manifests, schemas, sources
+from function_script.tools import manifests, schemas, sources, xrds
 from function_script.tools.check import machinery
-from function_script.tools.validate import xrds
 from function_script.tools.validate.catalog import Catalog
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.tools.validate import xrds
+from function_script.tools import xrds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

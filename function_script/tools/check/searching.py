@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from function_script.errors import FatalError, InputError
-from function_script.tools import sources, step_inputs
+from function_script.tools import sources, step_inputs, xrds
 from function_script.tools.check.findings import Skipped
-from function_script.tools.validate import xrds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

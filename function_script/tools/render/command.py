@@ -71,7 +71,7 @@ def _load(paths: Paths, composition: Document) -> Given:
         xr=xr,
         composition=composition.value,
         observed=[document.value for document in observed],
-        required=loading.load_values(paths.required),
+        required=loading.load_objects(paths.required),
         credentials=loading.load_values([paths.credentials] if paths.credentials else []),
         schemas=[] if paths.schemas is None else loading.load_schemas(paths.schemas),
         xrd=None if paths.xrd is None else loading.load_one(paths.xrd, "an XRD").value,

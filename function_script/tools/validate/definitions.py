@@ -11,8 +11,8 @@ from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.fields import Fields, Problems
-from function_script.tools import positions
-from function_script.tools.validate import catalog, packages, xrds
+from function_script.tools import positions, xrds
+from function_script.tools.validate import catalog, packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,6 +60,8 @@ def _check_spec(spec: Fields, *, is_xrd: bool) -> None:
         spec.problems.add(spec.at("versions"), "is required")
     for version in versions:
         version.text("name", required=True)
+        for flag in ("served", "referenceable", "storage", "deprecated"):
+            version.flag(flag)
         schema = version.object("schema", required=is_xrd)
         if schema is not None:
             schema.object("openAPIV3Schema", required=is_xrd)

@@ -1,7 +1,7 @@
 """From an XRD to the schemas of its composite resources and claims, as Crossplane derives them.
 
-Called for the extensions of `validate`. What a user wrote in the XRD is the schema of spec and
-status; Crossplane adds its own machinery to both.
+Called for the extensions of `validate`, and for the defaults of XRs in `render`. What a user wrote
+in the XRD is the schema of spec and status; Crossplane adds its own machinery to both.
 """
 
 from __future__ import annotations
