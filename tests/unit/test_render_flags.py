@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+from function_script import cli
 from function_script.cli import rendering
 from function_script.errors import InputError
 from function_script.tools.render import loading
@@ -75,3 +76,40 @@ def test_a_required_object_has_a_kind(tmp_path: Path) -> None:
         f"{file}:4",
         f"{file}:6",
     ]
+
+
+XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: things.example.org}
+spec:
+  group: example.org
+  names: {kind: Thing, plural: things}
+  versions:
+    - name: v1
+"""
+UNREADABLE = [
+    pytest.param("      served: true\n", "versions[0].schema: is required", id="no-schema"),
+    pytest.param(
+        "      served: 'true'\n      schema: {openAPIV3Schema: {}}\n",
+        "versions[0].served: must be a boolean, not a string",
+        id="type",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rest", "message"), UNREADABLE)
+def test_an_xrd_that_makes_no_crd_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rest: str, message: str
+) -> None:
+    """Crossplane could not serve any of its XRs."""
+    (tmp_path / "xr.yaml").write_text(
+        "apiVersion: example.org/v1\nkind: Thing\nmetadata: {name: a}\n"
+    )
+    (tmp_path / "composition.yaml").write_text(
+        "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: a}\n"
+        "spec: {compositeTypeRef: {apiVersion: example.org/v1, kind: Thing}, pipeline: []}\n"
+    )
+    (tmp_path / "xrd.yaml").write_text(XRD + rest)
+    assert cli.execute(["render", str(tmp_path)]) == 1
+    assert message in capsys.readouterr().err
