@@ -46,8 +46,13 @@ _CHANGING: Final = frozenset(
 )
 # Functions that expect arguments which do not exist.
 _ASKING: Final = frozenset(
-    {"and", "coalesce", "default", "dig", "empty", "get", "hasKey", "not", "or", "ternary"}
+    [
+        *("all", "and", "any", "coalesce", "default", "dig", "empty", "eq", "get", "hasKey"),
+        *("kindIs", "ne", "not", "or", "ternary"),
+    ]
 )
+# The values of `missingkey` that let a template write what does not exist.
+_PASSING: Final = ("default", "zero")
 
 
 def find(program: Program) -> list[Read]:
@@ -61,9 +66,9 @@ def find(program: Program) -> list[Read]:
     walk = _Walk(program.main, read_parts(program.options), _declared(root))
     walk.nodes(root, ())
     reads = guarded(unchanged(walk.reads, walk.changed), walk.asked)
-    if sources.settings.missing == "error":
+    if sources.settings.missing not in _PASSING:
         return reads
-    # Go lets what is missing pass, also a field of it, but for what `index` looks into.
+    # What is missing passes, also a field of it, but for what `index` looks into.
     return [
         read._replace(is_guarded=read.is_guarded or read.path not in walk.indexed) for read in reads
     ]
