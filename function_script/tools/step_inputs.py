@@ -110,6 +110,11 @@ def find_ours(document: Document) -> list[StepInput]:
     return [alone] if is_ours(alone.value) else []
 
 
+def is_elsewhere(found: StepInput) -> bool:
+    """Whether the program is neither in the input nor in files: only a request brings it."""
+    return found.value.get("source") not in (None, "Inline", "FileSystem")
+
+
 def is_ours(value: Object) -> bool:
     """Whether an input is of a kind that this function runs."""
     return inputs.find_kind(*objects.api_version_and_kind(value)) is not None

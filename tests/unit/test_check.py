@@ -143,7 +143,28 @@ def test_steps_of_other_functions_are_named(tmp_path: Path) -> None:
         "file": str(file),
         "line": line,
     }
-    assert told["summary"]["notLookedAt"] == {"steps": 3, "files": 0}
+    assert told["summary"]["notLookedAt"] == {"steps": 3, "programs": 0, "files": 0}
+
+
+def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
+    """Of such steps no more than the input is checked."""
+    text = ours("StarlarkScript", "source: Context", "context: {key: a}")
+    report = found(tmp_path, text)
+    assert report.findings == ()
+    assert check.render_text(report) == (
+        "Checked 1 step in 1 file: 0 errors, 0 warnings\n"
+        "Not looked at: 1 program that only a request brings\n"
+        "  step-0: source Context"
+    )
+    told = json.loads(check.render_json(report))
+    assert told["notLookedAt"]["programs"] == [
+        {
+            "step": "step-0",
+            "source": "Context",
+            "file": str(tmp_path / "composition.yaml"),
+            "line": LINE + 2,
+        }
+    ]
 
 
 def test_a_composition_without_steps_of_ours_is_no_mistake(tmp_path: Path) -> None:
@@ -199,9 +220,9 @@ def test_json_has_everything(tmp_path: Path) -> None:
             "steps": 1,
             "errors": 0,
             "warnings": 1,
-            "notLookedAt": {"steps": 0, "files": 0},
+            "notLookedAt": {"steps": 0, "programs": 0, "files": 0},
         },
-        "notLookedAt": {"steps": [], "files": []},
+        "notLookedAt": {"steps": [], "programs": [], "files": []},
         "findings": [
             {
                 "rule": "unused-module",

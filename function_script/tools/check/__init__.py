@@ -56,6 +56,7 @@ def check(
     definitions = known or Definitions()
     findings: list[Finding] = []
     others: list[OtherStep] = []
+    unseen: list[StepInput] = []
     skipped: list[Skipped] = []
     steps = files = 0
     for file in searching.find(arguments, ignored):
@@ -72,6 +73,7 @@ def check(
         for document, found in zip(file.documents, inputs, strict=True):
             steps += len(found)
             others += step_inputs.find_others(document)
+            unseen += filter(step_inputs.is_elsewhere, found)
             schemas = _Schemas(xr=definitions.find_xr(document, file.documents), known=definitions)
             findings += _check_document(found, directory, schemas)
             if found:
@@ -87,6 +89,7 @@ def check(
         files=files,
         steps=steps,
         others=tuple(others),
+        unseen=tuple(unseen),
         skipped=tuple(skipped),
     )
 

@@ -11,8 +11,8 @@ from function_script.tools import report as frames
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from function_script.source import Span
     from function_script.tools.check.findings import Finding, Report
-    from function_script.tools.step_inputs import OtherStep
     from function_script.values import Object
 
 _MAX_STEPS_SHOWN: Final = 8
@@ -39,6 +39,10 @@ def _not_looked_at(report: Report) -> Iterator[str]:
         names = sorted(set(steps))
         shown = ", ".join(names[:_MAX_STEPS_SHOWN]) + ", …" * (len(names) > _MAX_STEPS_SHOWN)
         yield f"  {len(steps)} of {function or 'no function'}: {shown}"
+    if report.unseen:
+        yield f"Not looked at: {_count(len(report.unseen), 'program')} that only a request brings"
+    for found in report.unseen:
+        yield f"  {found.step or found.document.span()}: source {found.value.get('source')}"
     if report.skipped:
         yield f"Not looked at: {_count(len(report.skipped), 'file')}"
     for skipped in report.skipped:
@@ -62,11 +66,25 @@ def to_object(report: Report) -> Object:
             "steps": report.steps,
             "errors": report.count("error"),
             "warnings": report.count("warning"),
-            "notLookedAt": {"steps": len(report.others), "files": len(report.skipped)},
+            "notLookedAt": {
+                "steps": len(report.others),
+                "programs": len(report.unseen),
+                "files": len(report.skipped),
+            },
         },
         "findings": [_finding(finding) for finding in report.findings],
         "notLookedAt": {
-            "steps": [_other(other) for other in report.others],
+            "steps": [
+                _placed({"step": other.step, "function": other.function}, other.span)
+                for other in report.others
+            ],
+            "programs": [
+                _placed(
+                    {"step": found.step, "source": found.value.get("source")},
+                    found.document.span((*found.path, "source")),
+                )
+                for found in report.unseen
+            ],
             "files": [
                 {"file": skipped.file, "reason": skipped.reason} for skipped in report.skipped
             ],
@@ -92,8 +110,5 @@ def _finding(finding: Finding) -> Object:
     return found
 
 
-def _other(other: OtherStep) -> Object:
-    found: Object = {"step": other.step, "function": other.function}
-    if other.span is not None:
-        found |= {"file": other.span.name, "line": other.span.line}
-    return found
+def _placed(found: Object, span: Span | None) -> Object:
+    return found if span is None else {**found, "file": span.name, "line": span.line}
