@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents
-from function_script.errors import FatalError
+from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
-from function_script.source import excerpt
+from function_script.source import Span, excerpt
 
 if TYPE_CHECKING:
     from function_script.documents import Document
@@ -45,16 +45,21 @@ def read_documents(source: Source) -> list[Document]:
 def read_each(source: Source) -> list[Document | FatalError]:
     """Read the objects of a file one by one: one that cannot be read is its error.
 
-    Raises LimitError after too many of those. JSON objects without ``---`` between them are one.
+    After too many of those the last one says that the rest was not read. JSON objects without
+    ``---`` between them are one. Raises LimitError for too large files.
     """
     errors: dict[int, FatalError] = {}
     lines = source.text.split("\n")
     found = _try_reading(source)
     while isinstance(found, FatalError):
         first = _erase(lines, found)
-        if first is None or first in errors or len(errors) == _MAX_ERRORS:
+        if first is None or first in errors:
             raise found
-        errors[first] = _with_excerpts(found, source)
+        if len(errors) == _MAX_ERRORS:
+            del lines[first:]
+            errors[first] = _too_many(source, first)
+        else:
+            errors[first] = _with_excerpts(found, source)
         found = _try_reading(replace(source, text="\n".join(lines)))
     good = {document.first_line - 1: document for document in found}
     # An error stands for the empty object in its place.
@@ -82,6 +87,13 @@ def _erase(lines: list[str], error: FatalError) -> int | None:
     end = next((n for n in range(first, len(lines)) if lines[n].startswith("---")), len(lines))
     lines[first:end] = ["{}", *[""] * (end - first - 1)] if end > first else []
     return first
+
+
+def _too_many(source: Source, first: int) -> FatalError:
+    return InputError.of(
+        f"cannot read further: {_MAX_ERRORS} documents before this one cannot be read",
+        span=Span(name=source.name, line=first + 1),
+    )
 
 
 def _with_excerpts(error: FatalError, source: Source) -> FatalError:

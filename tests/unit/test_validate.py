@@ -318,6 +318,11 @@ def test_json_objects_in_a_row_are_one_document(tmp_path: Path) -> None:
 
 
 def test_a_file_of_errors_ends(tmp_path: Path) -> None:
-    """Every error costs a look at the whole file."""
-    report = check(tmp_path, "- a\n---\n" * 102)
-    assert [result.status for result in report.results] == ["invalid"]
+    """Every error costs a look at the whole file; what is before the last one is validated."""
+    report = check(tmp_path, "".join([GOOD, "---\n", *["- a\n---\n"] * 101, GOOD]))
+    assert [result.status for result in report.results] == ["valid", *["invalid"] * 101]
+    last = report.results[-1].problems[0].message
+    line = GOOD.count("\n") + 2 + 2 * 100
+    assert last.endswith(
+        f":{line}: cannot read further: 100 documents before this one cannot be read"
+    )
