@@ -189,14 +189,16 @@ def pairs(texts: Iterable[str], flag: str, separator: str) -> list[tuple[str, st
     One flag may give several with separators between them. A text of which a part is no pair is
     a single one: its value has the separator.
     """
-    given = []
-    for text in texts:
-        parts = _split(text, separator)
-        given += parts if all(_PAIR.match(part) for part in parts) else [text]
-    found = []
-    for text in given:
-        key, equals, value = text.partition("=")
-        if not (key and equals):
-            raise click.UsageError(f'{flag}: "{text}" is not of the form KEY=VALUE')
-        found.append((key, value))
-    return found
+    return [_pair(text, flag) for joined in texts for text in _separate(joined, separator)]
+
+
+def _separate(text: str, separator: str) -> list[str]:
+    parts = _split(text, separator)
+    return parts if all(_PAIR.match(part) for part in parts) else [text]
+
+
+def _pair(text: str, flag: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise click.UsageError(f'{flag}: "{text}" is not of the form KEY=VALUE')
+    return key, value

@@ -50,21 +50,30 @@ def read_each(source: Source) -> list[Document | FatalError]:
     """
     errors: dict[int, FatalError] = {}
     lines = source.text.split("\n")
-    found = _try_reading(source)
-    while isinstance(found, FatalError):
-        first = _erase(lines, found)
+    outcome = _try_reading(source)
+    while isinstance(outcome, FatalError):
+        first = _erase(lines, outcome)
         if first is None or first in errors:
-            raise found
+            raise outcome
         if len(errors) == _MAX_ERRORS:
             del lines[first:]
             errors[first] = _too_many(source, first)
         else:
-            errors[first] = _with_excerpts(found, source)
-        found = _try_reading(replace(source, text="\n".join(lines)))
-    good = {document.first_line - 1: document for document in found}
+            errors[first] = _with_excerpts(outcome, source)
+        outcome = _try_reading(replace(source, text="\n".join(lines)))
     # An error stands for the empty object in its place.
-    each: dict[int, Document | FatalError] = {**good, **errors}
-    return [each[line] for line in sorted(each)]
+    each: list[tuple[int, Document | FatalError]] = [
+        (document.first_line - 1, document)
+        for document in outcome
+        if document.first_line - 1 not in errors
+    ]
+    each += errors.items()
+    each.sort(key=_line)
+    return [item for _, item in each]
+
+
+def _line(item: tuple[int, Document | FatalError]) -> int:
+    return item[0]
 
 
 def _try_reading(source: Source) -> list[Document] | FatalError:

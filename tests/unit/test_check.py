@@ -180,6 +180,7 @@ IGNORED = [
     pytest.param("b", ["a.yaml"], id="folder"),
     pytest.param("b/", ["a.yaml"], id="folder-with-a-slash"),
     pytest.param("b/c", ["a.yaml"], id="path"),
+    pytest.param("./b/c", ["a.yaml"], id="path-with-a-dot"),
     pytest.param("b/*.yml", ["a.yaml"], id="star-is-also-a-slash"),
     pytest.param("c/a.yml", ["a.yaml", "b/c/a.yml"], id="not-from-the-middle"),
     pytest.param("A.yaml", ["a.yaml", "b/c/a.yml"], id="case"),

@@ -310,6 +310,12 @@ def test_a_malformed_file_is_one_of_many(tmp_path: Path) -> None:
     assert "it is not UTF-8 text" in told["message"]
 
 
+def test_json_objects_on_one_line_are_several(tmp_path: Path) -> None:
+    """As a stream has them."""
+    one = json.dumps({"apiVersion": "example.org/v1", "kind": "Other"})
+    assert len(check(tmp_path, f"{one} {one}\n---\n- a\n---\n{GOOD}").results) == 4
+
+
 def test_json_objects_in_a_row_are_one_document(tmp_path: Path) -> None:
     """What follows a broken one cannot be told apart."""
     good = json.dumps({"apiVersion": "example.org/v1", "kind": "Other"})

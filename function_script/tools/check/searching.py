@@ -61,7 +61,7 @@ def find(arguments: Iterable[str], ignored: Sequence[str]) -> Iterator[File | Sk
 def _is_ignored(path: Path, patterns: Sequence[str]) -> bool:
     places = [path, *path.parents[:-1]]
     return any(
-        fnmatchcase(text, pattern.removesuffix("/"))
+        fnmatchcase(text, pattern.removeprefix("./").removesuffix("/"))
         for pattern in patterns
         for place in places
         for text in (place.as_posix(), place.name)
