@@ -107,7 +107,9 @@ def find_ours(document: Document) -> list[StepInput]:
     if has_pipeline(document.value):
         return [each for each in find(document) if is_ours(each.value)]
     alone = StepInput(step="", value=document.value, document=document)
-    return [alone] if is_ours(alone.value) else []
+    # Any YAML may have a field called source; an input that stands alone is an object.
+    is_object = all(objects.api_version_and_kind(alone.value))
+    return [alone] if is_object and is_ours(alone.value) else []
 
 
 def is_elsewhere(found: StepInput) -> bool:
@@ -116,8 +118,8 @@ def is_elsewhere(found: StepInput) -> bool:
 
 
 def is_ours(value: Object) -> bool:
-    """Whether an input is of a kind that this function runs."""
-    return inputs.find_kind(*objects.api_version_and_kind(value)) is not None
+    """Whether an input runs here, or was to run here and has a mistake."""
+    return inputs.is_meant_for_us(value)
 
 
 def parse(found: StepInput, limits: Limits | None = None) -> Step:

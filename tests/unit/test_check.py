@@ -312,3 +312,45 @@ def test_every_rule_is_explained() -> None:
     page = (ROOT / "docs" / "reference" / "check.md").read_text()
     rows = [f"| `{rule.name}` | {rule.severity} | {rule.means} |" for rule in rules.RULES]
     assert "\n".join(rows) in page
+
+
+def test_inputs_of_other_apiversions_are_counted_and_told(tmp_path: Path) -> None:
+    """What runs as an input of function-go-templating is checked as one."""
+    document = "inline:\n  template: |\n    {{ .x | nope }}"
+    other = f"apiVersion: template.fn.crossplane.io/v1beta1\nkind: GoTemplate\n{document}"
+    shaped = other.replace("kind: GoTemplate", "kind: Whatever")
+    report = found(tmp_path, f"{other}\nsource: Inline", f"{shaped}\nsource: Inline\nttl: 1d")
+    assert report.steps == 2
+    assert [(finding.step, finding.rule) for finding in report.findings] == [
+        ("step-0", "other-input"),
+        ("step-0", "program"),
+        ("step-1", "other-input"),
+        ("step-1", "other-input"),
+        ("step-1", "program"),
+    ]
+    first, _, _, ttl, _ = (finding.diagnostic.message for finding in report.findings)
+    assert first.startswith("input.apiVersion: this is read as an input of function-go-templating")
+    assert ttl.startswith('input.ttl: is not looked at: cannot parse duration "1d"')
+
+
+def test_inputs_that_were_to_run_here_are_counted(tmp_path: Path) -> None:
+    """A kind of ours in another group, a program elsewhere; other functions' are not looked at."""
+    report = found(
+        tmp_path,
+        "apiVersion: example.org/v1\nkind: JinjaTemplate\ninline: x",
+        "apiVersion: example.org/v1\nkind: GoTemplate\nremote: git://example.org/x",
+        "apiVersion: krm.kcl.dev/v1alpha1\nkind: KCLInput\nspec: {}",
+    )
+    assert [(finding.step, finding.rule) for finding in report.findings] == [
+        ("step-0", "input"),
+        ("step-1", "input"),
+    ]
+    assert report.steps == 2
+
+
+def test_other_yaml_is_no_input(tmp_path: Path) -> None:
+    """Though it has the fields of one, and runs where a step has it."""
+    (tmp_path / "values.yaml").write_text("source: Inline\ninline: {template: '{{ .x | nope }}'}")
+    (tmp_path / "more.yaml").write_text("source: somewhere\noptions: {}\n---\nkind: X\nsource: a")
+    with pytest.raises(InputError, match="cannot check"):
+        check.check([str(tmp_path)])

@@ -239,11 +239,12 @@ def test_later_errors_keep_their_lines(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", TEMPLATES)
 def test_the_status_and_meta_documents_are_withheld_alone(kind: str) -> None:
-    """They have no name, and are told by their kind."""
+    """They have no name that counts, and are told by their kind."""
     step = template(
         kind,
         "apiVersion: example.org/v1\nkind: XThing\nstatus: {id: {{ ID }} }\n",
-        "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata: {a: {{ ID }} }\n",
+        "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata: {a: {{ ID }} }\n"
+        f"metadata: {{annotations: {{{NAME}: a}}}}\n",
         document("a", "spec: 1\n"),
     )
     response = run(step)

@@ -218,6 +218,7 @@ def function(name: str, package: str = "", **annotations: str) -> Object:
 
 OURS: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript"}
 PEER: Object = {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate"}
+SHAPED: Object = {"apiVersion": "x/v1", "kind": "Y", "source": "Inline", "inline": {}}
 PACKAGE = "registry.example.org/team/function-script:v1.0.0"
 ADDRESS = "127.0.0.1:9999"
 
@@ -225,6 +226,7 @@ ADDRESS = "127.0.0.1:9999"
 PLACES = [
     pytest.param(None, {"input": OURS}, "local", id="no-file-but-our-input"),
     pytest.param(None, {"input": PEER}, "local", id="no-file-but-an-input-we-accept"),
+    pytest.param(None, {"input": SHAPED}, "local", id="no-file-but-the-fields-of-one"),
     pytest.param([function("function-other", PACKAGE)], {}, "local", id="our-package"),
     pytest.param(
         [function("function-other", PACKAGE.replace(":v1.0.0", "@sha256:0123"))],

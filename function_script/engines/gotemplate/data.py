@@ -31,7 +31,7 @@ def template_data(scope: Scope, *, mutates: bool, params: bool) -> Shelf:
     empty = partial(_empty, scope.sent)
     required = _Once(lambda: _groups(request["required_resources"], take))
     builders: dict[str, Builder] = {
-        "meta": lambda: _present(take(request["meta"])),
+        "meta": lambda: take(request["meta"]) if params else _stated(request["meta"]),
         "observed": lambda: _state(request["observed"], take) or empty("observed"),
         "desired": lambda: _state(request["desired"], take, empty) or empty("desired"),
         "input": lambda: take(request["input"]) or empty("input"),
@@ -73,8 +73,10 @@ def _same(value: object) -> object:
     return value
 
 
-def _present(value: object) -> object:
-    return value or ABSENT
+def _stated(meta: object) -> object:
+    """What the request says of itself; nothing of it that is empty, as in protobuf JSON."""
+    fields = meta.items() if isinstance(meta, Mapping) else ()
+    return {key: value for key, value in fields if value} or ABSENT
 
 
 def _empty(sent: frozenset[str], field: str) -> object:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script import engines
+from function_script import engines, inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
 from function_script.fields import nearest
@@ -52,6 +52,18 @@ class Rule:
     severity: Severity
     means: str
     find: Callable[[Subject], Iterable[Diagnostic]] | None = None
+
+
+def _other_input(subject: Subject) -> Iterator[Diagnostic]:
+    value = subject.found.value
+    written = objects.api_version_and_kind(value)
+    if subject.step.dialect == "gotemplating" and written != inputs.PEERS:
+        yield Diagnostic(
+            message="input.apiVersion: this is read as an input of function-go-templating, which "
+            "looks at neither apiVersion nor kind",
+            hint=f"its own are {inputs.PEERS[0]} and {inputs.PEERS[1]}",
+        )
+    yield from subject.step.doubts
 
 
 def _unseen(subject: Subject) -> Iterator[Diagnostic]:
@@ -188,6 +200,13 @@ RULES: Final = (
     YAML,
     INPUT,
     TEMPLATE,
+    Rule(
+        name="other-input",
+        severity="warning",
+        means="An input of function-go-templating under another apiVersion or kind than its own, "
+        "or with something that it does not look at.",
+        find=_other_input,
+    ),
     Rule(
         name="unseen-program",
         severity="warning",

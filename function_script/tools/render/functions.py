@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from function_script import objects
+from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.fields import nearest
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 OURS: Final = "function-script"
-OUR_GROUPS: Final = frozenset({"script.fn.crossplane.io", "gotemplating.fn.crossplane.io"})
 
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
 _RUNTIME: Final = "render.crossplane.io/runtime"
@@ -120,8 +119,8 @@ def _is_ours(name: str, package: str) -> bool:
 
 
 def _is_our_input(step: Step) -> bool:
-    api_version = objects.api_version_and_kind(step.input)[0] if step.input is not None else ""
-    return _is_ours(step.function, step.function) or manifests.group(api_version) in OUR_GROUPS
+    is_ours = step.input is not None and inputs.is_meant_for_us(step.input)
+    return is_ours or _is_ours(step.function, step.function)
 
 
 def _unknown(step: Step, cause: str) -> Diagnostic:
