@@ -113,6 +113,8 @@ def test_templates_of_a_chart_are_not_looked_at(
     file.parent.mkdir(parents=True)
     (tmp_path / "chart" / "Chart.yaml").write_text("name: x\n")
     file.write_text(composition(BROKEN))
+    xrd = "apiVersion: apiextensions.crossplane.io/v2\nkind: CompositeResourceDefinition\n"
+    (file.parent / "xrd.yaml").write_text(f"{xrd}metadata: {{{{ .Values.labels }}}}\n")
     assert cli.execute(["check", str(tmp_path)]) == 0
     assert capsys.readouterr().out == (
         "Checked 0 steps in 0 files: 0 errors, 0 warnings\n"

@@ -77,8 +77,9 @@ def _look_into(path: Path) -> Iterator[File | Skipped]:
     if not _WORDS.search(text):
         return
     headers = list(_headers(text))
-    if any(map(_has_steps, headers)) and _is_of_chart(path):
-        yield Skipped(file=str(path), reason="it is a template of a Helm chart")
+    if _is_of_chart(path):
+        if any(map(_has_steps, headers)):
+            yield Skipped(file=str(path), reason="it is a template of a Helm chart")
         return
     try:
         file = _read(sources.load_file(path))
