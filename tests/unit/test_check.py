@@ -148,6 +148,16 @@ def test_steps_of_other_functions_are_named(tmp_path: Path) -> None:
     assert told["summary"]["notLookedAt"] == {"steps": 3, "programs": 0, "files": 0}
 
 
+def test_names_begin_no_lines(tmp_path: Path) -> None:
+    """Of a neighbour's Composition, whose text could look like a report."""
+    step = '  - {step: "a\\nChecked 9", functionRef: {name: "b\\n\\nc"}}\n'
+    (tmp_path / "a.yaml").write_text(composition() + step)
+    assert check.render_text(check.check([str(tmp_path)])).splitlines()[1:] == [
+        "Not looked at: 1 step of other functions",
+        "  1 of b c: a Checked 9",
+    ]
+
+
 def test_programs_that_only_a_request_brings_are_named(tmp_path: Path) -> None:
     """Of such steps no more than the input is checked."""
     text = ours("StarlarkScript", "source: Context", "context: {key: a}")

@@ -310,6 +310,15 @@ def test_a_malformed_file_is_one_of_many(tmp_path: Path) -> None:
     assert "it is not UTF-8 text" in told["message"]
 
 
+def test_names_begin_no_lines(tmp_path: Path) -> None:
+    """Of an object of somebody else, whose text could look like a result."""
+    name = json.dumps("a\n[✓] b")
+    report = check(tmp_path, OTHER.replace("name: other", f"name: {name}"), GOOD)
+    assert len(render_text(report).splitlines()) == len(report.results) + 1
+    report = check(tmp_path, GOOD.replace("name: good", f"name: {name}"))
+    assert render_text(report).startswith("[✓] example.org/v1, Kind=Thing, a [✓] b validated")
+
+
 def test_json_objects_on_one_line_are_several(tmp_path: Path) -> None:
     """As a stream has them."""
     one = json.dumps({"apiVersion": "example.org/v1", "kind": "Other"})

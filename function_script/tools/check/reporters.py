@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from function_script import diagnostics
 from function_script.tools import report as frames
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from function_script.source import Span
     from function_script.tools.check.findings import Finding, Report
     from function_script.values import Object
-
-_MAX_STEPS_SHOWN: Final = 8
 
 
 def render_text(report: Report, *, colourful: bool = False, is_quiet: bool = False) -> str:
@@ -32,21 +30,28 @@ def render_text(report: Report, *, colourful: bool = False, is_quiet: bool = Fal
 
 
 def _not_looked_at(report: Report) -> Iterator[str]:
+    lines: list[str] = []
     if report.others:
         yield f"Not looked at: {_count(len(report.others), 'step')} of other functions"
     for function in sorted({other.function for other in report.others}):
         steps = [other.step for other in report.others if other.function == function]
-        names = sorted(set(steps))
-        shown = ", ".join(names[:_MAX_STEPS_SHOWN]) + ", …" * (len(names) > _MAX_STEPS_SHOWN)
-        yield f"  {len(steps)} of {function or 'no function'}: {shown}"
+        lines.append(
+            f"{len(steps)} of {function or 'no function'}: {', '.join(sorted(set(steps)))}"
+        )
+    yield from _indented(lines)
     if report.unseen:
         yield f"Not looked at: {_count(len(report.unseen), 'program')} that only a request brings"
-    for found in report.unseen:
-        yield f"  {found.step or found.document.span()}: source {found.value.get('source')}"
+    yield from _indented(
+        f"{each.step or each.document.span()}: source {each.value.get('source')}"
+        for each in report.unseen
+    )
     if report.skipped:
         yield f"Not looked at: {_count(len(report.skipped), 'file')}"
-    for skipped in report.skipped:
-        yield f"  {skipped.file}: {skipped.reason}"
+    yield from _indented(f"{skipped.file}: {skipped.reason}" for skipped in report.skipped)
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    return (f"  {frames.one_line(line)}" for line in lines)
 
 
 def _count(number: int, noun: str) -> str:

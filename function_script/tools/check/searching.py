@@ -111,5 +111,5 @@ def _is_of_chart(path: Path) -> bool:
     """Whether Helm renders the file before anybody reads it as YAML."""
     return any(
         folder.name == "templates" and (folder.parent / "Chart.yaml").is_file()
-        for folder in path.parents
+        for folder in path.absolute().parents
     )
