@@ -161,12 +161,20 @@ def _unlisted_credentials(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _unknown_fields(subject: Subject) -> Iterator[Diagnostic]:
+    return _find_unknown(subject, is_guarded=False)
+
+
+def _guarded_fields(subject: Subject) -> Iterator[Diagnostic]:
+    return _find_unknown(subject, is_guarded=True)
+
+
+def _find_unknown(subject: Subject, *, is_guarded: bool) -> Iterator[Diagnostic]:
     if not subject.step.program.main.text:
         return
     reads = engines.find_reads(subject.step.language, subject.step.program)
     for read in sorted(reads, key=_place):
         unknown = subject.request.find_unknown(read.path)
-        if unknown is not None:
+        if unknown is not None and read.is_guarded is is_guarded:
             message, hint = unknown
             yield Diagnostic(
                 message=message, span=read.span, excerpt=excerpt(read.source, read.span), hint=hint
@@ -247,6 +255,13 @@ RULES: Final = (
         severity="warning",
         means="Credentials that a program reads, and that its input does not name.",
         find=_unlisted_credentials,
+    ),
+    Rule(
+        name="guarded-field",
+        severity="warning",
+        means="Such a field as `unknown-field` finds, where the program goes on without it: in a "
+        "condition, with a default, or in a Go template that lets pass what is missing.",
+        find=_guarded_fields,
     ),
     Rule(
         name="unknown-field",

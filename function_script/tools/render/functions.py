@@ -34,6 +34,11 @@ class Remote:
 
     address: str
 
+    @classmethod
+    def at(cls, target: str) -> Remote:
+        """The function at a target as Go knows them, of which Python's gRPC lacks one scheme."""
+        return cls(address=target.removeprefix("passthrough:///"))
+
 
 # "local": our own sandbox. "skip": the step is left out, desired state passes it untouched.
 Place: TypeAlias = Literal["local", "skip"] | Remote
@@ -59,7 +64,7 @@ def parse_place(text: str) -> tuple[str, Place]:
         raise ValueError(f'"{text}" is not of the form NAME=local, NAME=skip or NAME=HOST:PORT')
     if place in {"local", "skip"}:
         return name, "local" if place == "local" else "skip"
-    return name, Remote(address=place)
+    return name, Remote.at(place)
 
 
 def find_places(steps: Iterable[Step], known: Known) -> dict[str, Place]:
@@ -83,7 +88,8 @@ def _place(step: Step, known: Known) -> Place | Diagnostic:
             return known.places[name]
     if known.manifests is None:
         return "local" if _is_our_input(step) else _unknown(step, "no FUNCTIONS file was given")
-    for manifest in known.manifests:
+    # Of two Functions with a name the last one counts, as when they are applied.
+    for manifest in reversed(known.manifests):
         if step.function in {
             manifests.name(manifest),
             manifests.text_at(manifest, "spec", "package"),
@@ -102,7 +108,7 @@ def _described_place(step: Step, manifest: Object, known: Known) -> Place | Diag
     own = manifests.texts_at(manifest, "metadata", "annotations")
     annotations = {**own, **known.annotations}
     if annotations.get(_RUNTIME) == "Development" or _ADDRESS in annotations:
-        return Remote(address=annotations.get(_ADDRESS, _DEFAULT_ADDRESS))
+        return Remote.at(annotations.get(_ADDRESS, _DEFAULT_ADDRESS))
     return _unknown(step, "it is not ours, and nothing says where it is served")
 
 
