@@ -124,9 +124,20 @@ def _unreadable(error: wire.WireError) -> InputError:
 
 
 def pass_through(data: bytes, error: FatalError) -> bytes:
-    """Desired state as it came, of broken bytes the tag, plus one FATAL: also for a lost worker."""
+    """Desired state as it came, of broken bytes the tag, plus one FATAL."""
     try:
         return response.fatal(wire.index_request(data), error)
+    except wire.WireError:
+        return response.fatal(wire.index_tag(data), error)
+
+
+def pass_through_unread(data: bytes, error: FatalError) -> bytes:
+    """The same for a server whose worker was lost: the request is not read, and may be broken.
+
+    What holds up a server holds up all its callers.
+    """
+    try:
+        return response.fatal(wire.index_passed(data), error)
     except wire.WireError:
         return response.fatal(wire.index_tag(data), error)
 

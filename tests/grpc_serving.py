@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
+    from function_script.server.channel_args import Arguments
     from function_script.server.rpc import RequestHandler
 
 T = TypeVar("T")
@@ -57,8 +58,8 @@ class Recorder:
 class Served:
     """Serves ``handler`` in a thread, in plain text, until the block ends."""
 
-    def __init__(self, handler: RequestHandler) -> None:
-        self._server = GrpcServer(handler, MAX_REQUEST_BYTES, None)
+    def __init__(self, handler: RequestHandler, arguments: Arguments | None = None) -> None:
+        self._server = GrpcServer(handler, MAX_REQUEST_BYTES, None, arguments)
         self.loop = self._server.loop
         self.port = self._server.listen("127.0.0.1:0")
         self._has_begun = threading.Event()

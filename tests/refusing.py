@@ -2,7 +2,7 @@
 
 ``python refusing.py seccomp=EPERM,pidfd_open=ENOSYS COMMAND …`` installs a filter that answers
 those calls with an errno (0: "done", without doing anything) and becomes the command. ``none``
-refuses none. The command cannot look into other processes as root can.
+refuses none. The command cannot look into other processes, or read any file, as root can.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ NUMBERS = {
     "aarch64": {"memfd_create": 279, "pidfd_open": 434, "setpgid": 154, "seccomp": 277},
 }
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_CAPBSET_DROP = 38, 22, 24
+CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
 CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON = 19, 21, 38
+DROPPED = (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON)
 NONE = "none"
 PRCTL = {"x86_64": 157, "aarch64": 167}
 WRAPPER = """\
@@ -63,7 +65,7 @@ def main() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     # Containers do not have them; for others than root this changes nothing.
-    for capability in (CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON):
+    for capability in DROPPED:
         libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
     if calls != NONE:
         _refuse(libc, calls)

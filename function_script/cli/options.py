@@ -5,6 +5,9 @@ Called while the command modules are imported, so it must import nothing slow.
 
 from __future__ import annotations
 
+import re
+import socket
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
 import click
 
 from function_script import quantities
-from function_script.limits import Limits
+from function_script.limits import MIB, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,7 +25,10 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", int, float)
 
 PATH: Final = click.Path(path_type=Path)
+_MIN_TIMEOUT_SECONDS: Final = 0.001
 _MAX_PORT: Final = 65_535
+_MAX_HOST_CHARACTERS: Final = 253
+_HOST_NAME: Final = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
 
 PREFIX: Final = "FUNCTION_SCRIPT"
 _LIMITS: Final = Limits()
@@ -35,9 +41,23 @@ def duration(text: str) -> float:
     return _positive(quantities.parse_duration, text)
 
 
+def _timeout(text: str) -> float:
+    seconds = duration(text)
+    if seconds < _MIN_TIMEOUT_SECONDS:
+        raise click.BadParameter(f'"{text}" is less than 1ms, in which no program runs')
+    return seconds
+
+
 def size(text: str) -> int:
     """Bytes, written as in Kubernetes: ``256Mi``."""
     return _positive(quantities.parse_size, text)
+
+
+def _memory(text: str) -> int:
+    size_bytes = size(text)
+    if size_bytes < MIB:
+        raise click.BadParameter(f'"{text}" is less than 1Mi, in which no program runs')
+    return size_bytes
 
 
 def _positive(parse: Callable[[str], Number], text: str) -> Number:
@@ -53,9 +73,23 @@ def _positive(parse: Callable[[str], Number], text: str) -> Number:
 def address(text: str) -> str:
     """HOST:PORT; without a host, as in ``:9443``, every address of this machine."""
     host, colon, port = text.rpartition(":")
-    if not (colon and port.isdecimal() and int(port) <= _MAX_PORT):
-        raise click.BadParameter(f'"{text}" is not of the form HOST:PORT')
-    return f"{host or '[::]'}:{port}"
+    if not (colon and port.isascii() and port.isdecimal() and _is_host(host)):
+        raise click.BadParameter(
+            f'"{text}" is not of the form HOST:PORT, such as 127.0.0.1:8080, [::]:8080 or :8080'
+        )
+    if len(port) > len(str(_MAX_PORT)) or int(port) > _MAX_PORT:
+        raise click.BadParameter(f'"{text}": the port must be {_MAX_PORT} at most')
+    return f"{host or '[::]'}:{int(port)}"
+
+
+def _is_host(text: str) -> bool:
+    """Tell whether a text is empty, a name, an IPv4 address, or an IPv6 address in brackets."""
+    if text.startswith("[") and text.endswith("]"):
+        with suppress(OSError):
+            socket.inet_pton(socket.AF_INET6, text[1:-1])
+            return True
+    is_name = _HOST_NAME.fullmatch(text) and len(text) <= _MAX_HOST_CHARACTERS
+    return not text or bool(is_name)
 
 
 def address_or_nothing(text: str) -> str:
@@ -81,7 +115,7 @@ def limits() -> list[click.Parameter]:
     return [
         click.Option(
             ["--timeout"],
-            type=duration,
+            type=_timeout,
             default="2s",
             show_default=True,
             metavar="DURATION",
@@ -89,7 +123,7 @@ def limits() -> list[click.Parameter]:
         ),
         click.Option(
             ["--memory-limit"],
-            type=size,
+            type=_memory,
             default="256Mi",
             show_default=True,
             metavar="SIZE",

@@ -31,6 +31,9 @@ class _Flags(options.LimitFlags, TypedDict):
     debug: bool
 
 
+# gRPC's library counts the bytes of a message with a sign and 32 bits.
+_MAX_MESSAGE_MIB: Final = 2_047
+_MAX_WORKERS: Final = 1_000
 _DEBUG: Final = "Log every request and what programs print."
 
 
@@ -82,7 +85,7 @@ Examples:
 )
 @click.option(
     "--max-recv-message-size",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=_MAX_MESSAGE_MIB),
     default=64,
     show_default=True,
     metavar="MIB",
@@ -94,7 +97,7 @@ Examples:
 )
 @click.option(
     "--workers",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=_MAX_WORKERS),
     metavar="N",
     show_default="one for each CPU, at least 2",
     help="Programs to run at the same time.",

@@ -54,8 +54,9 @@ _DENIED_EVERYWHERE = (
     *(428, 429, 430, 432, 442),  # open_tree, move_mount, fsopen, fsmount, mount_setattr
     *(440, 443, 448, 452),  # process_madvise, quotactl_fd, process_mrelease, fchmodat2
 )
-# Whom a descriptor that is ready signals, and how: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY.
-_DENIED_FCNTL = (8, 10, 15, 1026)
+# Whom a descriptor that is ready signals, and how: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY; and
+# F_SETLEASE, by which others wait who open a file.
+_DENIED_FCNTL = (8, 10, 15, 1024, 1026)
 _F_SETFL, _O_ASYNC = 4, 0x2000
 # The same by ioctl: FIOSETOWN, SIOCSPGRP, FIOASYNC; and input for a terminal: TIOCSTI, TIOCLINUX.
 _DENIED_IOCTL = (0x8901, 0x8902, 0x5452, 0x5412, 0x541C)
@@ -75,7 +76,7 @@ MACHINES = {
             *(90, 91, 92, 93, 94, 132, 133, 235),  # chmod, chown and theirs, utime, mknod, utimes
             *(188, 189, 190, 197, 198, 199),  # setxattr, removexattr and theirs
             *(258, 259, 260, 261, 263, 264, 265, 266, 268, 280, 316),  # mkdirat … renameat2
-            *(29, 64, 68, 240),  # shmget, semget, msgget, mq_open
+            *(29, 64, 68, 240, 206),  # shmget, semget, msgget, mq_open, io_setup
             *(
                 141,
                 142,
@@ -117,7 +118,7 @@ MACHINES = {
             *(33, 34, 35, 36, 37, 38, 45, 276),  # mknodat … renameat, truncate, renameat2
             *(52, 53, 54, 55, 88),  # fchmod, fchmodat, fchownat, fchown, utimensat
             *(5, 6, 7, 14, 15, 16),  # setxattr, removexattr and theirs
-            *(180, 186, 190, 194),  # mq_open, msgget, semget, shmget
+            *(180, 186, 190, 194, 0),  # mq_open, msgget, semget, shmget, io_setup
             *(
                 140,
                 118,

@@ -92,4 +92,4 @@ def _outcome(data: bytes, reply: Reply) -> Outcome:
     if reply.cause is Cause.REFUSED:
         # Nothing was begun, so the call as a whole fails, and Crossplane tries it again.
         return RpcError(status=Status.RESOURCE_EXHAUSTED, text=str(reply.error))
-    return function.pass_through(data, reply.error)
+    return function.pass_through_unread(data, reply.error)

@@ -6,15 +6,20 @@ secret by swapping a symbolic link, so all three change at once.
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 import os
+import stat
 import threading
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
+    NoEncryption,
+    PrivateFormat,
     PublicFormat,
     load_pem_private_key,
 )
@@ -28,11 +33,16 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _FILES = ("tls.crt", "tls.key", "ca.crt")
+# BoringSSL refuses other curves and kinds of keys in a handshake, without a word to the operator.
+_CURVES = (ec.SECP256R1, ec.SECP384R1)
 _Versions: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Content(NamedTuple):
-    """The PEM texts of the three files, and the end of the server's certificate (Unix time)."""
+    """The three files as PEM, encoded anew, and the end of the server's certificate (Unix time).
+
+    So the library that serves reads nothing but what was checked.
+    """
 
     certificate: bytes
     key: bytes
@@ -82,33 +92,81 @@ class CertificateFiles:
             _LOG.warning("keeping the old certificates: %s", text)
 
     def _read_versions(self) -> _Versions:
-        missing = [name for name in _FILES if not (self._directory / name).is_file()]
-        if missing:
+        states = {name: self._stat(name) for name in _FILES}
+        files = [state for state in states.values() if state and stat.S_ISREG(state.st_mode)]
+        if len(files) < len(_FILES):
+            missing = [name for name, state in states.items() if state not in files]
             raise InputError.of(
                 f'cannot read TLS certificates: "{self._directory}" lacks {", ".join(missing)}',
                 hint=f"mutual TLS needs {', '.join(_FILES)}; --insecure serves in plain text",
             )
-        states = [(self._directory / name).stat() for name in _FILES]
-        return tuple((state.st_ino, state.st_mtime_ns) for state in states)
+        return tuple((state.st_ino, state.st_mtime_ns) for state in files)
+
+    def _stat(self, name: str) -> os.stat_result | None:
+        """Return the state of a file, None when there is none."""
+        try:
+            return (self._directory / name).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise self._access_error(name, error) from error
 
     def _read(self) -> Content:
         certificate, key, authority = [self._read_file(name) for name in _FILES]
-        own = self._parse_certificates("tls.crt", certificate)[0]
-        self._parse_certificates("ca.crt", authority)
-        if _encode(self._parse_key(key)) != _encode(own.public_key()):
+        chain = self._parse_certificates("tls.crt", certificate)
+        authorities = self._parse_certificates("ca.crt", authority)
+        private_key = self._parse_key(key)
+        own = chain[0]
+        if _encode(private_key.public_key()) != _encode(own.public_key()):
             hint = "tls.key must belong to tls.crt"
             raise self._error("tls.key", "it is the key of another certificate", hint)
-        return Content(certificate, key, authority, own.not_valid_after_utc.timestamp())
+        self._check_dates("tls.crt", [own])
+        self._check_dates("ca.crt", authorities)
+        return Content(
+            certificate=_to_pem(chain),
+            key=private_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+            authority=_to_pem(authorities),
+            not_after=own.not_valid_after_utc.timestamp(),
+        )
+
+    def _check_dates(self, name: str, certificates: list[x509.Certificate]) -> None:
+        """Log that nobody will accept a certificate today: a renewed one may be on its way."""
+        now = dt.datetime.now(dt.UTC)
+        if any(
+            each.not_valid_before_utc <= now <= each.not_valid_after_utc for each in certificates
+        ):
+            return
+        spans = ", ".join(
+            f"{each.not_valid_before_utc:%FT%TZ} to {each.not_valid_after_utc:%FT%TZ}"
+            for each in certificates
+        )
+        path = self._directory / name
+        _LOG.warning('"%s" is not valid now, so that handshakes fail: it is from %s', path, spans)
 
     def _read_file(self, name: str) -> bytes:
         try:
             return (self._directory / name).read_bytes()
-        except PermissionError as error:
-            text = f"user {os.geteuid()} has no permission to read it"
-            hint = "a secret's volume needs fsGroup or defaultMode for this user"
-            raise self._error(name, text, hint) from error
         except OSError as error:
-            raise self._error(name, error.strerror or str(error), None) from error
+            raise self._access_error(name, error) from error
+
+    def _access_error(self, name: str, error: OSError) -> InputError:
+        if not isinstance(error, PermissionError):
+            return self._error(name, error.strerror or str(error), None)
+        user = f"user {os.geteuid()} of group {os.getegid()}"
+        hint = (
+            "in a Pod the secret's volume needs defaultMode 0444, or 0440 and the fsGroup of a "
+            "group of this user"
+        )
+        return self._error(name, f"{user} may not read it: {self._describe_access(name)}", hint)
+
+    def _describe_access(self, name: str) -> str:
+        """Tell what keeps this process from a file: its mode, or a directory above it."""
+        try:
+            state = (self._directory / name).stat()
+        except OSError:
+            return "a directory above it may not be looked into"
+        mode = stat.S_IMODE(state.st_mode)
+        return f"its mode is {mode:04o}, of user {state.st_uid} and group {state.st_gid}"
 
     def _parse_certificates(self, name: str, pem: bytes) -> list[x509.Certificate]:
         try:
@@ -117,12 +175,18 @@ class CertificateFiles:
             hint = "the file must hold certificates in PEM form"
             raise self._error(name, "it holds no certificate that can be read", hint) from error
 
-    def _parse_key(self, pem: bytes) -> PublicKeyTypes:
+    def _parse_key(self, pem: bytes) -> ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey:
         try:
-            return load_pem_private_key(pem, None).public_key()
+            key = load_pem_private_key(pem, None)
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
             hint = "the file must hold a private key in PEM form, without a password"
             raise self._error("tls.key", "it holds no key that can be read", hint) from error
+        if isinstance(key, rsa.RSAPrivateKey) or (
+            isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, _CURVES)
+        ):
+            return key
+        hint = "keys of RSA and of the curves P-256 and P-384 are used"
+        raise self._error("tls.key", "a key of this kind cannot be used", hint)
 
     def _error(self, name: str, reason: str, hint: str | None) -> InputError:
         path = self._directory / name
@@ -131,3 +195,7 @@ class CertificateFiles:
 
 def _encode(key: PublicKeyTypes) -> bytes:
     return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+
+
+def _to_pem(certificates: list[x509.Certificate]) -> bytes:
+    return b"".join(each.public_bytes(Encoding.PEM) for each in certificates)

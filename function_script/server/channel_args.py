@@ -5,6 +5,7 @@ Channel arguments bound what a client can do before any code of ours sees its ca
 
 from __future__ import annotations
 
+import math
 import resource
 from typing import Final, TypeAlias
 
@@ -19,6 +20,17 @@ _MAX_HEALTH_MESSAGE_BYTES: Final = 4_096
 _DESCRIPTOR_SHARE: Final = 3
 _DESCRIPTORS: Final = 16_384
 _UNLIMITED: Final = -1
+# The bit of requests that are sent as they are; gzip is the third.
+_IDENTITY: Final = 1
+
+KEEPALIVE_MS: Final = "grpc.keepalive_time_ms"
+# The system closes a connection whose data nobody acknowledges for so long, and gRPC one whose ping
+# nobody answers for the second.
+KEEPALIVE_TIMEOUT_MS: Final = "grpc.keepalive_timeout_ms"
+PING_TIMEOUT_MS: Final = "grpc.http2.ping_timeout_ms"
+IDLE_MS: Final = "grpc.max_connection_idle_ms"
+AGE_MS: Final = "grpc.max_connection_age_ms"
+AGE_GRACE_MS: Final = "grpc.max_connection_age_grace_ms"
 
 _COMMON: Final[Arguments] = {
     "grpc.so_reuseport": 0,
@@ -26,17 +38,19 @@ _COMMON: Final[Arguments] = {
     "grpc.max_metadata_size": 16 * 1024,
     "grpc.absolute_max_metadata_size": 16 * 1024,
     "grpc.server_handshake_timeout_ms": 10_000,
-    "grpc.keepalive_time_ms": 20_000,
-    "grpc.keepalive_timeout_ms": 20_000,
+    KEEPALIVE_MS: 20_000,
+    KEEPALIVE_TIMEOUT_MS: 20_000,
+    PING_TIMEOUT_MS: 20_000,
     "grpc.keepalive_permit_without_calls": 1,
     "grpc.http2.min_ping_interval_without_data_ms": 10_000,
-    "grpc.max_connection_idle_ms": 600_000,
-    "grpc.max_connection_age_ms": 3_600_000,
-    "grpc.max_connection_age_grace_ms": 120_000,
+    IDLE_MS: 600_000,
+    AGE_MS: 3_600_000,
+    AGE_GRACE_MS: 120_000,
     "grpc.http2.bdp_probe": 0,
     "grpc.http2.lookahead_bytes": 64 * 1024,
     "grpc.server.max_pending_requests": 8_000,
     "grpc.server.max_pending_requests_hard_limit": 8_000,
+    "grpc.compression_enabled_algorithms_bitset": _IDENTITY,
     "grpc.enable_channelz": 0,
 }
 
@@ -67,6 +81,12 @@ def raise_descriptor_limit() -> None:
     wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def allowed_descriptors() -> float:
+    """Return how many descriptors this process may have once its limit is raised."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return math.inf if hard == resource.RLIM_INFINITY else hard
 
 
 def max_connections() -> int:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import grpc
 
-from function_script.errors import InputError
-from function_script.server import channel_args, memory, rpc
+from function_script.server import addresses, channel_args, memory, rpc
 from function_script.server.admission import Admission
 from function_script.server.rpc import RpcError, RpcRequest, Status
 from function_script.server.side_services import SideServices, reject
@@ -38,10 +37,17 @@ _TRACE: Final = "traceparent"
 
 
 class GrpcServer:
-    """Serves ``handler``; in plain text without ``certificates``."""
+    """Serves ``handler``; in plain text without ``certificates``.
+
+    ``arguments`` replace channel arguments of all ports: for tests, which cannot wait for hours.
+    """
 
     def __init__(
-        self, handler: RequestHandler, max_request_bytes: int, certificates: CertificateFiles | None
+        self,
+        handler: RequestHandler,
+        max_request_bytes: int,
+        certificates: CertificateFiles | None,
+        arguments: channel_args.Arguments | None = None,
     ) -> None:
         memory.keep_heap_small()
         _GRPC_LOG.addFilter(_is_news)
@@ -50,6 +56,7 @@ class GrpcServer:
         self._handler = handler
         self._max_request_bytes = max_request_bytes
         self._certificates = certificates
+        self._arguments = arguments or {}
         self._stopping = asyncio.Event()
         self._admission = Admission(self.loop, max_request_bytes)
         self._side_services = SideServices(self._admission)
@@ -63,12 +70,13 @@ class GrpcServer:
         methods |= self._side_services.reflection_handlers()
         arguments = channel_args.for_service(self._max_request_bytes)
         credentials = None if self._certificates is None else _credentials(self._certificates)
-        return self._bind(address, _Methods(methods), arguments, credentials)
+        return self._bind(address, "--address", _Methods(methods), arguments, credentials)
 
     def listen_for_health(self, address: str) -> int:
         """Bind a port for the health service alone, in plain text."""
         methods = _Methods(self._side_services.health_handlers())
-        return self._bind(address, methods, channel_args.for_health(), None)
+        arguments = channel_args.for_health()
+        return self._bind(address, "--health-address", methods, arguments, None)
 
     def serve(self, *, on_serving: Callable[[], None], on_stopping: Callable[[], None]) -> None:
         """Serve until ``stop``, then finish the calls that have begun."""
@@ -110,12 +118,13 @@ class GrpcServer:
     def _bind(
         self,
         address: str,
+        flag: str,
         methods: _Methods,
         arguments: channel_args.Arguments,
         credentials: grpc.ServerCredentials | None,
     ) -> int:
         async def bind() -> int:
-            server = grpc.aio.server(options=[*arguments.items()])
+            server = grpc.aio.server(options=[*(arguments | self._arguments).items()])
             server.add_generic_rpc_handlers((methods,))
             self._servers.append(server)
             if credentials is None:
@@ -125,11 +134,7 @@ class GrpcServer:
         try:
             return self.loop.run_until_complete(bind())
         except RuntimeError as error:
-            raise InputError.of(
-                f'cannot listen on "{address}": it is in use, not allowed or not an address of '
-                f"this host",
-                hint="choose another with --address or --health-address",
-            ) from error
+            raise addresses.refuse(address, flag) from error
 
     async def _run_function(self, _: object, context: Context) -> bytes:
         """Answer one call of RunFunction."""
@@ -197,15 +202,19 @@ def _credentials(certificates: CertificateFiles) -> grpc.ServerCredentials:
     )
 
 
-def tls_library() -> str:
-    """Name the TLS library of grpcio: its wheels contain BoringSSL, other builds load OpenSSL."""
+def grpc_library() -> Path:
+    """Return the file of grpcio's compiled code."""
     spec = find_spec("grpc._cython.cygrpc")
-    path = Path(str(spec and spec.origin))
+    return Path(str(spec and spec.origin))
+
+
+def tls_library(library: Path) -> str:
+    """Name the TLS library of grpcio: its wheels contain BoringSSL, other builds load OpenSSL."""
     with (
-        path.open("rb") as file,
-        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as library,
+        library.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
-        return "BoringSSL" if library.find(b"libssl.so") < 0 else "OpenSSL"
+        return "BoringSSL" if content.find(b"libssl.so") < 0 else "OpenSSL"
 
 
 def _is_news(record: logging.LogRecord) -> bool:

@@ -19,7 +19,7 @@ from function_script.limits import MIB
 from function_script.sandbox import Pool, PoolOptions, confinement, machine
 from function_script.sandbox.measures import Measure
 from function_script.sandbox.switchboard import Switchboard
-from function_script.server import answering, log, rehearsal, threads, tracing
+from function_script.server import answering, channel_args, log, rehearsal, threads, tracing
 from function_script.server.answering import Desk
 from function_script.server.ops import OpsEndpoints
 from function_script.server.printing import Printer
@@ -37,6 +37,9 @@ _LOG = logging.getLogger(__name__)
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 # Objects of a call are gone with it, without the collector's help.
 _GC_THRESHOLDS = (20_000, 50, 100)
+# An idle server has 20, a long run as many as a worker, a connection one.
+_DESCRIPTORS = 64
+_DESCRIPTORS_OF_A_WORKER = 4
 # For lines of requests to be written together.
 _LOG_SECONDS = 0.01
 # gRPC's library writes a line to standard error for each failed handshake, and waits for its
@@ -51,7 +54,9 @@ def serve(options: ServeOptions) -> int:
     worker starts. Must be called in the main thread.
     """
     started = time.monotonic()
-    _check_processes(options.workers or machine.quick_workers())
+    workers = options.workers or machine.quick_workers()
+    _check_processes(workers)
+    _check_descriptors(workers)
     threads.check(machine.server_threads())
     log.start(debug=options.debug)
     # Keys, and requests of others, are in this process's memory.
@@ -113,6 +118,18 @@ def _check_processes(workers: int) -> None:
         )
 
 
+def _check_descriptors(workers: int) -> None:
+    """Raise SandboxError where a server's files, pipes and first connections find no room."""
+    allowed = channel_args.allowed_descriptors()
+    needed = _DESCRIPTORS + _DESCRIPTORS_OF_A_WORKER * workers
+    if allowed < needed:
+        raise SandboxError.of(
+            f"cannot serve: {allowed:.0f} open files are allowed here, and a server with "
+            f"--workers {workers} needs {needed}",
+            hint=f"raise the limit of open files (nofile) to {needed} or more",
+        )
+
+
 def _pool_options(options: ServeOptions) -> PoolOptions:
     root = None if options.program_root is None else str(options.program_root.resolve())
     return PoolOptions(
@@ -133,7 +150,8 @@ def _recorder(options: ServeOptions, stack: ExitStack) -> Recorder | None:
     directory = options.capture_dir
     if directory is None:
         return None
-    if not directory.is_dir() or not os.access(directory, os.W_OK | os.X_OK):
+    # In this order: whether there is a directory cannot be asked where nothing may be looked into.
+    if not os.access(directory, os.W_OK | os.X_OK) or not directory.is_dir():
         raise InputError.of(
             f'cannot capture requests in "{directory}": it is no directory to write to',
             hint="mount a volume there, such as an emptyDir",
@@ -198,9 +216,9 @@ def _announce(
 
 
 def _tls_library() -> str:
-    from function_script.server.grpc_server import tls_library  # noqa: PLC0415 - after the zygote
+    from function_script.server import grpc_server  # noqa: PLC0415 - after the zygote
 
-    return tls_library()
+    return grpc_server.tls_library(grpc_server.grpc_library())
 
 
 def _stop(ops: OpsEndpoints) -> None:

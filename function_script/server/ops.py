@@ -53,10 +53,10 @@ class OpsEndpoints:
 
     def _readiness(self) -> HttpResponse:
         if not self.is_serving:
-            return HttpResponse(503, b"not serving\n")
+            return HttpResponse(503, b"not ready: not serving\n")
         if not self._pool.is_able():
-            return HttpResponse(503, b"no worker\n")
-        return HttpResponse(200, f"ok\nconfinement: {self.confinement().summary()}\n".encode())
+            return HttpResponse(503, b"not ready: no worker\n")
+        return _OK
 
     def confinement(self) -> Confinement:
         """What holds for all workers, as they reported it themselves."""

@@ -7,8 +7,6 @@ of the time from the threads that answer calls. h11 reads requests and writes re
 from __future__ import annotations
 
 import asyncio
-import errno
-import socket
 import threading
 import time
 from contextlib import suppress
@@ -16,9 +14,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import h11
 
-from function_script.errors import InputError
+from function_script.server import addresses
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Mapping
     from types import TracebackType
 
@@ -158,36 +157,12 @@ def _to_bytes(protocol: h11.Connection, response: HttpResponse, *, has_body: boo
 
 
 _NOT_ALLOWED: Final = 405
-_NO_IPV6: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 
 def _listen(address: str) -> socket.socket:
-    host, _, port = address.rpartition(":")
-    host = host.strip("[]")
     try:
-        listening = _bind(host, int(port))
+        listening = addresses.listen(address, _BACKLOG)
     except OSError as error:
-        raise InputError.of(
-            f'cannot listen on "{address}": it is in use, not allowed or not an address of this '
-            f"host",
-            hint="choose another with --metrics-address",
-        ) from error
+        raise addresses.refuse(address, "--metrics-address", error) from error
     listening.setblocking(False)  # noqa: FBT003 - the name of the method says what is set
     return listening
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    """Bind a socket; the address :: means both families, as far as the host has them."""
-    if host == "::" and not socket.has_dualstack_ipv6():
-        host = "0.0.0.0"  # noqa: S104 - every address is what :: means
-    if host == "::":
-        try:
-            return socket.create_server(
-                ("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=_BACKLOG
-            )
-        except OSError as error:
-            if error.errno not in _NO_IPV6:
-                raise
-            host = "0.0.0.0"  # noqa: S104 - every address is what :: means
-    family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-    return socket.create_server((host, port), family=family, backlog=_BACKLOG)

@@ -77,7 +77,7 @@ def run(
     elif reply.cause is Cause.REFUSED:
         raise reply.error
     else:
-        answer, problems = function.pass_through(data, reply.error), reply.error.diagnostics
+        answer, problems = function.pass_through_unread(data, reply.error), reply.error.diagnostics
     if case is not None:
         _write(case, capture.to_case(data, answer, problems))
     response = fnv1.RunFunctionResponse.FromString(answer)

@@ -71,7 +71,7 @@ from function_script.wire.messages import (
     Selector,
     State,
 )
-from function_script.wire.request import index_request, index_resource, index_tag
+from function_script.wire.request import index_passed, index_request, index_resource, index_tag
 from function_script.wire.response import encode_resource, encode_response
 from function_script.wire.splice import splice_resource, splice_state, splice_struct
 
@@ -98,6 +98,7 @@ __all__ = [
     "find_part",
     "index_object",
     "index_part",
+    "index_passed",
     "index_request",
     "index_resource",
     "index_struct",

@@ -89,6 +89,24 @@ def index_tag(data: bytes) -> Request:
     return index_request(b"")._replace(tag=tag)
 
 
+def index_passed(data: bytes) -> Request:
+    """A request of which only what is handed on is known: the tag, desired state, the context.
+
+    Neither maps nor messages inside are read, desired state has no parts therefore, and a request
+    of many small ones takes hardly longer than one of a few. Raises WireError.
+    """
+    single: dict[int, Part] = {}
+    fields = Fields(data, 0, len(data))
+    while fields.next():
+        if fields.is_field(_DESIRED, LENGTH) or fields.is_field(_CONTEXT, LENGTH):
+            single[fields.number] = fields.merged(single.get(fields.number))
+    desired = single.get(_DESIRED)
+    return index_tag(data)._replace(
+        desired=None if desired is None else State(desired, None, {}),
+        context=_to_bytes(single.get(_CONTEXT)),
+    )
+
+
 def index_resource(payload: bytes) -> Resource:
     """The parts of a Resource message. Raises WireError."""
     return _resource(Part(payload, 0, len(payload)))

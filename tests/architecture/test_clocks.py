@@ -16,6 +16,7 @@ WALL_CLOCKS = {"time.time", "time.time_ns", "time.localtime", "time.ctime"} | {
 }
 # Who says when something was: nothing that waits, limits or forgets.
 STAMPING = {
+    "server/certificates.py": "a warning that a certificate is not valid on this day",
     "server/log.py": "each line's time",
     "server/tracing.py": "where spans begin and end",
     "tools/render/engine.py": "the scheduled time of a rendered CronOperation",

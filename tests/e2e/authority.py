@@ -82,9 +82,14 @@ class Authority:
             builder = builder.add_extension(_SIGNING, critical=True)
         self._certificate = builder.sign(self._key, hashes.SHA256())
 
-    def server(self, *names: str, age: dt.timedelta = dt.timedelta()) -> Identity:
+    def server(
+        self,
+        *names: str,
+        age: dt.timedelta = dt.timedelta(),
+        curve: ec.EllipticCurve | None = None,
+    ) -> Identity:
         """An identity for a server of those names or addresses; it is good for a day."""
-        return self._issue(ExtendedKeyUsageOID.SERVER_AUTH, names, age)
+        return self._issue(ExtendedKeyUsageOID.SERVER_AUTH, names, age, curve)
 
     def client(self, *, age: dt.timedelta = dt.timedelta()) -> Identity:
         """An identity for Crossplane, issued ``age`` ago; it is good for a day."""
@@ -95,8 +100,9 @@ class Authority:
         usage: x509.ObjectIdentifier,
         names: tuple[str, ...],
         age: dt.timedelta = dt.timedelta(),
+        curve: ec.EllipticCurve | None = None,
     ) -> Identity:
-        key = ec.generate_private_key(ec.SECP256R1())
+        key = ec.generate_private_key(curve or ec.SECP256R1())
         builder = _builder(key, age)
         if self._subject:
             name = x509.NameAttribute(NameOID.COMMON_NAME, self._subject)

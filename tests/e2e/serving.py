@@ -53,6 +53,8 @@ class Server:
     ) -> None:
         self.log: deque[dict[str, object]] = deque(maxlen=keeps)
         self.text: deque[str] = deque(maxlen=keeps)
+        self.lines_read = 0
+        """How many lines the log had so far, whatever is kept of them."""
         self._announced: dict[str, object] = {}
         self._is_told_to_end = False
         self._is_serving = threading.Event()
@@ -168,6 +170,7 @@ class Server:
         assert self._process.stderr is not None
         with self._process.stderr as stream:
             for line in stream:
+                self.lines_read += 1
                 self.text.append(line)
                 for parsed in _parse(line):
                     self.log.append(parsed)

@@ -110,7 +110,7 @@ def _judge_in_a_worker(data: bytes) -> str:
     with Pool(PoolOptions(workers=1)) as pool:
         reply = pool.run(data, _INPUT_SECONDS)
     answered = isinstance(reply, Answered)
-    response = reply.response if answered else function.pass_through(data, reply.error)
+    response = reply.response if answered else function.pass_through_unread(data, reply.error)
     try:
         pb.RunFunctionRequest.FromString(data)
         pb.RunFunctionResponse.FromString(response)

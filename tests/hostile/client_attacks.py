@@ -18,7 +18,6 @@ from e2e.serving import call, method
 from raw_http2 import (
     DATA,
     END_STREAM,
-    FRAME_BYTES,
     INITIAL_WINDOW,
     PING,
     RST,
@@ -31,7 +30,7 @@ from raw_http2 import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from e2e.authority import Identity
     from e2e.serving import Server
@@ -49,11 +48,12 @@ SLOW = builders.request(
 )
 
 
-def request_of_size(size: int) -> bytes:
-    """Return a request whose response has this many bytes, too, and a few more."""
+def request_of_size(size: int, name: str = "demo") -> bytes:
+    """Return a request for an XR whose response has this many bytes, too, and a few more."""
     state = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * size}}}}
     step = builders.starlark(BODY + "    return {}\n")
-    return builders.request(step, desired=state).SerializeToString()
+    observed = builders.observed(name)
+    return builders.request(step, observed=observed, desired=state).SerializeToString()
 
 
 LARGE = request_of_size(3_900_000)
@@ -123,20 +123,31 @@ def clients_that_go_away(target: Target, number: int = 200) -> None:
                 received += len(found.payload) if found.kind == DATA else 0
 
 
-def readers_without_a_window(
-    target: Target, connections: int, streams: int, request: bytes = LARGE
-) -> ExitStack:
-    """Have large responses made by small requests, and never let one be sent.
+def readers_without_a_window(target: Target, streams: int, requests: Sequence[bytes]) -> ExitStack:
+    """Have responses made, and never let one be sent; returns the open connections.
 
-    Returns the open connections.
+    Each request has a connection of its own, with so many streams.
     """
-    body = message(gzip.compress(request), compressed=True)
     stack = ExitStack()
-    for _ in range(connections):
+    for body in map(message, requests):
         client = stack.enter_context(target.connect(setting(INITIAL_WINDOW, 0)))
         for _ in range(streams):
+            stream = client.open()
+            client.send_body(stream, body, seconds=5.0)
+            client.send(frame(DATA, END_STREAM, stream))
+    return stack
+
+
+def compressed_bombs(target: Target, connections: int, streams: int) -> ExitStack:
+    """Send small requests that are large when they are decompressed; returns the connections."""
+    body = message(gzip.compress(bytes(60 * MIB), 9), compressed=True)
+    stack = ExitStack()
+    for _ in range(connections):
+        client = stack.enter_context(target.connect())
+        for _ in range(streams):
             stream = client.open(extra=[("grpc-encoding", "gzip")])
-            client.send(frame(DATA, END_STREAM, stream, body))
+            client.send_body(stream, body, seconds=0.2)
+            client.send(frame(DATA, END_STREAM, stream))
     return stack
 
 
@@ -242,30 +253,3 @@ def floods() -> Iterator[tuple[str, bytes]]:
         frame(raw_http2.HEADERS, 4, 1, block)
         + b"".join(frame(DATA, 0, 1, b"\0") for _ in range(number)),
     )
-
-
-def flood_and_never_read(target: Target, data: bytes, seconds: float) -> None:
-    """Send the same bytes without reading, and connect again when the server hangs up."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with suppress(OSError), target.connect() as client:
-            client.socket.settimeout(seconds)
-            while time.monotonic() < end:
-                for at in range(0, len(data), FRAME_BYTES):
-                    client.socket.sendall(data[at : at + FRAME_BYTES])
-        time.sleep(0.05)
-
-
-def good_and_slowest(target: Target, seconds: float) -> tuple[int, int, float]:
-    """Call over one connection; returns good answers, others, and the seconds of the slowest."""
-    answered, lost, slowest = 0, 0, 0.0
-    end = time.monotonic() + seconds
-    with target.channel() as channel:
-        while time.monotonic() < end:
-            began = time.monotonic()
-            try:
-                answered += is_answered(call(channel, GOOD, timeout=10.0))
-            except grpc.RpcError:
-                lost += 1
-            slowest = max(slowest, time.monotonic() - began)
-    return answered, lost, slowest

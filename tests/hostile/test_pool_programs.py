@@ -51,7 +51,7 @@ def respond(request: pb.RunFunctionRequest, reply: Reply) -> pb.RunFunctionRespo
     """The response as the server would give it."""
     if isinstance(reply, Answered):
         return pb.RunFunctionResponse.FromString(reply.response)
-    data = function.pass_through(request.SerializeToString(), reply.error)
+    data = function.pass_through_unread(request.SerializeToString(), reply.error)
     return pb.RunFunctionResponse.FromString(data)
 
 

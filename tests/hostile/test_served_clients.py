@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 from e2e.authority import Authority
-from e2e.serving import SERVER_NAME, Server
+from e2e.serving import SERVER_NAME, Server, call
 from hostile import client_attacks as attacks
-from hostile.client_attacks import MIB, Peak, Target
+from hostile.attacker import attacking
+from hostile.client_attacks import GOOD, MIB, Peak, Target, is_answered
 from patience import wait_until
 from raw_http2 import DATA, END_STREAM, HEADERS, frame, message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 # The server holds this much of requests and responses; the rest is for a busy machine.
 HELD_BYTES = 256 * MIB
 SLACK_BYTES = 160 * MIB
-FLOODS = list(attacks.floods())
+LARGES = [attacks.LARGE] * 10
 
 
 @pytest.fixture(scope="module", params=["plain text", "mutual TLS"])
@@ -53,9 +54,9 @@ def test_clients_that_go_away_leave_no_memory(target: Target) -> None:
 
 @pytest.mark.attack
 def test_responses_that_are_not_taken_are_bounded(target: Target) -> None:
-    """Small compressed requests have large responses made, for windows that never open."""
+    """Requests that are right have large responses made, for windows that never open."""
     before = target.server.resident_bytes()
-    with Peak(target.server) as peak, attacks.readers_without_a_window(target, 10, 20):
+    with Peak(target.server) as peak, attacks.readers_without_a_window(target, 20, LARGES):
         wait_until(target.is_well)
     assert peak.size - before < HELD_BYTES + SLACK_BYTES
     wait_until(lambda: target.server.resident_bytes() - before < 64 * MIB)
@@ -65,8 +66,9 @@ def test_responses_that_are_not_taken_are_bounded(target: Target) -> None:
 def test_memory_of_many_small_responses_is_given_back(target: Target) -> None:
     """They are held while the server looks for free memory, and free after that."""
     before = target.server.resident_bytes()
-    request = attacks.request_of_size(100_000)
-    with attacks.readers_without_a_window(target, 10, 100, request):
+    # Of several XRs, none of which may fill the line alone.
+    requests = [attacks.request_of_size(100_000, f"xr-{number}") for number in range(10)]
+    with attacks.readers_without_a_window(target, 90, requests):
         wait_until(lambda: target.server.resident_bytes() - before > 96 * MIB)
         time.sleep(6.0)
     wait_until(lambda: target.server.resident_bytes() - before < 32 * MIB)
@@ -80,6 +82,19 @@ def test_uploads_that_stop_halfway_are_bounded(target: Target) -> None:
         wait_until(target.is_well)
     assert peak.size - before < HELD_BYTES + SLACK_BYTES
     wait_until(lambda: target.server.resident_bytes() - before < 64 * MIB)
+
+
+@pytest.mark.attack
+def test_compressed_bombs_are_never_unpacked(target: Target) -> None:
+    """A hundred requests of 60 KB that would be 60 MiB each, beside a good client."""
+    before = target.server.resident_bytes()
+    with (
+        target.channel() as channel,
+        Peak(target.server) as peak,
+        attacks.compressed_bombs(target, 5, 20),
+    ):
+        assert all(is_answered(call(channel, GOOD)) for _ in range(50))
+    assert peak.size - before < 60 * MIB
 
 
 @pytest.mark.attack
@@ -103,17 +118,21 @@ def test_calls_without_a_message_do_not_keep_others_out(target: Target) -> None:
 
 
 @pytest.mark.attack
-@pytest.mark.parametrize(("name", "data"), FLOODS, ids=[name for name, _ in FLOODS])
-def test_floods_of_frames_do_not_keep_others_out(target: Target, name: str, data: bytes) -> None:
-    """No good call of another connection is lost, and memory is bounded."""
+@pytest.mark.parametrize("flood", [name for name, _ in attacks.floods()])
+def test_floods_of_frames_do_not_keep_others_out(
+    target: Target, tmp_path: Path, flood: str
+) -> None:
+    """No good call of another connection is lost, new clients get in, and memory is bounded."""
+    certificates = [] if target.identity is None else [str(target.identity.write(tmp_path))]
     before = target.server.resident_bytes()
-    flood = threading.Thread(target=attacks.flood_and_never_read, args=(target, data, 1.0))
-    flood.start()
-    with Peak(target.server) as peak:
-        answered, lost, _ = attacks.good_and_slowest(target, 1.0)
-    flood.join()
-    # The attacker takes most of the time of this process, in which the good client is, too.
-    assert (answered > 0, lost) == (True, 0), name
+    with (
+        attacking(flood, target.server.address, *certificates),
+        Peak(target.server) as peak,
+        target.channel() as channel,
+    ):
+        for _ in range(50):
+            assert is_answered(call(channel, GOOD))
+        assert target.is_well()
     assert peak.size - before < HELD_BYTES
     assert target.is_well()
 

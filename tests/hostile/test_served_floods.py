@@ -9,7 +9,6 @@ import socket
 import ssl
 import subprocess
 import sys
-import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -18,13 +17,17 @@ from typing import TYPE_CHECKING
 import pytest
 from e2e.authority import Authority
 from e2e.serving import ROOT, SERVER_NAME, Server, call, method
-from hostile.client_attacks import GOOD, is_answered
+from hostile import attacker
+from hostile.client_attacks import GOOD, MIB, Peak, is_answered
 from patience import PATIENCE_SECONDS
+from raw_http2 import DATA, INITIAL_WINDOW, RawClient, frame, message, setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import grpc
+
+REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 
 
 def fetch(address: str, path: str) -> int:
@@ -48,7 +51,8 @@ def connect(address: str) -> socket.socket:
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server in plain text."""
-    with Server("--insecure", keeps=1_000) as server:
+    flags = ("--insecure", "--health-address", "127.0.0.1:0")
+    with Server(*flags, keeps=1_000) as server:
         yield server
 
 
@@ -77,34 +81,6 @@ def test_requests_that_are_never_read_take_no_memory(server: Server) -> None:
     assert server.resident_bytes() - before < 16 << 20
 
 
-@contextmanager
-def flooded(address: str, path: str) -> Iterator[None]:
-    """Sixteen clients that ask for a page again and again."""
-    end = threading.Event()
-    # In a process of its own: it must not take time from the client that is measured.
-    program = (
-        "import http.client, sys, threading\n"
-        "def ask():\n"
-        "    while True:\n"
-        "        connection = http.client.HTTPConnection(sys.argv[1], timeout=5)\n"
-        "        try:\n"
-        "            connection.request('GET', sys.argv[2])\n"
-        "            connection.getresponse().read()\n"
-        "        except OSError:\n"
-        "            pass\n"
-        "        connection.close()\n"
-        "for _ in range(16):\n"
-        "    threading.Thread(target=ask).start()\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", program, address, path])
-    try:
-        yield
-    finally:
-        end.set()
-        process.kill()
-        process.wait()
-
-
 def server_seconds(server: Server, channel: grpc.Channel, calls: int) -> float:
     """CPU time of the server for so many calls."""
     clock = os.sysconf("SC_CLK_TCK")
@@ -120,13 +96,13 @@ def server_seconds(server: Server, channel: grpc.Channel, calls: int) -> float:
 
 
 @pytest.mark.attack
-@pytest.mark.parametrize("path", ["/readyz", "/metrics"])
-def test_a_flood_of_pages_starves_nobody(server: Server, path: str) -> None:
+@pytest.mark.parametrize("flood", sorted(attacker.pages()))
+def test_a_flood_of_pages_starves_nobody(server: Server, flood: str) -> None:
     """Probes are answered, and calls are, at nearly the same cost."""
     with server.channel() as channel:
         call(channel, GOOD)
         began = time.monotonic()
-        with flooded(server.metrics_address, path):
+        with attacker.attacking(flood, server.metrics_address):
             time.sleep(0.5)
             used = server_seconds(server, channel, 500)
             statuses = [fetch(server.metrics_address, "/readyz") for _ in range(10)]
@@ -135,6 +111,39 @@ def test_a_flood_of_pages_starves_nobody(server: Server, path: str) -> None:
     assert statuses.count(200) >= 9
     # Its share of one CPU, and what the system needs for connections.
     assert used - quiet < 0.25 * seconds
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("port", ["service", "health"])
+@pytest.mark.parametrize("flood", sorted(attacker.calls_of_services()))
+def test_a_flood_of_health_and_reflection_starves_nobody(
+    server: Server, flood: str, port: str
+) -> None:
+    """Answers that nobody takes are bounded, nonsense is not logged, and calls are answered."""
+    address = server.address if port == "service" else server.health_address
+    before, lines = server.resident_bytes(), server.lines_read
+    with attacker.attacking(flood, address), Peak(server) as peak, server.channel() as channel:
+        for _ in range(5):
+            assert is_answered(call(channel, GOOD))
+    assert peak.size - before < 256 * MIB
+    # Those five calls, and what the server drops or refuses by itself.
+    assert server.lines_read - lines < 500
+
+
+@pytest.mark.attack
+def test_answers_of_reflection_that_nobody_takes_are_bounded(server: Server) -> None:
+    """Each question of 13 bytes has an answer of some hundred; forty streams ask thousands."""
+    before = server.resident_bytes()
+    question = frame(DATA, 0, 1, message(b"\x3a\x01*"))[9:]
+    with ExitStack() as stack, Peak(server) as peak:
+        for _ in range(4):
+            settings = setting(INITIAL_WINDOW, 0)
+            client = stack.enter_context(RawClient(server.address, settings=settings))
+            for _ in range(10):
+                client.send_body(client.open(REFLECTION), 20_000 * question, seconds=0.1)
+        with server.channel() as channel:
+            assert is_answered(call(channel, GOOD))
+    assert peak.size - before < 64 * MIB
 
 
 @contextmanager

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING
+
 import pytest
 from builders import request, starlark
 from google.protobuf.message import DecodeError
 
 from function_script import engines, function
+from function_script.errors import SandboxError
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.errors import FatalError
 
 
 def handle(data: bytes) -> tuple[function.Answer, pb.RunFunctionResponse]:
@@ -80,3 +89,50 @@ def test_limits_in_force_are_told_first() -> None:
     script = starlark("def main(req):\n    return {}\n", limits={"timeout": "100ms"})
     function.handle(request(script).SerializeToString(), Limits(), told.append)
     assert [limits.timeout_seconds for limits in told] == [0.1]
+
+
+ERROR = SandboxError.of("the worker was lost")
+WHOLE = request(
+    starlark("def main(req):\n    return {}\n"),
+    context={"a": {"b": [1, "c"]}},
+    desired={"resources": {f"r{number}": {"resource": {"kind": "A"}} for number in range(3)}},
+).SerializeToString()
+PASSED = [
+    pytest.param(b"", id="nothing"),
+    pytest.param(WHOLE, id="all"),
+    pytest.param(META + WHOLE + META, id="two tags more"),
+    pytest.param(WHOLE + b"\x1a\x00\x2a\x00", id="empty parts more"),
+    pytest.param(WHOLE + WHOLE, id="everything twice"),
+    pytest.param(b"\x1a\x00", id="an empty state"),
+]
+
+
+@pytest.mark.parametrize("data", PASSED)
+def test_what_a_lost_worker_leaves_is_the_same_without_reading_it(data: bytes) -> None:
+    """Tag, desired state and context come back, byte for byte as from a request that is read."""
+    unread = function.pass_through_unread(data, ERROR)
+    assert unread == function.pass_through(data, ERROR)
+    assert pb.RunFunctionResponse.FromString(unread).results[0].message == "the worker was lost"
+
+
+@pytest.mark.parametrize(("data", "tag"), BROKEN)
+def test_a_broken_request_of_a_lost_worker_is_answered(data: bytes, tag: str) -> None:
+    """With its tag, as far as the bytes can be read."""
+    response = pb.RunFunctionResponse()
+    response.MergeFromString(function.pass_through_unread(data.replace(b"\x1a", b"\x12"), ERROR))
+    assert response.meta.tag == tag
+    assert len(response.results) == 1
+
+
+def test_many_resources_of_a_lost_worker_hold_up_nobody() -> None:
+    """The server answers for lost workers itself, and all callers wait for that."""
+    resources = {f"r{number}": {"resource": {"kind": "A"}} for number in range(20_000)}
+    data = request({}, desired={"resources": resources}).SerializeToString()
+
+    def seconds(build: Callable[[bytes, FatalError], bytes]) -> float:
+        began = time.process_time()
+        build(data, ERROR)
+        return time.process_time() - began
+
+    unread = min(seconds(function.pass_through_unread) for _ in range(5))
+    assert unread < 0.2 * min(seconds(function.pass_through) for _ in range(5))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 import os
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 from e2e.authority import Authority
 
 from function_script.errors import InputError
@@ -45,6 +47,7 @@ ERRORS = [
     pytest.param("tls.crt", BROKEN, 'tls.crt": it holds no certificate', id="certificate"),
     pytest.param("ca.crt", "", 'ca.crt": it holds no certificate', id="authority"),
     pytest.param("tls.key", "nonsense", 'tls.key": it holds no key', id="key"),
+    pytest.param("tls.key", "\0" * 5_000, 'tls.key": it holds no key', id="zeros"),
 ]
 
 
@@ -68,6 +71,48 @@ def test_a_missing_file_is_named(directory: Path) -> None:
     (directory / "ca.crt").unlink()
     with pytest.raises(InputError, match=r"lacks ca\.crt"):
         CertificateFiles(directory)
+
+
+def test_what_is_no_file_is_missing(directory: Path) -> None:
+    """A directory, as Kubernetes mounts one for a key that the secret lacks; a link to nowhere."""
+    (directory / "tls.key").unlink()
+    (directory / "tls.key").mkdir()
+    (directory / "ca.crt").unlink()
+    (directory / "ca.crt").symlink_to("nowhere")
+    with pytest.raises(InputError, match=r"lacks tls\.key, ca\.crt"):
+        CertificateFiles(directory)
+
+
+@pytest.mark.parametrize("curve", [ec.SECP256K1(), ec.SECP521R1()], ids=lambda curve: curve.name)
+def test_a_key_that_no_handshake_could_use_is_an_error(
+    authority: Authority, directory: Path, curve: ec.EllipticCurve
+) -> None:
+    """At the start, with the kinds that can be used."""
+    authority.server(NAME, curve=curve).write(directory)
+    with pytest.raises(InputError, match="of this kind cannot be used") as error:
+        CertificateFiles(directory)
+    assert "RSA" in str(error.value.diagnostics[0].hint)
+
+
+def test_what_was_checked_is_what_is_used(directory: Path) -> None:
+    """Bytes around the certificates, which libraries take in different ways, are left out."""
+    plain = CertificateFiles(directory).content
+    for name in ("tls.crt", "tls.key", "ca.crt"):
+        pem = (directory / name).read_bytes()
+        (directory / name).write_bytes(b"\xef\xbb\xbfnotes\n" + pem + b"\0more\n")
+    assert CertificateFiles(directory).content == plain
+
+
+@pytest.mark.parametrize("days", [-3, 3])
+def test_certificates_of_another_day_are_warned_of(
+    authority: Authority, tmp_path: Path, caplog: pytest.LogCaptureFixture, days: int
+) -> None:
+    """They are used: renewed ones may come while the server runs."""
+    identity = authority.server(NAME, age=dt.timedelta(days=days))
+    CertificateFiles(identity.write(tmp_path))
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert f'"{tmp_path / "tls.crt"}" is not valid now' in record.getMessage()
 
 
 def test_new_files_are_read_when_they_change(authority: Authority, directory: Path) -> None:

@@ -182,7 +182,9 @@ def _hung_up_on(client: socket.socket) -> bool:
 
 def test_a_taken_address_is_told(port: int) -> None:
     """At once, with the flag to change."""
-    with pytest.raises(InputError, match=f'listen on "127.0.0.1:{port}".*--metrics-address'):
+    with pytest.raises(
+        InputError, match=f'"127.0.0.1:{port}" \\(--metrics-address\\): address alr'
+    ):
         OpsHttpServer(f"127.0.0.1:{port}", PAGES)
 
 

@@ -24,6 +24,14 @@ spec: {package: registry.example.org/provider-things:v1.0.0}
 """
 
 
+PROVIDER = """\
+apiVersion: pkg.crossplane.io/v1
+kind: Provider
+metadata: {name: provider-things}
+spec: {package: "%s"}
+"""
+
+
 def test_packages_are_taken_from_the_cache(tmp_path: Path) -> None:
     """Where the official command keeps them; nothing is downloaded."""
     cached = tmp_path / "cache" / "registry.example.org" / "provider-things@v1.0.0"
@@ -43,6 +51,29 @@ def test_a_package_that_is_not_there_is_noted(tmp_path: Path) -> None:
             "or give the package's CRDs as extensions"
         ),
     )
+
+
+OUTSIDE = [
+    pytest.param("../../secret:v1", id="above"),
+    pytest.param("registry.example.org/../../../secret:v1", id="above in between"),
+    pytest.param("{outside}/secret:v1", id="absolute"),
+    pytest.param("{outside}//secret:v1", id="an empty part"),
+    pytest.param("registry.example.org/" + "a" * 256 + ":v1", id="longer than files are named"),
+    pytest.param("registry.example.org/" + "a/" * 600 + ":v1", id="longer than paths are"),
+    pytest.param("registry.example.org/a\\0b:v1", id="a zero"),
+    pytest.param("registry.example.org/a\\e[2Jb:v1", id="a terminal's order"),
+]
+
+
+@pytest.mark.parametrize("image", OUTSIDE)
+def test_no_name_of_a_package_leads_out_of_the_cache(tmp_path: Path, image: str) -> None:
+    """What is no name of an image is noted, and no file is looked for."""
+    write(tmp_path / "secret@v1", package=CRD)
+    work = tmp_path / "work" / "deep"
+    package = image.format(outside=tmp_path)
+    report = check(work, GOOD, extensions=PROVIDER % package)
+    assert report.count("missingSchema") == 1
+    assert "is no name of a package, so it has no schemas" in "".join(report.notes)
 
 
 def test_crossplanes_own_kinds_are_of_the_image_that_is_named(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Nothing is downloaded: a package that is not in the cache is named in a note.
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 NAME: Final = "function-script"
 
+# The letters of registries, repositories, tags and digests; a part is the name of a file here.
+_IMAGE: Final = re.compile(r"[\w.:@/-]{1,1024}", re.ASCII)
+_MAX_PART: Final = 255
+_MAX_SHOWN: Final = 100
 _GROUP: Final = "pkg.crossplane.io"
 _KINDS: Final = ("Provider", "Function", "Configuration")
 # Its package holds Crossplane's own kinds.
@@ -48,6 +53,9 @@ def load(
     notes: list[str] = []
     cache = _expanded(cache)
     for image in dict.fromkeys([crossplane_image, *_images(extensions)]):
+        if not _is_image(image):
+            notes.append(f'"{image[:_MAX_SHOWN]}" is no name of a package, so it has no schemas')
+            continue
         path = cache / image.replace(":", "@") / "package.yaml"
         if path.is_file():
             found += sources.load([str(path)])
@@ -63,6 +71,13 @@ def is_package(manifest: Object) -> bool:
     """Whether an object names a package, which may hold schemas."""
     api_version, kind = objects.api_version_and_kind(manifest)
     return manifests.group(api_version) == _GROUP and kind in _KINDS
+
+
+def _is_image(text: str) -> bool:
+    """Whether a text can name an image, and so leads to a place within the cache."""
+    if not _IMAGE.fullmatch(text):
+        return False
+    return all(part not in {"", ".", ".."} and len(part) <= _MAX_PART for part in text.split("/"))
 
 
 def _expanded(cache: Path) -> Path:

@@ -1,0 +1,160 @@
+"""Mistakes of operators: the start ends with the reason, the flag and the file."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+import builders
+import pytest
+import refusing
+from e2e.authority import Authority
+from e2e.serving import ROOT, SERVER_NAME, Server, call
+from patience import PATIENCE_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
+PORTS = ("--address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0")
+WRONG_USAGE = 2
+
+
+def run_serve(
+    *flags: str, python: str = sys.executable, prepare: Callable[[], None] | None = None
+) -> tuple[int, str]:
+    """Start a server that cannot serve; returns its exit code and what it said."""
+    ended = subprocess.run(
+        [python, "-P", "-m", "function_script.cli", "serve", *PORTS, *flags],
+        cwd=ROOT,
+        env={name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+        preexec_fn=prepare,
+    )
+    assert "Traceback" not in ended.stderr
+    assert "our mistake" not in ended.stderr
+    return ended.returncode, ended.stderr
+
+
+@pytest.mark.parametrize("flag", ["--address", "--metrics-address", "--health-address"])
+def test_an_address_in_use_is_told_with_its_flag(flag: str) -> None:
+    """By whichever server listens there."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        place = f"127.0.0.1:{other.getsockname()[1]}"
+        code, text = run_serve("--insecure", flag, place)
+    assert code == 1
+    assert f'cannot listen on "{place}" ({flag}): address already in use' in text
+
+
+@pytest.mark.parametrize("flag", ["--metrics-address", "--health-address"])
+def test_one_port_for_two_purposes_is_an_error(flag: str) -> None:
+    """The flag that comes second is named."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        place = f"127.0.0.1:{free.getsockname()[1]}"
+    code, text = run_serve("--insecure", "--address", place, flag, place)
+    assert code == 1
+    assert f'cannot listen on "{place}" ({flag}): address already in use' in text
+    assert "another flag of this command names it" in text
+
+
+ADDRESSES = [
+    pytest.param("192.0.2.1:0", "cannot assign requested address", id="of another host"),
+    pytest.param("no-host.invalid:0", "its host has no address here", id="no host"),
+]
+
+
+@pytest.mark.parametrize("flag", ["--address", "--metrics-address"])
+@pytest.mark.parametrize(("place", "reason"), ADDRESSES)
+def test_an_address_that_is_not_here_is_told(flag: str, place: str, reason: str) -> None:
+    """With the address that every host has."""
+    code, text = run_serve("--insecure", flag, place)
+    assert code == 1
+    assert f'cannot listen on "{place}" ({flag}): {reason}' in text
+    assert "[::] is every address of this host" in text
+
+
+def test_a_key_that_may_not_be_read_is_told_with_its_mode(tmp_path: Path) -> None:
+    """And with the user who may not, and what a Pod needs."""
+    python = refusing.write_wrapper(tmp_path / "python", refusing.NONE)
+    directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
+    (directory / "tls.key").chmod(0o040)
+    code, text = run_serve("--tls-certs-dir", str(directory), python=python)
+    user = f"user {os.geteuid()} of group {os.getegid()} may not read it"
+    mode = f"its mode is 0040, of user {os.geteuid()} and group {os.getegid()}"
+    assert code == 1
+    assert f'"{directory / "tls.key"}": {user}: {mode}' in text
+    assert "defaultMode 0444, or 0440 and the fsGroup" in text
+
+
+def test_a_directory_that_may_not_be_looked_into_is_told(tmp_path: Path) -> None:
+    """The files may be there, or not."""
+    python = refusing.write_wrapper(tmp_path / "python", refusing.NONE)
+    directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
+    directory.chmod(0o600)
+    code, text = run_serve("--tls-certs-dir", str(directory), python=python)
+    directory.chmod(0o700)
+    assert code == 1
+    assert f'"{directory / "tls.crt"}": user {os.geteuid()}' in text
+    assert "a directory above it may not be looked into" in text
+
+
+def test_swapped_certificates_are_told(tmp_path: Path) -> None:
+    """The key is of neither."""
+    directory = Authority().server(SERVER_NAME).write(tmp_path)
+    certificate = (directory / "tls.crt").read_bytes()
+    (directory / "tls.crt").write_bytes((directory / "ca.crt").read_bytes())
+    (directory / "ca.crt").write_bytes(certificate)
+    code, text = run_serve("--tls-certs-dir", str(directory))
+    assert code == 1
+    assert f'"{directory / "tls.key"}": it is the key of another certificate' in text
+
+
+def test_a_directory_for_captures_that_may_not_be_written_to_is_told(tmp_path: Path) -> None:
+    """Before the first request would be lost."""
+    python = refusing.write_wrapper(tmp_path / "python", refusing.NONE)
+    directory = tmp_path / "captures"
+    directory.mkdir(mode=0o500)
+    code, text = run_serve("--insecure", "--capture-dir", str(directory), python=python)
+    assert code == 1
+    assert f'cannot capture requests in "{directory}"' in text
+
+
+def test_too_few_descriptors_are_told() -> None:
+    """With how many it takes."""
+    few = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (30, 30))
+    code, text = run_serve("--insecure", "--workers", "2", prepare=few)
+    assert code == 1
+    assert "30 open files are allowed here, and a server with --workers 2 needs 72" in text
+
+
+NUMBERS = [
+    pytest.param(("--max-recv-message-size", "2048"), id="message"),
+    pytest.param(("--workers", "100000"), id="workers"),
+    pytest.param(("--memory-limit", "1000"), id="memory without a unit"),
+    pytest.param(("--memory-limit", "100Ki"), id="memory"),
+    pytest.param(("--timeout", "1us"), id="timeout"),
+]
+
+
+@pytest.mark.parametrize("flags", NUMBERS)
+def test_a_number_that_cannot_be_meant_is_wrong_usage(flags: tuple[str, ...]) -> None:
+    """It names the flag and its variable."""
+    code, text = run_serve("--insecure", *flags)
+    assert code == WRONG_USAGE
+    assert f"Invalid value for '{flags[0]}' (env var: 'FUNCTION_SCRIPT_" in text
+
+
+def test_the_largest_and_smallest_numbers_are_served() -> None:
+    """They are nobody's wish, and no fault of the server's."""
+    flags = ("--max-recv-message-size", "2047", "--memory-limit", "1Mi", "--timeout", "1000000h")
+    with Server("--insecure", *flags) as server, server.channel() as channel:
+        assert not call(channel, GOOD).results

@@ -1,0 +1,56 @@
+"""No process that has loaded gRPC's library is forked: neither at the start nor later."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import builders
+import pytest
+from e2e.serving import Server, call, method
+from patience import wait_until
+
+GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
+SLOW = builders.request(
+    builders.starlark(
+        "def main(req):\n    for i in range(100000000):\n        pass\n    return {}\n",
+        limits={"timeout": "1s"},
+    )
+)
+LIBRARY = "cygrpc"
+
+
+def libraries(pid: int) -> str:
+    """The files that a process has mapped; empty when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/maps").read_text()
+    except PermissionError:
+        pytest.skip("maps of other processes need more privileges than there are here")
+    except OSError:
+        return ""
+
+
+def assert_free_of_grpc(server: Server) -> None:
+    """The server has the library, and none of its descendants have."""
+    front, zygote, *workers = server.family()
+    assert LIBRARY in libraries(front)
+    assert workers
+    for pid in (zygote, *workers):
+        assert LIBRARY not in libraries(pid)
+
+
+def test_zygotes_and_workers_have_no_grpc() -> None:
+    """The first ones, those for long runs, and all that come after the zygote has been killed."""
+    with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
+        call(channel, GOOD)
+        assert_free_of_grpc(server)
+        for _ in range(3):
+            zygote = server.family()[1]
+            os.kill(zygote, signal.SIGKILL)
+            running = [method(channel).future(SLOW) for _ in range(3)]
+            for each in running:
+                each.result()
+            wait_until(lambda: not call(channel, GOOD).results)
+            assert server.family()[1] != zygote
+            assert_free_of_grpc(server)

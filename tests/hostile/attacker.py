@@ -1,0 +1,199 @@
+"""A hostile client in a process of its own: ``python attacker.py FLOOD ADDRESS [CERTIFICATES]``.
+
+It floods until it is killed. Floods of frames go to a port of gRPC, in plain text or with the
+certificates of a directory, over one connection at a time and twenty a second; pages go to the port
+of HTTP, from sixteen clients. ``work`` is the control: instead of an address it gets the share of a
+CPU that it is to use, and it opens no connection.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+TESTS = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS))
+
+from e2e.authority import Identity  # noqa: E402 - the tests' folder is on the path now
+from hostile.client_attacks import floods  # noqa: E402 - the same
+from raw_http2 import (  # noqa: E402 - the same
+    DATA,
+    END_STREAM,
+    FRAME_BYTES,
+    HEADERS,
+    RawClient,
+    frame,
+    headers,
+    message,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_END_HEADERS = 4
+_CALLS = 5_000
+_HTTP_CLIENTS = 16
+_SILENT = 900
+_SECONDS = 5.0
+_PAUSE_SECONDS = 0.05
+_HEALTH = "/grpc.health.v1.Health/Check"
+_REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+# ServerReflectionRequest with list_services.
+_LIST = b"\x3a\x01*"
+
+
+def calls_of_services() -> dict[str, bytes]:
+    """Floods of calls that are answered without a worker, by their names."""
+    calls = b"".join(_call(stream, _HEALTH, b"") for stream in range(1, 2 * _CALLS, 2))
+    nonsense = b"".join(_call(stream, _HEALTH, b"\xff") for stream in range(1, 2 * _CALLS, 2))
+    questions = frame(HEADERS, _END_HEADERS, 1, headers(_REFLECTION)) + _CALLS * frame(
+        DATA, 0, 1, message(_LIST)
+    )
+    return {
+        "health checks": calls,
+        "health checks of nonsense": nonsense,
+        "reflection": questions,
+    }
+
+
+def pages() -> dict[str, bytes]:
+    """Floods of plain HTTP by their names."""
+    return {
+        f"GET {path}": f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+        for path in ("/readyz", "/metrics")
+    } | {"no HTTP": b"\x16\x03\x01" * 100}
+
+
+def _call(stream: int, path: str, data: bytes) -> bytes:
+    opened = frame(HEADERS, _END_HEADERS, stream, headers(path))
+    return opened + frame(DATA, END_STREAM, stream, message(data))
+
+
+def flood_frames(data: bytes, address: str, identity: Identity | None) -> None:
+    """Send frames and read nothing; connect again, a moment later, when the server hangs up."""
+    while True:
+        with suppress(OSError), RawClient(address, identity) as client:
+            client.socket.settimeout(_SECONDS)
+            while True:
+                for at in range(0, len(data), FRAME_BYTES):
+                    client.socket.sendall(data[at : at + FRAME_BYTES])
+        time.sleep(_PAUSE_SECONDS)
+
+
+def flood_pages(request: bytes, address: str) -> None:
+    """Ask for a page again and again, as many clients at once."""
+
+    def ask() -> None:
+        while True:
+            with suppress(OSError), _connect(address) as connection:
+                connection.sendall(request)
+                while connection.recv(1 << 16):
+                    pass
+
+    _repeat(ask, _HTTP_CLIENTS)
+
+
+def flood_handshakes(address: str) -> None:
+    """Begin handshakes that lead nowhere."""
+
+    def shake() -> None:
+        while True:
+            with suppress(OSError), _connect(address) as connection:
+                connection.sendall(b"\x16\x03\x01\x00\x05nonsense")
+                connection.recv(100)
+
+    _repeat(shake, _HTTP_CLIENTS)
+
+
+def stay_silent(address: str) -> None:
+    """Hold connections that say nothing, and open those again that are closed."""
+    held: list[socket.socket] = []
+    while True:
+        held = [each for each in held if not _has_ended(each)]
+        with suppress(OSError):
+            while len(held) < _SILENT:
+                held.append(_connect(address))
+        time.sleep(0.2)
+
+
+def work(share: float) -> None:
+    """Use that share of a CPU, in slices of a hundredth of a second."""
+    while True:
+        end = time.monotonic() + 0.01
+        used = time.process_time() + 0.01 * share
+        while time.process_time() < used:
+            pass
+        time.sleep(max(end - time.monotonic(), 0.0))
+
+
+@contextmanager
+def attacking(flood: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a flood in a process of its own within the block; yields it when it has begun."""
+    command = [sys.executable, str(Path(__file__)), flood, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.read(1)
+            yield process
+            assert process.poll() is None, f"{flood} ended by itself"
+        finally:
+            process.kill()
+
+
+def _connect(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    return socket.create_connection((host, int(port)), timeout=_SECONDS)
+
+
+def _has_ended(connection: socket.socket) -> bool:
+    connection.settimeout(0)
+    try:
+        return not connection.recv(1)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def _repeat(run: Callable[[], None], count: int) -> None:
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def read_identity(directory: Path) -> Identity:
+    """Read the files of a directory as a server or client has them."""
+    texts = [(directory / name).read_bytes() for name in ("tls.crt", "tls.key", "ca.crt")]
+    return Identity(certificate=texts[0], key=texts[1], authority=texts[2])
+
+
+def main() -> None:
+    """Flood until the process is killed."""
+    flood, address, *rest = sys.argv[1:]
+    identity = read_identity(Path(rest[0])) if rest else None
+    runs: dict[str, Callable[[], None]] = {
+        "handshakes": lambda: flood_handshakes(address),
+        "silence": lambda: stay_silent(address),
+        "work": lambda: work(float(address)),
+        **{name: partial(flood_pages, data, address) for name, data in pages().items()},
+        **{
+            name: partial(flood_frames, data, address, identity)
+            for name, data in (*floods(), *calls_of_services().items())
+        },
+    }
+    sys.stdout.write("!")
+    sys.stdout.flush()
+    runs[flood]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""A zygote that hangs for longer than it is waited for, and answers when nobody waits."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import grpc
+import pytest
+from e2e.serving import Server, call, method
+from hostile.client_attacks import GOOD, is_answered
+from patience import PATIENCE_SECONDS, wait_until
+
+# Longer than any order to the zygote is waited for.
+HANGING_SECONDS = 33.0
+
+
+def status(server: Server) -> int:
+    """What a probe for readiness gets."""
+    connection = http.client.HTTPConnection(server.metrics_address, timeout=PATIENCE_SECONDS)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+@pytest.mark.attack
+def test_a_zygote_that_hangs_is_replaced_and_its_late_answers_are_nobodys() -> None:
+    """Readiness is told meanwhile; afterwards every request has its own answer."""
+    with Server("--insecure") as server, server.channel() as channel:
+        assert is_answered(call(channel, GOOD))
+        _, zygote, *workers = server.family()
+        os.kill(zygote, signal.SIGSTOP)
+        resume = threading.Timer(HANGING_SECONDS, _resume, (zygote,))
+        resume.start()
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        waiting = [method(channel).future(GOOD, timeout=2 * PATIENCE_SECONDS) for _ in range(3)]
+        wait_until(lambda: status(server) == 503)
+        for each in waiting:
+            with suppress(grpc.RpcError):
+                each.result()
+        resume.join()
+        time.sleep(1.0)
+        wait_until(lambda: status(server) == 200)
+        assert all(is_answered(call(channel, GOOD)) for _ in range(100))
+        assert server.family()[1] != zygote
+        assert not Path(f"/proc/{zygote}").exists()
+        assert "Traceback" not in "".join(server.text)
+
+
+def _resume(pid: int) -> None:
+    """Let a stopped process go on, if it is still there."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGCONT)
