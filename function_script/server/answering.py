@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from function_script.server.records import Record
     from function_script.server.rpc import Cancel, Outcome, RpcRequest
 
+_NOT_TO_BLAME = frozenset({Cause.REFUSED, Cause.WAITED, Cause.STARVED})
+
 
 def owner(data: bytes) -> Hashable:
     """The XR that a request is about: requests that wait take turns by it."""
@@ -39,6 +41,12 @@ def suspect(data: bytes) -> Hashable:
     """
     found = wire.read_identity(data)
     return found.api_version, found.kind, found.namespace, found.name, found.input_bytes
+
+
+def program(data: bytes) -> Hashable:
+    """The program that a request brings, whichever XR it is for: its cost is likely to be known."""
+    found = wire.read_identity(data)
+    return found.api_version, found.kind, found.input_kind, found.input_name, found.input_bytes
 
 
 class Desk:
@@ -89,7 +97,7 @@ class Desk:
 def _outcome(data: bytes, reply: Reply) -> Outcome:
     if isinstance(reply, Answered):
         return reply.response
-    if reply.cause is Cause.REFUSED:
-        # Nothing was begun, so the call as a whole fails, and Crossplane tries it again.
+    if reply.cause in _NOT_TO_BLAME:
+        # The program has done nothing wrong, so the call fails, and Crossplane tries it again.
         return RpcError(status=Status.RESOURCE_EXHAUSTED, text=str(reply.error))
     return function.pass_through(data, reply.error)
