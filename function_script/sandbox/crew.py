@@ -62,6 +62,7 @@ class Crew:
         self._lock = threading.Lock()
         self._idle: list[Child] = []
         self._is_closed = False
+        self._has_reaper = True
         self._restocking = start_threads(1, "restock")
         self._reaper = nursery.build_reaper(self._bury)
         self.retired = 0
@@ -120,7 +121,7 @@ class Crew:
             self._restock_later()
 
         child.kill()
-        self._reaper.add(child, end)
+        self._bury_later(child, end)
 
     def close(self) -> None:
         """End the idle workers and the zygote, and with it every other worker."""
@@ -130,6 +131,8 @@ class Crew:
         for child in idle:
             self.end(child)
         self._restocking.shutdown()
+        with self._lock:
+            self._has_reaper = False
         self._reaper.close()
         self._nursery.close()
 
@@ -138,8 +141,21 @@ class Crew:
         child.kill()
         if child.has_ended():
             return self._bury(child)
-        self._reaper.add(child, bool)
+        self._bury_later(child)
         return Death(status=None)
+
+    def _bury_later(self, child: Child, on_end: Callable[[], object] = bool) -> None:
+        """Bury a worker that was killed when it has ended.
+
+        A run may outlast the reaper, which ends with the crew. Then this waits for the worker.
+        """
+        with self._lock:
+            if self._has_reaper:
+                self._reaper.add(child, on_end)
+                return
+        if child.has_ended():
+            self._bury(child)
+            on_end()
 
     def _bury(self, child: Child) -> Death:
         death = self._nursery.reap(child.pid)
@@ -152,7 +168,7 @@ class Crew:
                 self._idle.insert(len(self._idle) if is_warm else 0, child)
                 return
         child.kill()
-        self._reaper.add(child, bool)
+        self._bury_later(child)
 
     def _restock(self) -> None:
         if self._is_short():

@@ -37,7 +37,10 @@ _HASTY_LOOK_SECONDS: Final = 0.02
 _SLOW_READS: Final = 4
 # A response or request that is complete is passed on within this time, mostly.
 _STALL_SECONDS: Final = 0.02
+# Free memory is given back so long after the last time: when the process has grown or is idle, and
+# otherwise. A process is idle when it has had no call for that long.
 _TRIM_SECONDS: Final = 5.0
+_ROUTINE_TRIM_SECONDS: Final = 60.0
 _MIN_HELD_BYTES: Final = 256 * MIB
 _MAX_REQUESTS_HELD: Final = 4
 _SMALL_BYTES: Final = 1 * MIB
@@ -86,7 +89,8 @@ class Admission:
         self._responses_bytes = 0
         self._baseline_bytes = 0
         self._floor_bytes = 0
-        self._next_trim = 0.0
+        self._trimmed_at = 0.0
+        self._active_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -100,6 +104,7 @@ class Admission:
         if task is None:
             raise RuntimeError("calls are opened by the task that handles them")
         call = Call(context, task)
+        self._active_at = call.since
         text = "this server has too many open calls"
         if len(self._calls) >= MAX_CALLS and not self._shed(text):
             call.rejection = _error(text)
@@ -165,7 +170,7 @@ class Admission:
             self._release(call)
 
     def _look(self) -> None:
-        """End calls that take too long, and give memory back. Runs while there are calls."""
+        """End calls that take too long, and give memory back. Runs until the process is idle."""
         now = time.monotonic()
         for call in self._stalled(now, MAX_SECONDS, Stage.READING):
             call.reject(f"the request was not complete after {MAX_SECONDS:g} s")
@@ -175,15 +180,26 @@ class Admission:
         resident = memory.resident_bytes()
         if resident - self._baseline_bytes > self._max_held_bytes:
             self._shed("requests and responses on their way take too much memory")
-        has_grown = resident > self._floor_bytes * _TRIM_SHARE
-        if has_grown and now >= self._next_trim:
-            self._next_trim = now + _TRIM_SECONDS
-            memory.trim()
-            self._floor_bytes = memory.resident_bytes()
+        if self._calls:
+            self._active_at = now
+        is_idle = now - self._active_at >= _TRIM_SECONDS
+        self._trim_if_due(now, is_needed=is_idle or resident > self._floor_bytes * _TRIM_SHARE)
         is_hasty = len(self._stalled(now, _STALL_SECONDS, Stage.READING)) > _SLOW_READS
         seconds = _HASTY_LOOK_SECONDS if is_hasty else _LOOK_SECONDS
-        is_due = bool(self._calls) or has_grown
-        self._timer = self._loop.call_later(seconds, self._look) if is_due else None
+        is_settled = self._trimmed_at - self._active_at >= _TRIM_SECONDS
+        self._timer = None if is_settled else self._loop.call_later(seconds, self._look)
+
+    def _trim_if_due(self, now: float, *, is_needed: bool) -> None:
+        """Give free memory back, with little delay if that is needed.
+
+        What calls hold is not free while they last. Therefore growth since the last time is not
+        the only reason: the process is trimmed after them, and from time to time between them.
+        """
+        delay = _TRIM_SECONDS if is_needed else _ROUTINE_TRIM_SECONDS
+        if now - self._trimmed_at >= delay:
+            self._trimmed_at = now
+            memory.trim()
+            self._floor_bytes = memory.resident_bytes()
 
     def _stalled(self, now: float, seconds: float, *stages: Stage) -> list[Call]:
         """Return the calls that have been at one of these stages for so long."""

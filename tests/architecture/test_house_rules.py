@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import statistics
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "function_script"
-MAX_FILE_LINES = 400
-MAX_FUNCTION_LINES = 50
-MAX_MEDIAN_FUNCTION_LINES = 10
-MAX_MODULE_DOCSTRING_LINES = 6
 
 # Where each third party may be imported. Everything else goes through that room's own words.
 ROOMS = {
@@ -107,46 +102,14 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
-def _functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return [
-        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-
-
-def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    return (function.end_lineno or function.lineno) - function.lineno + 1
-
-
 def _name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", PACKAGE_FILES + TEST_FILES, ids=_name)
-def test_files_fit_a_room(path: Path) -> None:
-    """No file has more than 400 lines: a crowded room is redesigned."""
-    assert len(path.read_text().splitlines()) <= MAX_FILE_LINES
-
-
-@pytest.mark.parametrize("path", PACKAGE_FILES, ids=_name)
-def test_functions_are_short(path: Path) -> None:
-    """No function has more than 50 lines."""
-    long = {f.name: _length(f) for f in _functions(_tree(path)) if _length(f) > MAX_FUNCTION_LINES}
-    assert long == {}
-
-
-def test_the_usual_function_is_very_short() -> None:
-    """Half of all functions have at most 10 lines."""
-    lengths = [_length(f) for path in PACKAGE_FILES for f in _functions(_tree(path))]
-    assert statistics.median(lengths) <= MAX_MEDIAN_FUNCTION_LINES
-
-
 @pytest.mark.parametrize("path", PACKAGE_FILES, ids=_name)
 def test_modules_say_what_they_are(path: Path) -> None:
-    """A module docstring has 1 to 6 lines; the error tree and the wire's picture may be longer."""
-    docstring = ast.get_docstring(_tree(path)) or ""
-    assert docstring
-    if path.name != "errors.py" and "wire" not in _name(path):
-        assert len(docstring.splitlines()) <= MAX_MODULE_DOCSTRING_LINES
+    """Every module has a docstring."""
+    assert ast.get_docstring(_tree(path))
 
 
 @pytest.mark.parametrize("path", PACKAGE_FILES, ids=_name)
@@ -219,14 +182,6 @@ def test_fatal_is_decided_in_one_place() -> None:
     built = re.compile(r"Result\(\s*(severity=)?[\w.]*FATAL")
     builders = [_name(path) for path in PACKAGE_FILES if built.search(path.read_text())]
     assert builders == ["function_script/response.py"]
-
-
-def test_the_main_path_is_short() -> None:
-    """function.py is read top to bottom in two minutes, and `run` on one screen."""
-    path = PACKAGE / "function.py"
-    run = next(f for f in _functions(_tree(path)) if f.name == "run")
-    assert _length(run) <= 20
-    assert len(path.read_text().splitlines()) <= 150
 
 
 @pytest.mark.parametrize("path", PACKAGE_FILES + TEST_FILES, ids=_name)

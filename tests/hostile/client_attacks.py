@@ -47,10 +47,16 @@ GOOD = builders.request(
 SLOW = builders.request(
     builders.starlark(BODY + "    for i in range(100000000):\n        pass\n    return {}\n")
 )
-_LARGE_STATE = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 3_900_000}}}}
-LARGE = builders.request(
-    builders.starlark(BODY + "    return {}\n"), desired=_LARGE_STATE
-).SerializeToString()
+
+
+def request_of_size(size: int) -> bytes:
+    """Return a request whose response has this many bytes, too, and a few more."""
+    state = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * size}}}}
+    step = builders.starlark(BODY + "    return {}\n")
+    return builders.request(step, desired=state).SerializeToString()
+
+
+LARGE = request_of_size(3_900_000)
 
 
 def is_answered(response: pb.RunFunctionResponse) -> bool:
@@ -117,12 +123,14 @@ def clients_that_go_away(target: Target, number: int = 200) -> None:
                 received += len(found.payload) if found.kind == DATA else 0
 
 
-def readers_without_a_window(target: Target, connections: int, streams: int) -> ExitStack:
+def readers_without_a_window(
+    target: Target, connections: int, streams: int, request: bytes = LARGE
+) -> ExitStack:
     """Have large responses made by small requests, and never let one be sent.
 
     Returns the open connections.
     """
-    body = message(gzip.compress(LARGE), compressed=True)
+    body = message(gzip.compress(request), compressed=True)
     stack = ExitStack()
     for _ in range(connections):
         client = stack.enter_context(target.connect(setting(INITIAL_WINDOW, 0)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -58,6 +59,17 @@ def test_responses_that_are_not_taken_are_bounded(target: Target) -> None:
         wait_until(target.is_well)
     assert peak.size - before < HELD_BYTES + SLACK_BYTES
     wait_until(lambda: target.server.resident_bytes() - before < 64 * MIB)
+
+
+@pytest.mark.attack
+def test_memory_of_many_small_responses_is_given_back(target: Target) -> None:
+    """They are held while the server looks for free memory, and free after that."""
+    before = target.server.resident_bytes()
+    request = attacks.request_of_size(100_000)
+    with attacks.readers_without_a_window(target, 10, 100, request):
+        wait_until(lambda: target.server.resident_bytes() - before > 96 * MIB)
+        time.sleep(6.0)
+    wait_until(lambda: target.server.resident_bytes() - before < 32 * MIB)
 
 
 @pytest.mark.attack

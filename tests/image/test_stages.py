@@ -83,7 +83,7 @@ FROM ${BASE}-slim AS first
 ARG WORD
 ARG OTHER=other
 ENV JOINED="$WORD ${OTHER}" PATH=/own:$PATH
-WORKDIR /work
+WORKDIR /place
 WORKDIR below
 COPY folder/ ./
 RUN printf '%s' "$JOINED:$PWD:$(cat file):$(ls -A)" > /written \\
@@ -93,7 +93,7 @@ FROM scratch AS unused
 COPY --from=nowhere / /
 FROM first
 COPY --from=first /written /copies/
-COPY --from=first /work /all/
+COPY --from=first /place /all/
 USER 7:8
 EXPOSE 9443
 LABEL one="a b" two=$WORD
@@ -101,11 +101,11 @@ ENTRYPOINT ["/program", "argument"]
 """
     image = carry_out(tmp_path, text, WORD="given")
     written = image.root / "copies" / "written"
-    assert written.read_text() == "given other:/work/below:content:file"
+    assert written.read_text() == "given other:/place/below:content:file"
     assert written.stat().st_mode & 0o777 == 0o600
     assert (image.root / "all" / "below" / "file").read_text() == "content"
     assert image.environment["PATH"].startswith("/own:/usr/local/bin:")
-    assert (image.user, image.ports, image.directory) == ("7:8", ["9443"], "/work/below")
+    assert (image.user, image.ports, image.directory) == ("7:8", ["9443"], "/place/below")
     assert image.labels == {"one": "a b", "two": ""}
     assert image.entrypoint == ["/program", "argument"]
 

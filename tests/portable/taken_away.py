@@ -172,11 +172,25 @@ def install(system: str) -> None:
         change_usage(importlib.import_module("posix"))
         change_clock(importlib.import_module("time"))
     else:
+        changes["socket"] = change_socket
         refuse_imports(ABSENT_ON_WINDOWS)
     # Those that the interpreter has imported before this one; all others come through the finder.
     for name in [name for name in changes if name in sys.modules]:
         changes.pop(name)(sys.modules[name])
     sys.meta_path.insert(0, Finder(changes))
+
+
+class Absent:
+    """An attribute that a base class has and its owner has not."""
+
+    def __get__(self, instance: object, owner: type) -> object:
+        raise AttributeError(f"type object {owner.__name__!r} has no such attribute")
+
+
+def change_socket(module: ModuleType) -> None:
+    """Take away the methods for ancillary data, by which asyncio asks for more names of POSIX."""
+    for name in ("recvmsg", "recvmsg_into", "sendmsg"):
+        setattr(module.socket, name, Absent())
 
 
 def refuse(event: str, args: tuple[object, ...]) -> None:

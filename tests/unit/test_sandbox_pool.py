@@ -287,6 +287,21 @@ def test_nothing_is_left_after_close() -> None:
     wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)
 
 
+@pytest.mark.linux
+@pytest.mark.parametrize("runs", [0, 3], ids=["nothing before", "runs before"])
+def test_nothing_is_left_of_a_run_that_outlasts_its_pool(runs: int) -> None:
+    """It fails, and what its worker had is released."""
+    files_before = len(list(Path("/proc/self/fd").iterdir()))
+    with ThreadPoolExecutor(1) as threads:
+        with Pool(PATIENT) as pool:
+            for _ in range(runs):
+                answer(pool.run(b"echo x"))
+            reply = threads.submit(pool.run, b"spin")
+            wait_until(lambda: pool.load().busy)
+        failure(reply.result())
+    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)
+
+
 def test_a_closed_pool_fails_softly() -> None:
     """A request that comes too late gets an error, not an exception."""
     with Pool(OPTIONS) as pool:
