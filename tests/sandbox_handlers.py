@@ -149,7 +149,15 @@ class PanicException(BaseException):
 def _deafen(_: bytes) -> NoReturn:
     # Without its own alarm, only the pool can end this worker.
     signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     _spin(b"")
+
+
+def _work(argument: bytes) -> bytes:
+    end = time.process_time() + float(argument.split()[0])
+    while time.process_time() < end:
+        pass
+    return b"worked"
 
 
 def _stop(_: bytes) -> bytes:
@@ -329,4 +337,5 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "spin": _spin,
     "stop": _stop,
     "swell": _swell,
+    "work": _work,
 }

@@ -224,6 +224,30 @@ def test_what_waits_can_be_cancelled() -> None:
     run(test, ONE_PLACE)
 
 
+async def wait_for(holds: Callable[[], bool]) -> None:
+    """Return as soon as that is true."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.01)
+
+
+def test_a_paused_run_that_nobody_waits_for_is_ended() -> None:
+    """It would hold a process until its turn came."""
+
+    async def test(caller: Caller) -> None:
+        places = caller.switchboard._pool.means.places
+        first = caller.start(b"work 2 xr-1")
+        job, unheard = caller.begin(b"work 2 xr-2")
+        await wait_for(lambda: places.slow == 2)
+        caller.switchboard.cancel(job)
+        assert text(await first) == b"worked"
+        await wait_for(lambda: not places.slow)
+        assert not unheard.done()
+
+    run(test, replace(PATIENT, workers=2, slow_workers=4, heavy_runs=1))
+
+
 def test_nothing_of_a_request_outlives_it() -> None:
     """Requests are large: none may have to wait for the collector of cycles."""
 
