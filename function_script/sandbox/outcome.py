@@ -124,11 +124,9 @@ _CAUSES_BY_SIGNAL: Mapping[str, Cause] = {
 def explain(cause: Cause, terms: Terms, detail: str = "") -> FatalError:
     """The error for a run that ended by ``cause``; ``detail`` is safe to show to the user."""
     if cause is Cause.TIMEOUT:
-        took = "needed more CPU time" if terms.counts_cpu else "took longer on the clock"
-        return _limit(
-            f"it {took} than its limit of {_seconds(terms.timeout_seconds)}",
-            f"set by {terms.timeout_set_by}",
-        )
+        took = "it needed more CPU time" if terms.counts_cpu else "on the clock it took more time"
+        text = f"{took} than its limit of {_seconds(terms.timeout_seconds)}"
+        return _limit(text, f"set by {terms.timeout_set_by}")
     if cause is Cause.MEMORY:
         return _limit(
             f"it needed more memory than its limit of {_size(terms.memory_bytes)}",
