@@ -17,15 +17,17 @@ from function_script import documents, inputs, wire
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from function_script.inputs import Step
+
 
 def read(data: bytes) -> Mapping[str, str]:
     """The facts in the bytes of a request, without those that are not in it; never raises.
 
-    ``input`` is one of our kinds or "unknown"; ``step`` is the input's ``metadata.name``, since
-    Crossplane does not say which step it calls for.
+    ``input`` is one of our kinds or "unknown", as far as apiVersion and kind tell; ``step`` is the
+    input's ``metadata.name``, since Crossplane does not say which step it calls for.
     """
     found = wire.read_identity(data)
-    kind = inputs.find_kind(found.input_api_version, found.input_kind)
+    kind = inputs.find_named_kind(found.input_api_version, found.input_kind)
     facts = {
         "api_version": found.api_version,
         "kind": found.kind,
@@ -55,8 +57,9 @@ def blame(facts: dict[str, str], error: Exception) -> None:
 
 
 @contextmanager
-def time_of_program(facts: dict[str, str]) -> Iterator[None]:
-    """Note how long the block took, also when it fails."""
+def run_of(step: Step, facts: dict[str, str]) -> Iterator[None]:
+    """Note what the input was read as, and how long the block took, also when it fails."""
+    facts["input"], facts["language"] = step.kind, step.language
     began = time.perf_counter_ns()
     try:
         yield

@@ -82,9 +82,9 @@ def run(
     if requirements.find_missing(asked, data):
         return response.encode(response.waiting(data, asked), step.limits)
 
-    with known.time_of_program(facts):
+    with known.run_of(step, facts):
         result = engines.get(step.language).evaluate(step.program, scope, step.limits)
-    read = contribution.read(result, scope, step.limits, step.dialect)
+    read = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
     known.count(facts, len(read.composed))
     wanted = requirements.merge(redaction.redact_warnings(read, data), asked, data)
     wanted = progress.settle(data, wanted, step)

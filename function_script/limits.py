@@ -63,7 +63,11 @@ LIMITS: dict[str, Limit] = {
         re.compile(r"more than [\d,]+ documents"),
     ),
     "depth": Limit(
-        "depth", "--depth-limit", "limits.depth", re.compile(r"nested (more than|\d+ deep)")
+        "depth",
+        "--depth-limit",
+        "limits.depth",
+        # How deep templates use one another is built in.
+        re.compile(r"(?<!templates are )nested (more than|\d+ deep)"),
     ),
     "nodes": Limit(
         "nodes",

@@ -10,6 +10,7 @@ DURATION = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
 SIZE = r"^[0-9]{1,15}(\.[0-9]{1,9})?(k|M|G|T|Ki|Mi|Gi|Ti)?$"
 
 _MAX_DURATION_LENGTH = 32
+_MAX_SECONDS = (2**63 - 1) / 1e9
 _PART = re.compile(r"([0-9.]+)([a-zµμ]+)")
 _SMALL_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3}
 _SECONDS = {**_SMALL_SECONDS, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -19,9 +20,28 @@ _BYTES = {**_DECIMAL, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 def parse_duration(text: str) -> float:
     """Seconds in a Go duration such as ``1m30s``; ValueError says how to write one."""
+    seconds = _seconds(text)
+    if seconds is None:
+        raise _no_duration(text)
+    return seconds
+
+
+def parse_signed_duration(text: str) -> float:
+    """The same with a sign before it, as Go's `time.ParseDuration` takes one; at most 292 years."""
+    seconds = _seconds(text[1:] if text[:1] in ("+", "-") else text)
+    if seconds is None or seconds > _MAX_SECONDS:
+        raise _no_duration(text)
+    return -seconds if text[:1] == "-" else seconds
+
+
+def _seconds(text: str) -> float | None:
     if len(text) > _MAX_DURATION_LENGTH or not re.fullmatch(DURATION, text):
-        raise ValueError(f'cannot parse duration "{text}": write a number and a unit, as in "90s"')
+        return None
     return sum((float(number) * _SECONDS[unit] for number, unit in _PART.findall(text)), 0.0)
+
+
+def _no_duration(text: str) -> ValueError:
+    return ValueError(f'cannot parse duration "{text}": write a number and a unit, as in "90s"')
 
 
 def parse_size(text: str) -> int:

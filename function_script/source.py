@@ -32,6 +32,23 @@ class Span:
         return position if self.column is None else f"{position}:{self.column}"
 
 
+def span_at(source: Source, position: int, width: int = 1) -> Span:
+    r"""The place of ``width`` characters from a 0-based position on, cut at the line's end.
+
+    A line ends at ``\n`` only, as in the parsers of all languages: ``str.splitlines`` also ends it
+    at U+0085 and U+2028, which may stand in any string.
+    """
+    start = source.text.rfind("\n", 0, position) + 1
+    end = source.text.find("\n", position)
+    room = (end if end >= 0 else len(source.text)) - position
+    return Span(
+        name=source.name,
+        line=source.text.count("\n", 0, position) + 1,
+        column=position - start + 1,
+        width=max(1, min(width, room)),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
     """Lines around a span; ``first_line`` is the number of ``lines[0]``."""

@@ -19,6 +19,15 @@ TABLE = Path(__file__).parent / "conformance" / "gotemplating" / "cases.yaml"
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 META = "meta.gotemplating.fn.crossplane.io/v1alpha1"
 TAG = "a-tag"
+# What stands at the head of inputs in public Compositions, and of what Go marshals.
+HEADS: dict[str, Object] = {
+    "its own": {"apiVersion": API_VERSION, "kind": "GoTemplate"},
+    "as Go marshals it": {"metadata": {}, "ttl": ""},
+    "template.fn": {"apiVersion": "template.fn.crossplane.io/v1beta1", "kind": "GoTemplate"},
+    "gotemplate.fn": {"apiVersion": "gotemplate.fn.crossplane.io/v1beta1", "kind": "GoTemplate"},
+    "example.org": {"apiVersion": "example.org/v1", "kind": "GoTemplate", "ttl": ""},
+    "another kind": {"apiVersion": API_VERSION, "kind": "GoTemplatingRequest"},
+}
 XR: Object = {
     "apiVersion": "example.org/v1",
     "kind": "XR",
@@ -39,13 +48,13 @@ class Case:
     directory: dict[str, str] = field(default_factory=dict)
 
 
-def load() -> list[Case]:
-    """All cases of the table, in its order."""
-    return [_case(row) for row in yaml.safe_load(TABLE.read_text())["cases"]]
+def load(head: Object = HEADS["its own"]) -> list[Case]:
+    """All cases of the table, in its order, with the ``head`` of their inputs."""
+    return [_case(row, head) for row in yaml.safe_load(TABLE.read_text())["cases"]]
 
 
-def _case(row: Object) -> Case:
-    request = _request(row)
+def _case(row: Object, head: Object) -> Case:
+    request = _request(row, head)
     stated = cast("Object", row.get("want") or {})
     want: Object = {
         "meta": {"tag": TAG, "ttl": stated.pop("ttl", "60s")},
@@ -62,13 +71,12 @@ def _case(row: Object) -> Case:
     )
 
 
-def _request(row: Object) -> Object:
+def _request(row: Object, head: Object) -> Object:
     base: Object = {"meta": {"tag": TAG}, "observed": {"composite": {"resource": XR}}}
     base["desired"] = base["observed"]
     own = row.get("input", {})
     if own is not None:
-        head: Object = {"apiVersion": API_VERSION, "kind": "GoTemplate", "source": "Inline"}
-        base["input"] = {**head, **_template(row), **cast("Object", own)}
+        base["input"] = {**head, "source": "Inline", **_template(row), **cast("Object", own)}
     base |= cast("Object", row.get("request", {}))
     return {part: value for part, value in base.items() if value is not None}
 

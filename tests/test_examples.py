@@ -6,12 +6,15 @@ Write them anew with `make goldens`, and review the difference as behaviour.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from notes import without_note
+
+from function_script.cli import execute
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted(
@@ -49,6 +52,17 @@ def test_example(example: Path, update_goldens: bool) -> None:
     assert shown == expected.read_text()
     assert done.returncode in {0, 1}
     assert (done.stdout == "") == failed
+
+
+OBSERVING = [path for path in EXAMPLES if (path / "observed.yaml").exists()]
+
+
+@pytest.mark.parametrize("example", OBSERVING, ids=lambda path: path.name)
+def test_example_runs_before_anything_exists(example: Path, tmp_path: Path) -> None:
+    """In the first reconcile nothing is observed."""
+    copied = tmp_path / example.name
+    shutil.copytree(example, copied, ignore=shutil.ignore_patterns("observed.yaml"))
+    assert execute(["render", str(copied)]) == 0
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)

@@ -32,7 +32,7 @@ EXCUSED = {
 # `make demo` is this command after the installation.
 MEANT = {"make demo": ".venv/bin/function-script render examples/starlark-robots"}
 # Kinds of blocks that hold no commands.
-FOR_READING = {"text", "yaml", "json", "diff", "python", "jinja"}
+FOR_READING = {"text", "yaml", "json", "diff", "python", "jinja", "gotemplate"}
 PROGRAMS = r"\$ |(function-script|kubectl|docker|make|pip|uv|crossplane|python3?|cd|curl|jq) "
 
 

@@ -18,6 +18,7 @@ class _Flags(TypedDict):
     output: Literal["text", "json", "sarif"]
     xrd: Path | None
     crds: tuple[Path, ...]
+    ignore: tuple[str, ...]
     strict: bool
     quiet: bool
     program_root: Path | None
@@ -56,12 +57,20 @@ Examples:
     metavar="PATH",
     help="CRDs of composed resources: a file, a directory or a package. May be repeated.",
 )
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="GLOB",
+    help="Leave out files and folders of this name, or of this path below a directory; "
+    "* also stands for /. May be repeated.",
+)
 @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
 def check(**flags: Unpack[_Flags]) -> int:
     """Find mistakes in the steps of Compositions and Operations without running anything.
 
     COMPOSITION is a file, a directory, which is searched to any depth, or - for stdin; a file may
-    also hold an input alone. Steps of other functions are left alone.
+    also hold an input alone. Steps of other functions are only counted, and whatever else is in a
+    directory is left alone.
 
     The exit code is 1 when there are errors.
     """
@@ -69,7 +78,7 @@ def check(**flags: Unpack[_Flags]) -> int:
     from function_script.tools import report as frames  # noqa: PLC0415 - slow to import
 
     known = tool.load(flags["xrd"], flags["crds"])
-    report = tool.check(flags["compositions"], flags["program_root"], known)
+    report = tool.check(flags["compositions"], flags["program_root"], known, flags["ignore"])
     if flags["output"] == "json":
         text = tool.render_json(report)
     elif flags["output"] == "sarif":

@@ -81,7 +81,7 @@ def _paths(flags: _Flags) -> Paths:
     return replace(
         base,
         functions=flags["functions"] or base.functions,
-        required=(*base.required, *flags["required_resources"]),
+        required=(*base.required, *rendering.split_paths(flags["required_resources"])),
         watched=flags["watched_resource"] or base.watched,
         schemas=flags["required_schemas"] or base.schemas,
         credentials=flags["function_credentials"] or base.credentials,

@@ -177,7 +177,10 @@ def _paths(flags: _Flags) -> Paths:
     return replace(
         base,
         observed=flags["observed_resources"] or base.observed,
-        required=(*base.required, *flags["required_resources"], *flags["extra_resources"]),
+        required=(
+            *base.required,
+            *rendering.split_paths((*flags["required_resources"], *flags["extra_resources"])),
+        ),
         schemas=flags["required_schemas"] or base.schemas,
         credentials=flags["function_credentials"] or base.credentials,
         xrd=flags["xrd"] or base.xrd,

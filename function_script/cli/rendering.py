@@ -5,9 +5,10 @@ Called while the command modules are imported, so it must import nothing slow.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
+
+
+_PAIR: Final = re.compile("[^=]+=")
 
 
 class Flags(TypedDict):
@@ -54,13 +58,15 @@ def _context() -> list[click.Parameter]:
             ["--context-files"],
             multiple=True,
             metavar="KEY=PATH",
-            help="Context for the first step, from a JSON or YAML file. May be repeated.",
+            help="Context for the first step, from a JSON or YAML file. May be repeated, or "
+            "several be joined by semicolons.",
         ),
         click.Option(
             ["--context-values"],
             multiple=True,
             metavar="KEY=VALUE",
-            help="Context for the first step, as JSON or YAML; wins over files. May be repeated.",
+            help="Context for the first step, as JSON or YAML; wins over files. May be repeated, "
+            "or several be joined by semicolons.",
         ),
         click.Option(
             ["-r", "--include-function-results"],
@@ -82,7 +88,8 @@ def _given() -> list[click.Parameter]:
             type=options.PATH,
             multiple=True,
             metavar="PATH",
-            help="Objects that steps may require: a file or a directory. May be repeated.",
+            help="Objects that steps may require: a file or a directory. May be repeated, or "
+            "several be joined by commas.",
         ),
         click.Option(
             ["--function-credentials"],
@@ -98,8 +105,9 @@ def required_schemas(*short: str) -> click.Option:
     return click.Option(
         [*short, "--required-schemas"],
         type=options.PATH,
-        metavar="DIR",
-        help="OpenAPI v3 documents (*.json) with schemas that steps may require.",
+        metavar="PATH",
+        help="OpenAPI v3 documents (*.json) with schemas that steps may require: a file or a "
+        "directory.",
     )
 
 
@@ -109,7 +117,8 @@ def _functions() -> list[click.Parameter]:
             ["-a", "--function-annotations"],
             multiple=True,
             metavar="KEY=VALUE",
-            help="Annotation to set on every Function. May be repeated.",
+            help="Annotation to set on every Function. May be repeated, or several be joined by "
+            "commas.",
         ),
         click.Option(
             ["--timeout"],
@@ -133,7 +142,7 @@ def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
             context=flags["include_context"],
         ),
         places=options.read_places(flags["function"]),
-        annotations=dict(pairs(flags["function_annotations"], "--function-annotations")),
+        annotations=dict(pairs(flags["function_annotations"], "--function-annotations", ",")),
         timeout_seconds=flags["timeout"],
         print=partial(terminal.echo, err=True),
     )
@@ -150,20 +159,46 @@ def sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
 
 def context_files(flags: Flags) -> list[tuple[str, Path]]:
     """Keys and files of the first step's context."""
-    return [(key, Path(path)) for key, path in pairs(flags["context_files"], "--context-files")]
+    found = pairs(flags["context_files"], "--context-files", ";")
+    return [(key, Path(path)) for key, path in found]
 
 
 def context_values(flags: Flags) -> list[tuple[str, str]]:
     """Keys and values of the first step's context."""
-    return pairs(flags["context_values"], "--context-values")
+    return pairs(flags["context_values"], "--context-values", ";")
 
 
-def pairs(texts: Iterable[str], flag: str) -> list[tuple[str, str]]:
-    """``KEY=VALUE`` taken apart; wrong usage when one is not of this form."""
-    found = []
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not (key and equals):
-            raise click.UsageError(f'{flag}: "{text}" is not of the form KEY=VALUE')
-        found.append((key, value))
-    return found
+def split_paths(paths: Iterable[Path]) -> list[Path]:
+    """Paths of which one flag may name several, joined by commas; a file's own name wins."""
+    return [
+        Path(part)
+        for path in paths
+        for part in ([str(path)] if path.exists() else _split(str(path), ","))
+    ]
+
+
+def _split(text: str, separator: str) -> list[str]:
+    r"""The parts between separators, but for one after a backslash."""
+    parts = re.split(rf"(?<!\\){separator}", text)
+    return [part.replace(f"\\{separator}", separator) for part in parts]
+
+
+def pairs(texts: Iterable[str], flag: str, separator: str) -> list[tuple[str, str]]:
+    """``KEY=VALUE`` taken apart; wrong usage when one is not of this form.
+
+    One flag may give several with separators between them. A text of which a part is no pair is
+    a single one: its value has the separator.
+    """
+    return [_pair(text, flag) for joined in texts for text in _separate(joined, separator)]
+
+
+def _separate(text: str, separator: str) -> list[str]:
+    parts = _split(text, separator)
+    return parts if all(_PAIR.match(part) for part in parts) else [text]
+
+
+def _pair(text: str, flag: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise click.UsageError(f'{flag}: "{text}" is not of the form KEY=VALUE')
+    return key, value

@@ -30,7 +30,7 @@ from function_script.fields import Problems
 from function_script.program import Rendered, Returned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from function_script.contribution.dialects import Dialect
     from function_script.limits import Limits
@@ -53,9 +53,16 @@ DIALECTS = {"script": OURS, "gotemplating": peer.PEER}
 
 
 def read(
-    result: Rendered | Returned, scope: Scope, limits: Limits, dialect: str = "script"
+    result: Rendered | Returned,
+    scope: Scope,
+    limits: Limits,
+    dialect: str = "script",
+    doubts: Sequence[Diagnostic] = (),
 ) -> Contribution:
-    """What ``result`` adds; raises DocumentError with every problem in it."""
+    """What ``result`` adds; raises DocumentError with every problem in it.
+
+    ``doubts`` are the input's: they become warnings.
+    """
     problems = Problems()
     if isinstance(result, Returned):
         wanted = from_response(result.value, problems, result.resources)
@@ -70,8 +77,7 @@ def read(
         deferral.check_names(deferred, wanted)
         wanted = replace(wanted, deferred=deferred)
     if dialect == "gotemplating":
-        wanted = combined([peer.around(scope, problems), wanted])
-        _refuse(problems, "cannot read ", lambda _: None)
+        wanted = combined([peer.around(scope, doubts), wanted])
     if warned := warnings.of_text(result):
         wanted = replace(wanted, results=wanted.results + warned)
     return reported.bounded(wanted)

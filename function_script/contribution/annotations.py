@@ -23,8 +23,8 @@ _NAMES: Final = (
 class Annotations:
     """The keys below ``prefix``.
 
-    ``claims_all``: whatever has the prefix is meant for us; else only what is read of every
-    resource: its name, ``ready`` and ``merge``.
+    ``claims_all``: whatever has the prefix is meant for us; else only a resource's name and
+    ``ready``, which are all that function-go-templating reads.
     """
 
     def __init__(self, prefix: str, *, claims_all: bool) -> None:
@@ -44,7 +44,7 @@ class Annotations:
         """Whether an annotation is for us, and goes no further."""
         if self._claims_all:
             return key.startswith(self._before)
-        return key in (self.name, self.ready, self.merge)
+        return key in (self.name, self.ready)
 
     def unknown_in(self, stated: Object) -> list[str]:
         """The keys with the prefix that are none of these."""

@@ -156,9 +156,10 @@ def _identify(found: _Found, gap: Gap, xr: Object, dialect: Dialect) -> Deferred
     name = find_path(found.document, ("metadata", "annotations", key))
     if found.word and any(found.word in str(part) for part in (*kinds, name)):
         raise _vague(gap, "it is part of the name or the kind of a document")
-    if isinstance(name, str) and name:
+    is_meta = kinds[0] == dialect.meta_api_version
+    if isinstance(name, str) and name and not is_meta:
         return Deferred(name=name, subject=name, missing=gap.missing, span=gap.span)
-    if kinds[0] != dialect.meta_api_version and kinds != api_version_and_kind(xr):
+    if not is_meta and kinds != api_version_and_kind(xr):
         raise _vague(gap, f"its document ({kinds[1] or 'of no kind'}) has no {key}")
     return Deferred(name=None, subject=kinds[1], missing=gap.missing, span=gap.span)
 

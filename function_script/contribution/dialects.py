@@ -24,11 +24,11 @@ class Dialect:
     """A set of annotations and meta kinds.
 
     ``kinds`` reads a meta document of each kind. ``replaces``: a document takes the place of an
-    earlier step's resource unless it says otherwise; else it merges into it. ``keeps_empty``: the
-    annotations stay as an empty map when ours were all there was. ``lenient``: documents are taken
-    as they are written, with nulls, status and all metadata, and what only Crossplane or the API
-    server may refuse is a warning. ``orders``: it has annotations for dependencies and rules of
-    readiness, and refuses those it does not know.
+    earlier step's resource unless an annotation says otherwise; else it merges into it.
+    ``keeps_empty``: the annotations stay as an empty map when ours were all there was.
+    ``lenient``: documents are taken as they are written, with nulls, status and all metadata, and
+    what only Crossplane or the API server may refuse is a warning. ``orders``: it has annotations
+    for merging, dependencies and rules of readiness, and refuses those it does not know.
     """
 
     annotations: Annotations

@@ -14,42 +14,44 @@ from function_script import conditions, wire
 from function_script.contribution import warnings
 from function_script.contribution.annotations import Annotations
 from function_script.contribution.dialects import Dialect
-from function_script.contribution.returned import STATUS, TARGET
+from function_script.contribution.returned import READY, STATUS, TARGET
 from function_script.contribution.shapes import Composite, Contribution
 from function_script.diagnostics import Diagnostic
 from function_script.fields import Fields, Problems
 from function_script.objects import EXTRA_RESOURCES, find_path
 from function_script.program import plain
-from function_script.quantities import parse_duration
+from function_script.quantities import parse_signed_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from function_script.program import Scope
-    from function_script.values import Object, Readable
+    from function_script.values import Object, Readable, Value
 
 PREFIX = "gotemplating.fn.crossplane.io"
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
-def around(scope: Scope, problems: Problems) -> Contribution:
+def around(scope: Scope, doubts: Sequence[Diagnostic]) -> Contribution:
     """What every run adds besides its documents: fetched resources in the context, the XR's TTL.
 
     A desired XR is there afterwards in any case, for templates of later steps to look into.
+    ``doubts`` are the input's.
     """
     copies = _copies(scope.request["extra_resources"], scope.request["required_resources"])
-    annotations = find_path(scope.xr, ("metadata", "annotations"))
-    ttl = annotations.get(f"{PREFIX}/ttl") if isinstance(annotations, dict) else None
+    found = find_path(scope.xr, ("metadata", "annotations", f"{PREFIX}/ttl"))
     seconds = None
-    if isinstance(ttl, str):
+    if isinstance(found, str):
         try:
-            seconds = parse_duration(ttl)
+            seconds = parse_signed_duration(found)
         except ValueError as error:
-            problems.add(f'the XR\'s annotation "{PREFIX}/ttl"', str(error))
+            message = f'the XR\'s annotation "{PREFIX}/ttl" counts as 0: {error}'
+            doubts, seconds = [*doubts, Diagnostic(message=message)], 0.0
     return Contribution(
         composite=Composite(as_written=True),
         context={EXTRA_RESOURCES: copies} if copies else {},
         ttl_seconds=seconds,
+        results=warnings.of_doubts(doubts),
     )
 
 
@@ -65,9 +67,25 @@ def _copies(*groups: Readable) -> Object:
 
 def _items(entry: object) -> Object:
     items = entry.get("items") if isinstance(entry, dict) else None
-    if not items:
-        return {}
-    return {"items": [{"resource": item["resource"]} for item in items]}
+    return {"items": [_item(item) for item in items]} if items else {}
+
+
+def _item(item: Object) -> Object:
+    """A fetched resource as Go's JSON has the message: by its field names, numbers for words."""
+    copied: Object = {"resource": item["resource"]}
+    details = item.get("connection_details")
+    if isinstance(details, dict) and details:
+        copied["connection_details"] = {key: _to_base64(value) for key, value in details.items()}
+    if item.get("ready"):
+        copied["ready"] = READY[str(item["ready"])]
+    return copied
+
+
+def _to_base64(value: Value) -> Value:
+    """The scope has bytes as text, or as ``{"base64": ...}`` where they are not UTF-8."""
+    if isinstance(value, str):
+        return base64.b64encode(value.encode()).decode()
+    return value["base64"] if isinstance(value, dict) else value
 
 
 def _connection_details(document: Fields) -> Contribution:
@@ -135,7 +153,9 @@ def _warned(kind: str, advice: Problems) -> tuple[wire.Result, ...]:
 
 
 def _context(document: Fields) -> Contribution:
-    data = document.object("data", required=True)
+    if "data" not in document.value:
+        document.problems.add("data", "is required")
+    data = document.object("data")
     return Contribution(context={} if data is None else data.value)
 
 

@@ -191,10 +191,10 @@ def _part(
     kind = document.text("kind", required=True) or ""
     metadata = document.object("metadata")
     annotations = (metadata.texts("annotations") if metadata is not None else None) or {}
-    if dialect.annotations.name in annotations:
-        return _composed(document, annotations, dialect, key)
     if api_version == dialect.meta_api_version:
         return _meta(document, kind, dialect)
+    if dialect.annotations.name in annotations:
+        return _composed(document, annotations, dialect, key)
     if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
         return _composite(document, annotations, dialect)
     if not document.problems.texts:
@@ -234,7 +234,7 @@ def _composed(
         stated.problems.add(stated.at(keys.name), "must not be empty")
     if dialect.orders:
         order.refuse_unknown(stated, keys)
-    replaces = stated.choice(keys.merge, _MERGE)
+    replaces = stated.choice(keys.merge, _MERGE) if dialect.orders else None
     advice = Problems() if dialect.lenient else None
     resource = composed_object(document) if advice is None else as_written(document, advice)
     entry = Composed(
@@ -266,10 +266,13 @@ def _composite(
     document: Fields, annotations: dict[str, str], dialect: Dialect
 ) -> shapes.Contribution:
     stated = Fields(dict(annotations), "metadata.annotations", document.problems)
-    status = document.object("status")
+    found = document.object("status")
+    status = None if found is None else found.value
+    if dialect.lenient and "status" in document.value and status is None:
+        status = {}
     return shapes.Contribution(
         composite=shapes.Composite(
-            status=None if status is None else status.value,
+            status=status,
             as_written=dialect.lenient,
             ready=stated.choice(dialect.annotations.ready, READY, exact=dialect.lenient),
         ),

@@ -52,7 +52,7 @@ def of_text(result: Rendered) -> tuple[wire.Result, ...]:
 
 
 def of_doubts(doubts: Sequence[Diagnostic]) -> tuple[wire.Result, ...]:
-    """What a lenient dialect lets pass: nobody can want it, and its peer says nothing of it."""
+    """What nobody can want: a lenient dialect lets it pass, or Crossplane has no way to do it."""
     return tuple(
         wire.Result(enums.SEVERITY_WARNING, to_line((doubt,)), _DOUBTFUL) for doubt in doubts
     )

@@ -25,7 +25,7 @@ from function_script.documents.scalars import (
     NUMBER_STARTS,
     SPECIAL_STARTS,
     WORDS,
-    number_text,
+    key_text_of,
     resolve,
     to_float,
     to_integer,
@@ -47,6 +47,8 @@ _MAX_EXPANDED = 16 << 20
 # Of a document; finding the place of one takes as long as the map is.
 _MAX_DOUBTS = 10
 _TAG = "tag:yaml.org,2002:"
+LAST_COUNTS = "the last one counts"
+_MERGE_FIRST = "write << before the other keys"
 
 
 class Composed(NamedTuple):
@@ -162,8 +164,8 @@ class _Composer:
 
     def _mapping(self, depth: int) -> Object:
         result: Object = {}
-        merged: list[Object] | None = None
-        keys: list[Event] = []
+        is_merged = False
+        keys: dict[str, Event] = {}
         next_event, value_of = self._next, self._value
         while type(event := next_event()) is not MappingEndEvent:
             # Most keys are plain words: spare them two calls.
@@ -178,35 +180,51 @@ class _Composer:
             else:
                 key = self._key(event)
             if key == "<<" and _is_plain(event):
-                if merged is not None:
-                    raise _error("a second << in one map", event, hint="write <<: [*one, *other]")
-                merged = self._merged(self._next(), depth)
+                if is_merged:
+                    hint = "write <<: [*one, *other]"
+                    error = _error("a second << in one map", event, hint=hint)
+                    self._doubt(error, "both are merged, and the later one counts")
+                is_merged = True
+                self._merge(result, keys, event, depth)
                 continue
-            if key in result:
-                self._repeated(key, event, keys, result)
+            if key in keys:
+                self._doubt(_duplicate(key, event, keys[key]), LAST_COUNTS)
             else:
-                keys.append(event)
+                keys[key] = event
             result[key] = value_of(next_event(), depth)
-        for source in merged or ():
-            for key, value in source.items():
-                result.setdefault(key, value)
         return result
 
-    def _repeated(self, key: str, event: Event, keys: list[Event], result: Object) -> None:
-        if self._doubts is not None and len(self._doubts) >= _MAX_DOUBTS:
-            return
-        error = _duplicate(key, event, keys[list(result).index(key)])
+    def _doubt(self, error: YamlError, consequence: str) -> None:
+        """Note what a lenient reader lets pass, with what comes of it; raise it for any other."""
         if self._doubts is None:
             raise error
-        self._doubts.append(error.let_pass("the last one counts"))
+        if len(self._doubts) < _MAX_DOUBTS:
+            self._doubts.append(error.let_pass(consequence))
 
-    def _merged(self, event: Event, depth: int) -> list[Object]:
+    def _merge(self, result: Object, keys: dict[str, Event], event: Event, depth: int) -> None:
+        """Put the maps of a merge key in, where it stands: over what is before it, as Go does.
+
+        Only what comes after it counts more. YAML's own rule is that all other keys do.
+        """
+        for key, value in self._merged(depth).items():
+            if key in keys and result[key] != value:
+                message = f"the key {key!r} is before the << that has it, too"
+                error = _error(message, event, hint=_MERGE_FIRST)
+                self._doubt(error, "the merged value counts")
+            result[key] = value
+
+    def _merged(self, depth: int) -> Object:
+        """What a merge key takes: a map, or of a list of maps the first that has a key."""
+        event = self._next()
         value = self._value(event, depth)
-        sources = value if isinstance(value, list) else [value]
-        maps = [source for source in sources if isinstance(source, dict)]
-        if len(maps) < len(sources):
-            raise _error("<< takes a map or a list of maps", event)
-        return maps
+        is_list = isinstance(value, list) and not isinstance(event, AliasEvent)
+        sources = value if isinstance(value, list) and is_list else [value]
+        merged: Object = {}
+        for source in reversed(sources):
+            if not isinstance(source, dict):
+                raise _error("<< takes a map or a list of maps", event)
+            merged.update(source)
+        return merged
 
     def _key(self, event: Event) -> str:
         if type(event) is ScalarEvent:
@@ -305,7 +323,7 @@ def _as_key(value: Value, event: Event) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return number_text(value)
+        return key_text_of(value)
     raise _error(f"a key must be a string, not {type_phrase(value)}", event, hint="quote it")
 
 

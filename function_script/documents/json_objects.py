@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from function_script.diagnostics import cut
-from function_script.documents.composer import Composed, compose
+from function_script.documents.composer import LAST_COUNTS, Composed, compose
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.documents.scalars import to_float, to_integer
 
@@ -21,21 +21,28 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _SHOWN_BYTES = 32
 
 
-def find_object(text: str, start: int, *, nodes: int, depth: int) -> tuple[Composed, int] | None:
+def find_object(
+    text: str, start: int, *, nodes: int, depth: int, doubts: list[YamlError] | None = None
+) -> tuple[Composed, int] | None:
     """The object that begins at ``start``, and where it ends; None when it is not JSON.
 
-    Raises YamlError, with lines counted from ``start``, for JSON that is not acceptable.
+    Raises YamlError, with lines counted from ``start``, for JSON that is not acceptable. With
+    ``doubts``, a key that comes again is noted there, and counts, and what else is not acceptable
+    in the grammar of JSON may be YAML.
     """
     try:
-        value, end = _DECODER.raw_decode(text, start)
-    except json.JSONDecodeError:
+        found = _decoded(_DECODER, text, start, depth)
+    except _RefusedError as error:
+        if doubts is None:
+            # Rare enough to be read again by the reader that knows places; both refuse the same.
+            compose(text[start:], nodes=nodes, depth=depth)
+            raise
+        if not isinstance(error, _RepeatedError):
+            return None
+        found = _with_repeated(text, start, nodes, depth, doubts)
+    if found is None:
         return None
-    except RecursionError:
-        raise TooLargeError(f"nested more than {depth} levels deep", line=0, column=0) from None
-    except _RefusedError:
-        # Rare enough to be read again by the reader that knows places; both refuse the same.
-        compose(text[start:], nodes=nodes, depth=depth)
-        raise
+    value, end = found
     _check_surrogates(value, text, start, end)
     counter = _Counter(nodes, depth)
     counter.check(value, depth)
@@ -45,8 +52,43 @@ def find_object(text: str, start: int, *, nodes: int, depth: int) -> tuple[Compo
     )
 
 
+def _decoded(
+    decoder: json.JSONDecoder, text: str, start: int, depth: int
+) -> tuple[Value, int] | None:
+    try:
+        found: tuple[Value, int] = decoder.raw_decode(text, start)
+    except json.JSONDecodeError:
+        return None
+    except RecursionError:
+        raise TooLargeError(f"nested more than {depth} levels deep", line=0, column=0) from None
+    return found
+
+
+def _with_repeated(
+    text: str, start: int, nodes: int, depth: int, doubts: list[YamlError]
+) -> tuple[Value, int] | None:
+    """The object, of each key its last value; notes as doubts which come again."""
+    try:
+        found = _decoded(_LENIENT_DECODER, text, start, depth)
+    except _RefusedError:
+        return None
+    if found is not None:
+        noted: list[YamlError] = []
+        try:
+            compose(text[start : found[1]], nodes=nodes, depth=depth, doubts=noted)
+        except YamlError:
+            # JSON that is no YAML: without its place.
+            noted = [_repeated().let_pass(LAST_COUNTS)]
+        doubts += noted
+    return found
+
+
 class _RefusedError(YamlError):
     """JSON by its grammar, but nothing we accept."""
+
+
+class _RepeatedError(_RefusedError):
+    """A key that is there twice in one object."""
 
 
 def _check_surrogates(value: Value, text: str, start: int, end: int) -> None:
@@ -84,8 +126,12 @@ class _Counter:
 def _object(pairs: list[tuple[str, Value]]) -> Object:
     result = dict(pairs)
     if len(result) < len(pairs):
-        raise _RefusedError("a key is there twice in one object", line=0, column=0)
+        raise _repeated()
     return result
+
+
+def _repeated() -> _RepeatedError:
+    return _RepeatedError("a key is there twice in one object", line=0, column=0)
 
 
 def _integer(text: str) -> int | float:
@@ -109,4 +155,7 @@ _DECODER = json.JSONDecoder(
     parse_int=_integer,
     parse_float=_float,
     parse_constant=_constant,
+)
+_LENIENT_DECODER = json.JSONDecoder(
+    parse_int=_integer, parse_float=_float, parse_constant=_constant
 )

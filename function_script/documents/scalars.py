@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,8 @@ _MAX_SIGNED = 2**63
 _MAX_DIGITS = 64
 # Where Go's %g turns to exponents.
 _SMALLEST_EXPONENT, _EXPONENTS_FROM = -4, 6
+# So many decimal digits tell all floats of 32 bits apart.
+_SINGLE_DIGITS = 10
 
 
 def resolve(text: str) -> Scalar:
@@ -101,3 +104,16 @@ def number_text(value: float) -> str:
     first, *others = map(str, digits)
     point = f".{''.join(others)}" if others else ""
     return f"{'-' * sign}{first}{point}e{exponent:+03d}"
+
+
+def key_text_of(value: float) -> str:
+    """A number as a key: of a fraction, as many digits as a float of 32 bits needs."""
+    if isinstance(value, int):
+        return str(value)
+    try:
+        single = struct.pack("<f", value)
+    except OverflowError:
+        return "+Inf" if value > 0 else "-Inf"
+    digits = (float(f"{value:.{precision}g}") for precision in range(1, _SINGLE_DIGITS))
+    shortest = (number for number in digits if struct.pack("<f", number) == single)
+    return number_text(next(shortest, value))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _LIMITS = Limits()
 _EMPTY = Composed(value=None, line=0, nodes=0, depth=0)
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
-_SEPARATOR_REST = re.compile(r"[ \t\r]*(?:[ \t]#.*)?\Z")
+_SEPARATOR_REST = re.compile(r"\s*(?:#.*)?\Z", re.DOTALL)
 
 # Parsed documents by their text. A value takes about ten times the memory of its text.
 _MEMO_BYTES = 16 << 20
@@ -129,23 +129,25 @@ class _Reader:
         while (begin := _NOT_BLANK.search(text, end)) is not None and begin[0] == "{":
             start = begin.start()
             line += text.count("\n", end, start)
-            found = self._json_object(start, line)
+            doubts: list[YamlError] = []
+            found = self._json_object(start, line, doubts)
             if found is None:
                 break
-            self._add(found[0], text[start : found[1]], line)
+            self._add(found[0], text[start : found[1]], line, doubts)
             end = found[1]
             line += text.count("\n", start, end)
         return end
 
-    def _json_object(self, start: int, line: int) -> tuple[Composed, int] | None:
+    def _json_object(
+        self, start: int, line: int, doubts: list[YamlError]
+    ) -> tuple[Composed, int] | None:
         nodes, depth = self._nodes_left, self._limits.depth
+        noted = doubts if self._lenient else None
         try:
-            found = find_object(self._origin.text, start, nodes=nodes, depth=depth)
+            found = find_object(self._origin.text, start, nodes=nodes, depth=depth, doubts=noted)
             if found is not None:
-                _check_object(found[0], self._origin.text[start : found[1]])
+                _check_object(found[0], self._origin.text[start : found[1]], noted)
         except YamlError as error:
-            if self._lenient:
-                return None
             raise self._error(error, line) from error
         return found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from function_script.objects import Path
     from function_script.source import Source, Span
@@ -18,11 +18,15 @@ ANY: Final = 0
 
 
 class Read(NamedTuple):
-    """A lookup of the last part of ``path``, from the request on, and where it is written."""
+    """A lookup of the last part of ``path``, from the request on, and where it is written.
+
+    ``is_guarded``: the program goes on where that part does not exist.
+    """
 
     path: Path
     source: Source
     span: Span
+    is_guarded: bool = False
 
 
 def unchanged(reads: Iterable[Read], changed: Iterable[Path]) -> list[Read]:
@@ -33,3 +37,8 @@ def unchanged(reads: Iterable[Read], changed: Iterable[Path]) -> list[Read]:
         for read in dict.fromkeys(reads)
         if not any(read.path[: len(prefix)] == prefix for prefix in prefixes)
     ]
+
+
+def guarded(reads: Iterable[Read], asked: Collection[Path]) -> list[Read]:
+    """With those marked whose path the program asks for anywhere, as in a condition."""
+    return [read._replace(is_guarded=read.is_guarded or read.path in asked) for read in reads]

@@ -10,7 +10,10 @@ from __future__ import annotations
 from function_script.inputs.parsing import (
     KINDS,
     LANGUAGES,
+    PEERS,
     find_kind,
+    find_named_kind,
+    is_meant_for_us,
     parse,
     parse_without_sources,
 )
@@ -22,6 +25,7 @@ from function_script.inputs.step import Dialect, Language, Outside, Step
 __all__ = [
     "KINDS",
     "LANGUAGES",
+    "PEERS",
     "Dialect",
     "Language",
     "Outside",
@@ -30,6 +34,8 @@ __all__ = [
     "Requirements",
     "Step",
     "find_kind",
+    "find_named_kind",
+    "is_meant_for_us",
     "parse",
     "parse_without_sources",
     "read",

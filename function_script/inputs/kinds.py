@@ -26,7 +26,7 @@ _SHARED = (
 )
 _UNDEFINED = {"Lenient": "Lenient", "Strict": "Strict"}
 _MAX_CREDENTIALS = 100
-_MISSING_KEY = {"Default": "default", "Zero": "zero", "Error": "error"}
+_MISSING_KEY = {"Checked": "checked", "Default": "default", "Zero": "zero", "Error": "error"}
 
 
 def parse_starlark_script(fields: Fields, ceilings: Limits, sources: Sources) -> Step:
@@ -54,7 +54,7 @@ def parse_go_template(fields: Fields, ceilings: Limits, sources: Sources) -> Ste
     of_language: Object = {
         "dialect": "script",
         "delims": settings.delims(fields),
-        "missingkey": options.choice("missingKey", _MISSING_KEY) or "default",
+        "missingkey": options.choice("missingKey", _MISSING_KEY) or "checked",
         "stable_values": bool(options.flag("stableValues")),
         "crypto": bool(options.flag("crypto")),
     }

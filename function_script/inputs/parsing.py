@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.fields import Fields, Problems, nearest
-from function_script.inputs import kinds, peer
+from function_script.inputs import kinds, peer, remote
 from function_script.inputs.files import files_below
 from function_script.inputs.step import Language, Outside, Sources, Step
 from function_script.limits import Limits
@@ -32,6 +33,12 @@ LANGUAGES: dict[Kind, Language] = {
     (kinds.API_VERSION, "GoTemplate"): "gotemplate",
     (peer.API_VERSION, "GoTemplate"): "gotemplate",
 }
+PEERS: Final[Kind] = (peer.API_VERSION, "GoTemplate")
+"""What every other input that has the shape of one is read as."""
+_ONLY_OURS: Final = frozenset({"StarlarkScript", "JinjaTemplate"})
+_KINDS: Final = frozenset(kind for _, kind in KINDS)
+_OUR_GROUP: Final = kinds.API_VERSION.partition("/")[0]
+_GROUPS: Final = frozenset(api_version.partition("/")[0] for api_version, _ in KINDS)
 EMPTY = Outside(context=lambda _: None, required=lambda *_: None)
 
 
@@ -57,47 +64,84 @@ def parse_without_sources(value: Object, ceilings: Limits | None = None) -> Step
     return _parse(value, ceilings, Sources(files=files, outside=None))
 
 
+def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None:
+    """The key of KINDS that an input is read as; None for what cannot run.
+
+    An input of our group goes by its kind. Any other goes by its shape, for that is all that
+    function-go-templating looks at. ``has_default_source``: the operator's templates are used
+    where an input names none.
+    """
+    api_version, kind = value.get("apiVersion") or "", value.get("kind") or ""
+    if not isinstance(api_version, str) or not isinstance(kind, str):
+        return None
+    if (api_version, kind) in KINDS:
+        return api_version, kind
+    # Text as `inline` is ours, so the apiVersion is misspelt.
+    is_ours = _group(api_version) == _OUR_GROUP or isinstance(value.get("inline"), str)
+    if is_ours or kind in _ONLY_OURS:
+        return None
+    is_named = kind == PEERS[1] or _group(api_version) == _group(PEERS[0])
+    has_shape = peer.has_shape(value, has_default_source=has_default_source)
+    return PEERS if is_named or has_shape else None
+
+
+def find_named_kind(api_version: str, kind: str) -> Kind | None:
+    """The key of KINDS, as far as apiVersion and kind tell it."""
+    return find_kind({"apiVersion": api_version, "kind": kind})
+
+
+def is_meant_for_us(value: Object) -> bool:
+    """Whether an input can run here, or was to run here and has a mistake."""
+    api_version, kind = objects.api_version_and_kind(value)
+    is_named = kind in _KINDS or _group(api_version) in _GROUPS
+    return is_named or find_kind(value) is not None
+
+
+def _group(api_version: str) -> str:
+    return api_version.partition("/")[0]
+
+
 def _parse(value: Object, ceilings: Limits, sources: Sources) -> Step:
     problems = Problems()
-    if not value and ceilings.default_source:
+    has_default_source = bool(ceilings.default_source)
+    if not value and has_default_source:
         value = {"apiVersion": peer.API_VERSION, "kind": "GoTemplate"}
     fields = Fields(value, "input", problems)
-    kind = _kind(fields)
-    if kind in KINDS:
+    kind = find_kind(value, has_default_source=has_default_source)
+    if kind is None:
+        _refuse(fields)
+    elif not remote.refuse(fields):
         step = KINDS[kind](fields, ceilings, sources)
         if not problems.texts:
             return step
     raise InputError(*(Diagnostic(message=text, hint=hint) for text, hint in problems.texts))
 
 
-def find_kind(api_version: str, kind: str) -> Kind | None:
-    """The key of KINDS that an input is read as; None for what is not ours.
-
-    function-go-templating looks at neither, and public Compositions have other groups for it.
-    """
-    if (api_version, kind) in KINDS:
-        return api_version, kind
-    is_peers = kind == "GoTemplate" and api_version.startswith("gotemplating.")
-    return (peer.API_VERSION, kind) if is_peers else None
-
-
-def _kind(fields: Fields) -> Kind:
-    """The input's apiVersion and kind; notes a problem unless they are one of KINDS."""
+def _refuse(fields: Fields) -> None:
+    """Note why an input is of no kind that runs."""
     if not fields.value:
         fields.problems.add(fields.path, "is required", hint=f"accepted: {_accepted()}")
-        return "", ""
-    api_version = fields.text("apiVersion", required=True) or ""
-    kind = fields.text("kind", required=True) or ""
-    if (found_kind := find_kind(api_version, kind)) is not None:
-        return found_kind
-    if api_version and kind:
+        return
+    api_version = fields.text("apiVersion", required=True)
+    kind = fields.text("kind", required=True)
+    if not api_version or not kind:
+        return
+    if _group(api_version) == _OUR_GROUP:
         known = api_version in {api_version for api_version, _ in KINDS}
         key, found = ("kind", kind) if known else ("apiVersion", api_version)
         near = nearest(found, tuple(each[known] for each in KINDS))
-        meant = f'did you mean "{near}"? ' if near else ""
-        hint = f"{meant}accepted: {_accepted()}"
-        fields.problems.add(fields.at(key), f'cannot run {key} "{found}"', hint=hint)
-    return api_version, kind
+        problem = f'cannot run {key} "{found}"'
+        hint = f'did you mean "{near}"? ' if near else ""
+        fields.problems.add(fields.at(key), problem, hint=f"{hint}accepted: {_accepted()}")
+        return
+    path = fields.at("apiVersion")
+    if kind not in _KINDS:
+        hint = f"accepted: {_accepted()}, or whatever has the fields of the last one"
+        fields.problems.add(path, f'cannot run {kind} of "{api_version}"', hint=hint)
+        return
+    what = kind if kind in _ONLY_OURS else f"a {kind} with text as inline"
+    problem = f'is "{api_version}", but {what} is one of {kinds.API_VERSION}'
+    fields.problems.add(path, problem, hint=f"write `apiVersion: {kinds.API_VERSION}`")
 
 
 def _accepted() -> str:

@@ -1,6 +1,6 @@
 """The input of function-go-templating, in its own apiVersion and schema.
 
-What that function lets pass silently though nobody can want it is refused here: one delimiter
+What that function does not look at is passed over here, too, and noted as a doubt: one delimiter
 without the other, `template` beside `templates`, a source beside the one chosen.
 """
 
@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from function_script.fields import a_type
-from function_script.inputs import origin, settings
+from function_script.diagnostics import Diagnostic
+from function_script.fields import Problems, a_type
+from function_script.inputs import origin, remote, settings
 from function_script.inputs.files import files_below
 from function_script.inputs.step import Step
 from function_script.objects import ENVIRONMENT
 from function_script.program import Program
+from function_script.quantities import parse_signed_duration
 from function_script.source import Source
 
 if TYPE_CHECKING:
@@ -26,6 +28,11 @@ if TYPE_CHECKING:
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 
 _SECTIONS = {"Inline": "inline", "FileSystem": "fileSystem", "Environment": "environment"}
+_KEYS = {
+    "inline": ("template", "templates"),
+    "fileSystem": ("dirPath",),
+    "environment": ("key",),
+}
 _FIELDS = {
     "inline": "inline.template, or inline.templates with a list of them",
     "fileSystem": "fileSystem.dirPath",
@@ -39,21 +46,41 @@ _MISSING_KEY = {
     "missingkey=error": "error",
 }
 _SEPARATOR = "\n---\n"
+_ALL_FIELDS = frozenset(
+    {"apiVersion", "kind", "metadata", "source", *_SECTIONS.values(), "delims", "options", "ttl"}
+)
 
 # A template and the name its author knows it by.
 Part = tuple[str, str]
 
 
+def has_shape(value: Object, *, has_default_source: bool) -> bool:
+    """Whether an input says what that function's does: where a template is, in its fields.
+
+    ``has_default_source``: it need not say where.
+    """
+    source = value.get("source")
+    is_whole = value.keys() <= _ALL_FIELDS
+    if source is None or source == "":
+        return is_whole and (has_default_source or "source" in value)
+    if source == remote.SOURCE:
+        return value.keys() <= {*_ALL_FIELDS, remote.FIELD}
+    if isinstance(source, str) and source in _SECTIONS:
+        return is_whole or isinstance(value.get(_SECTIONS[source]), dict)
+    # Whatever marshals that function's Go type writes neither apiVersion nor kind.
+    return is_whole and "apiVersion" not in value and "kind" not in value
+
+
 def parse_go_template(fields: Fields, ceilings: Limits, sources: Sources) -> Step:
     """A GoTemplate of function-go-templating."""
-    fields.refuse_unknown(
-        "apiVersion", "kind", "metadata", "source", *_SECTIONS.values(), "delims", "options", "ttl"
-    )
+    fields.refuse_unknown(*sorted(_ALL_FIELDS))
     fields.object("metadata")
-    program = _program(fields, ceilings, sources)
+    doubts = Problems()
+    program = _program(fields, doubts, ceilings, sources)
     # Draws and the clock exist there without asking, so templates written for it need them here.
     options: Object = {"dialect": "gotemplating", "stable_values": True, "crypto": True}
-    options |= {"delims": settings.delims(fields), "missingkey": _missing_key(fields, ceilings)}
+    options |= {"delims": _delims(fields, doubts), "missingkey": _missing_key(fields, ceilings)}
+    ttl_seconds = _ttl_seconds(fields, doubts)
     return Step(
         api_version=API_VERSION,
         kind="GoTemplate",
@@ -61,20 +88,24 @@ def parse_go_template(fields: Fields, ceilings: Limits, sources: Sources) -> Ste
         dialect="gotemplating",
         program=Program(main=program.main, options={**program.options, **options}),
         limits=ceilings,
-        ttl_seconds=settings.ttl_seconds(fields),
+        ttl_seconds=ttl_seconds,
         credentials=None,
+        doubts=tuple(Diagnostic(message=text, hint=hint) for text, hint in doubts.texts),
     )
 
 
-def _program(fields: Fields, ceilings: Limits, sources: Sources) -> Program:
+def _program(fields: Fields, doubts: Problems, ceilings: Limits, sources: Sources) -> Program:
     if ceilings.default_source and not fields.value.get("source"):
         return _join(_default_files(fields, ceilings.default_source))
     source = fields.choice("source", _SOURCES, required=True)
     if source is None:
         return _join([])
-    others = (key for name, key in _SECTIONS.items() if name != source)
-    origin.refuse(fields, *others, beside=source)
     key = _SECTIONS[source]
+    for other in sorted(_KEYS.keys() - {key}):
+        beside = fields.object(other)
+        if beside is not None and beside.value:
+            beside.refuse_unknown(*_KEYS[other])
+            doubts.add(fields.at(other), f"is not looked at, for source is {source}")
     if fields.value.get(key) is None:
         fields.problems.add(
             fields.at(key), f"is required when source is {source}", hint=f"write {_FIELDS[key]}"
@@ -83,7 +114,7 @@ def _program(fields: Fields, ceilings: Limits, sources: Sources) -> Program:
     if section is None:
         return _join([])
     if source == "Inline":
-        return _join(_inline(section))
+        return _join(_inline(section, doubts))
     if source == "FileSystem":
         return _join(_files(section, sources))
     return _join(_environment(section, sources))
@@ -102,12 +133,12 @@ def _default_files(fields: Fields, directory: str) -> list[Part]:
     return list(files.items())
 
 
-def _inline(section: Fields) -> list[Part]:
-    section.refuse_unknown("template", "templates")
+def _inline(section: Fields, doubts: Problems) -> list[Part]:
+    section.refuse_unknown(*_KEYS["inline"])
     template = section.text("template")
     templates = section.value.get("templates")
-    if template and templates is not None:
-        section.problems.add(section.at("templates"), "must not be set beside template")
+    if template and templates and _list(section, "templates"):
+        doubts.add(section.at("templates"), "is not looked at, for template is set")
     if template:
         return [("inline.template", template)]
     if templates is None:
@@ -132,7 +163,7 @@ def _list(section: Fields, key: str) -> list[Part]:
 
 def _files(section: Fields, sources: Sources) -> list[Part]:
     """Every file is a template, as there: whatever its name ends in, in the order of the walk."""
-    section.refuse_unknown("dirPath")
+    section.refuse_unknown(*_KEYS["fileSystem"])
     files = origin.read_directory(section, sources)
     if files is not None and not files:
         section.problems.add(section.at("dirPath"), "holds no template")
@@ -140,7 +171,7 @@ def _files(section: Fields, sources: Sources) -> list[Part]:
 
 
 def _environment(section: Fields, sources: Sources) -> list[Part]:
-    section.refuse_unknown("key")
+    section.refuse_unknown(*_KEYS["environment"])
     key = section.text("key", required=True)
     if not key or sources.outside is None:
         return []
@@ -163,6 +194,33 @@ def _join(parts: list[Part]) -> Program:
     joined = _SEPARATOR.join(text for _, text in parts)
     name = parts[0][0] if len(parts) == 1 else "templates"
     return Program(main=Source(name=name, text=joined), options={"parts": places})
+
+
+def _ttl_seconds(fields: Fields, doubts: Problems) -> float | None:
+    """None also for a text that is no duration."""
+    text = fields.text("ttl")
+    try:
+        return parse_signed_duration(text) if text else None
+    except ValueError as error:
+        doubts.add(fields.at("ttl"), f"is not looked at: {error}")
+        return None
+
+
+def _delims(fields: Fields, doubts: Problems) -> list[Value]:
+    """Go's braces unless both delimiters are there; one that is empty is a brace pair, too."""
+    found = fields.object("delims")
+    if found is None:
+        return [*settings.DELIMS]
+    found.refuse_unknown("left", "right")
+    left, right = found.text("left"), found.text("right")
+    settings.check_delims(found, left or "", right or "")
+    if left is None or right is None:
+        if found.value:
+            doubts.add(
+                found.path, f"is not looked at without {'left' if left is None else 'right'}"
+            )
+        return [*settings.DELIMS]
+    return [left or settings.DELIMS[0], right or settings.DELIMS[1]]
 
 
 def _missing_key(fields: Fields, ceilings: Limits) -> str:

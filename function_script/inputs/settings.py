@@ -18,6 +18,8 @@ T = TypeVar("T", int, float)
 # The longest duration Go can hold, and with it Crossplane. No rule of a CRD can say so.
 _MAX_SECONDS = (2**63 - 1) / 1e9
 _MAX_DELIMITER = 16
+DELIMS = ("{{", "}}")
+"""Go's own."""
 _NUMBERS = ("steps", "documents", "nodes", "depth")
 
 
@@ -52,16 +54,21 @@ def delims(fields: Fields) -> list[Value]:
     """The two action delimiters, both or none; an absent or empty one means Go's braces."""
     found = fields.object("delims")
     if found is None:
-        return ["{{", "}}"]
+        return [*DELIMS]
     found.refuse_unknown("left", "right")
     left, right = found.text("left") or "", found.text("right") or ""
     if bool(left) != bool(right):
         missing = "right" if left else "left"
         found.problems.add(found.at(missing), "is required beside the other delimiter")
+    check_delims(found, left, right)
+    return [left or DELIMS[0], right or DELIMS[1]]
+
+
+def check_delims(fields: Fields, left: str, right: str) -> None:
+    """Note a delimiter that is too long."""
     for key, text in (("left", left), ("right", right)):
         if len(text) > _MAX_DELIMITER:
-            found.problems.add(found.at(key), f"must be at most {_MAX_DELIMITER} characters")
-    return [left or "{{", right or "}}"]
+            fields.problems.add(fields.at(key), f"must be at most {_MAX_DELIMITER} characters")
 
 
 def _seconds(fields: Fields, key: str) -> float | None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from function_script import wire
+    from function_script.diagnostics import Diagnostic
     from function_script.inputs.files import Files
     from function_script.inputs.progress import Progress
     from function_script.limits import Limits
@@ -30,11 +31,13 @@ class Step:
 
     ``limits`` are the operator's, narrowed by the input. ``ttl_seconds`` None: the input says
     nothing. ``program.options`` are the language's own, checked: ``undefined`` ("Lenient",
-    "Strict") for jinja; for gotemplate ``delims`` ([left, right]), ``missingkey`` ("default",
-    "zero", "error"), ``stable_values`` and ``crypto`` (booleans), ``dialect``, and ``parts``: for
-    a text joined from several templates each one's name and first line, [[name, line], …].
+    "Strict") for jinja; for gotemplate ``delims`` ([left, right]), ``missingkey`` ("checked",
+    "default", "zero", "error"), ``stable_values`` and ``crypto`` (booleans), ``dialect``, and
+    ``parts``: for a text joined from several templates each one's name and first line, [[name,
+    line], …].
     ``requirements`` must be answered before the program runs, and until then ``program`` may be
-    empty. ``credentials`` are the names that the program may see; None: all.
+    empty. ``credentials`` are the names that the program may see; None: all. ``doubts`` are what a
+    peer's input has that its function does not look at: each is a warning.
     """
 
     api_version: str
@@ -49,6 +52,7 @@ class Step:
     requirements: Requirements = NOTHING_REQUIRED
     credentials: tuple[str, ...] | None = ()
     progress: Progress | None = None
+    doubts: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,9 +54,11 @@ def settle(request: wire.Request, wanted: Contribution, step: Step) -> Contribut
         if deferred.name is not None:
             composed[deferred.name] = _withheld(deferred, deferred.name, settings, world)
     composed |= _readiness(composed, settings, world)
-    composed |= usages.compose(edges, settings, world)
+    protecting, unprotected = usages.compose(edges, settings, world)
+    composed |= protecting
 
-    settled = _gated(replace(wanted, composed=composed), step, is_waiting=bool(waits))
+    wanted = replace(wanted, composed=composed, results=(*wanted.results, *unprotected))
+    settled = _gated(wanted, step, is_waiting=bool(waits))
     if settings.condition is None and not edges and not settings.defers:
         return settled
     return _reported(settled, waits, settings, world)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.contribution import Composed
+from function_script.contribution import Composed, warnings
+from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
 from function_script.objects import api_version_and_kind, find_path
 from function_script.readiness import judge
@@ -17,6 +18,7 @@ from function_script.wire import enums
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from function_script import wire
     from function_script.inputs import Progress
     from function_script.progress.dependencies import Edges
     from function_script.progress.world import World
@@ -26,18 +28,29 @@ _LEGACY: Final = "apiextensions.crossplane.io/v1beta1"
 _MODERN: Final = "protection.crossplane.io/v1beta1"
 
 
-def compose(edges: Edges, settings: Progress, world: World) -> dict[str, Composed]:
-    """A Usage for every dependency of a resource that wants them, by resource name."""
+def compose(
+    edges: Edges, settings: Progress, world: World
+) -> tuple[dict[str, Composed], tuple[wire.Result, ...]]:
+    """A Usage for every dependency of a resource that wants them, by resource name.
+
+    And a warning for each that no Usage can protect.
+    """
     found: dict[str, Composed] = {}
+    unprotected: list[Diagnostic] = []
     for user, dependencies in edges.items():
         order = world.composed[user].order
         stated = order.usages if order is not None else None
         if stated if stated is not None else settings.usages:
             for used in sorted({each.name for each in dependencies}):
-                usage = _usage(used, user, settings, world)
-                if usage is not None:
+                of, by = world.find(used), world.find(user)
+                if of is None or by is None:
+                    continue
+                usage = _usage(_End(used, of, world), _End(user, by, world), settings, world)
+                if usage is None:
+                    unprotected.append(_unprotected(used, user))
+                else:
                     _add(found, f"usage:{user}:{used}", usage, world)
-    return found
+    return found, warnings.of_doubts(unprotected)
 
 
 def _add(found: dict[str, Composed], name: str, usage: Object, world: World) -> None:
@@ -49,38 +62,54 @@ def _add(found: dict[str, Composed], name: str, usage: Object, world: World) -> 
     )
 
 
-def _usage(used: str, user: str, settings: Progress, world: World) -> Object | None:
-    of, by = world.find(used), world.find(user)
-    if of is None or by is None:
-        return None
-    api_version = settings.usage_version or (_MODERN if _is_modern(world.xr) else _LEGACY)
-    spec: Object = {
-        "reason": f"{user} depends on {used}",
-        "replayDeletion": True,
-        "of": _reference(of),
-        "by": _reference(by),
-    }
-    usage: Object = {"apiVersion": api_version, "kind": "Usage", "spec": spec}
-    namespace = _namespace(by)
+class _End:
+    """One of the two objects of a Usage. Its scope is certain, for it was read from the cluster.
+
+    Crossplane puts all that a namespaced XR composes into its namespace.
+    """
+
+    def __init__(self, name: str, resource: Mapping[str, Readable], world: World) -> None:
+        self.name = name
+        self.namespace = _namespace(resource) or _namespace(world.xr)
+        api_version, kind = api_version_and_kind(resource)
+        self.object_name = str(find_path(resource, ("metadata", "name")))
+        self.type: Object = {"apiVersion": api_version, "kind": kind}
+
+    def reference(self, **more: str) -> Object:
+        """What a Usage says of it."""
+        return {**self.type, "resourceRef": {"name": self.object_name, **more}}
+
+
+def _usage(of: _End, by: _End, settings: Progress, world: World) -> Object | None:
+    """The Usage; None where there can be none.
+
+    Crossplane's webhook looks for Usages of an object under its namespace, which is empty for a
+    cluster scoped one. A Usage without a namespace in its reference is found under its own.
+    """
+    kind, namespace = "Usage", by.namespace or of.namespace
+    is_modern = _is_modern(world.xr) or (namespace is not None and world.has_protection)
+    api_version = settings.usage_version or (_MODERN if is_modern else _LEGACY)
     if api_version == _MODERN and namespace is None:
-        # It knows no namespaces: one that is used by a cluster scoped object cannot be said.
-        return usage | {"kind": "ClusterUsage"} if _namespace(of) is None else None
-    if namespace is not None:
-        usage["metadata"] = {"namespace": namespace}
-        _locate(spec["of"], _namespace(of), namespace)
-    return usage
+        kind = "ClusterUsage"
+    elif api_version != _MODERN and namespace is not None:
+        return None
+    is_elsewhere = of.namespace != namespace
+    spec: Object = {
+        "reason": f"{by.name} depends on {of.name}",
+        "replayDeletion": True,
+        "of": of.reference(namespace=of.namespace or "") if is_elsewhere else of.reference(),
+        "by": by.reference(),
+    }
+    usage: Object = {"apiVersion": api_version, "kind": kind, "spec": spec}
+    return usage if namespace is None else {**usage, "metadata": {"namespace": namespace}}
 
 
-def _locate(reference: object, namespace: str | None, own: str) -> None:
-    """Say which namespace the used object is in, if it is not the Usage's own."""
-    if namespace not in {None, own} and isinstance(reference, dict):
-        reference["resourceRef"]["namespace"] = namespace
-
-
-def _reference(resource: Mapping[str, Readable]) -> Object:
-    api_version, kind = api_version_and_kind(resource)
-    name = find_path(resource, ("metadata", "name"))
-    return {"apiVersion": api_version, "kind": kind, "resourceRef": {"name": str(name)}}
+def _unprotected(used: str, user: str) -> Diagnostic:
+    return Diagnostic(
+        message=f'cannot protect resource "{used}", on which "{user}" depends: '
+        "one of them is namespaced, and a Usage of apiextensions.crossplane.io knows no namespaces",
+        hint=f"on Crossplane 2 or later, set `usages: {{apiVersion: {_MODERN}}}`",
+    )
 
 
 def _namespace(resource: Mapping[str, Readable]) -> str | None:

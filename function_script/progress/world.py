@@ -24,6 +24,7 @@ class World:
     """The state around one step; ``composed`` is what the step itself wants.
 
     Readiness that earlier steps have stated is not believed as far as the ``settings`` say so.
+    ``has_protection``: the caller certainly knows Usages of ``protection.crossplane.io``.
     """
 
     def __init__(
@@ -35,6 +36,8 @@ class World:
         self._observed = observed.resources if observed is not None else {}
         self._found: dict[str, Mapping[str, Readable]] = {}
         self.earlier = desired.resources if desired is not None else {}
+        # Only callers from 2.2 on say what they can do.
+        self.has_protection = enums.CAPABILITY_CAPABILITIES in request.capabilities
         composite = observed.composite if observed is not None else None
         self.xr = _fields(composite) if composite is not None else {}
 

@@ -11,7 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents
+from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
+from function_script.source import Span, excerpt
 
 if TYPE_CHECKING:
     from function_script.documents import Document
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 # A provider's schemas fill many megabytes, in thousands of documents.
 _LIMITS: Final = Limits(documents=1_000_000, depth=200)
+# Every one of them costs a further look at the file.
+_MAX_ERRORS: Final = 100
 _TOO_DEEP: Final = f"it is nested more than {_LIMITS.depth} levels deep"
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -36,6 +40,78 @@ def limits_of(text: str) -> Limits:
 def read_documents(source: Source) -> list[Document]:
     """Read the objects of a file; raises DocumentError, or LimitError for too large ones."""
     return documents.read_source(source, limits=limits_of(source.text))
+
+
+def read_each(source: Source) -> list[Document | FatalError]:
+    """Read the objects of a file one by one: one that cannot be read is its error.
+
+    After too many of those the last one says that the rest was not read. JSON objects without
+    ``---`` between them are one. Raises LimitError for too large files.
+    """
+    errors: dict[int, FatalError] = {}
+    lines = source.text.split("\n")
+    outcome = _try_reading(source)
+    while isinstance(outcome, FatalError):
+        first = _erase(lines, outcome)
+        if first is None or first in errors:
+            raise outcome
+        if len(errors) == _MAX_ERRORS:
+            del lines[first:]
+            errors[first] = _too_many(source, first)
+        else:
+            errors[first] = _with_excerpts(outcome, source)
+        outcome = _try_reading(replace(source, text="\n".join(lines)))
+    # An error stands for the empty object in its place.
+    each: list[tuple[int, Document | FatalError]] = [
+        (document.first_line - 1, document)
+        for document in outcome
+        if document.first_line - 1 not in errors
+    ]
+    each += errors.items()
+    each.sort(key=_line)
+    return [item for _, item in each]
+
+
+def _line(item: tuple[int, Document | FatalError]) -> int:
+    return item[0]
+
+
+def _try_reading(source: Source) -> list[Document] | FatalError:
+    try:
+        return read_documents(source)
+    except FatalError as error:
+        return error
+
+
+def _erase(lines: list[str], error: FatalError) -> int | None:
+    """Put an empty object in place of the document with the error; the 0-based first line of it."""
+    span = error.diagnostics[0].span
+    if span is None:
+        return None
+    number = min(span.line, len(lines)) - 1
+    begin = next((n for n in range(number, -1, -1) if lines[n].startswith("---")), None)
+    first = 0 if begin is None else begin + 1
+    if begin is not None:
+        lines[begin] = "---"
+    end = next((n for n in range(first, len(lines)) if lines[n].startswith("---")), len(lines))
+    lines[first:end] = ["{}", *[""] * (end - first - 1)] if end > first else []
+    return first
+
+
+def _too_many(source: Source, first: int) -> FatalError:
+    return InputError.of(
+        f"cannot read further: {_MAX_ERRORS} documents before this one cannot be read",
+        span=Span(name=source.name, line=first + 1),
+    )
+
+
+def _with_excerpts(error: FatalError, source: Source) -> FatalError:
+    """The same with what its author wrote around it."""
+    shown = (
+        problem if problem.span is None else replace(problem, excerpt=excerpt(source, problem.span))
+        for problem in error.diagnostics
+    )
+    return type(error)(*shown)
 
 
 def read_value(text: str) -> Value:

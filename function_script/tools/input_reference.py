@@ -27,7 +27,9 @@ a missing field stops the step, with the path of every field that is wrong.
 `function-script validate` tells the same before anything is applied.
 
 A field that is `null` counts as absent. Besides these kinds the function runs `GoTemplate` of
-`gotemplating.fn.crossplane.io/v1beta1` with the fields of function-go-templating.
+`gotemplating.fn.crossplane.io/v1beta1` with the fields of function-go-templating, and whatever else
+has those fields, in any group. Programs in registries or repositories (`source: Remote`) are not
+supported yet; an input that asks for one is an error.
 """
 _TYPES: Final = {"object": "object", "array": "list", "boolean": "true or false"}
 # They are the same for every object of Kubernetes and would only stand in the way.

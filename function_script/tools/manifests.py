@@ -82,7 +82,9 @@ def controller(manifest: Object) -> Object | None:
 def describe(manifest: Object) -> str:
     """How messages call an object: ``Bucket "demo"``."""
     kind = text_at(manifest, "kind") or "object"
-    return f'{kind} "{name(manifest)}"' if name(manifest) else f"a {kind} without a name"
+    if name(manifest):
+        return f'{kind} "{name(manifest)}"'
+    return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind} without a name"
 
 
 def make_object(manifest: Object, *path: str) -> Object:

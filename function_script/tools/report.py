@@ -44,6 +44,11 @@ def to_text(problems: Iterable[Diagnostic], *, colourful: bool = False) -> str:
     return painted(text) if colourful else text
 
 
+def one_line(text: str) -> str:
+    """A name of unknown origin, which must not begin lines of a report that are not ours."""
+    return " ".join(text.split())
+
+
 def painted_difference(text: str) -> str:
     """A unified diff in colour."""
     return "\n".join(map(_painted_change, text.split("\n")))

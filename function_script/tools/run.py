@@ -15,6 +15,7 @@ from function_script import capture, function
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
+from function_script.sandbox.outcome import Cause
 from function_script.tools import bounded, manifests
 from function_script.tools.results import fatal_messages
 from function_script.values import MAX_SAFE_INTEGER
@@ -22,7 +23,7 @@ from function_script.values import MAX_SAFE_INTEGER
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from function_script.sandbox import Reply
+    from function_script.diagnostics import Diagnostic
     from function_script.source import Source
     from function_script.values import Object, Value
 
@@ -62,20 +63,25 @@ def parse(source: Source) -> fnv1.RunFunctionRequest:
 def run(
     request: fnv1.RunFunctionRequest, options: PoolOptions, *, case: Path | None = None
 ) -> Result:
-    """Answer ``request``, and write it to the file ``case`` with what a server would answer.
+    """Answer ``request`` as a server does, and write both to the file ``case``.
 
-    Raises FatalError when there is no response, since its worker died, and InputError when the
-    case cannot be written.
+    Where a worker died or took too long, that is a FATAL result, with desired state as it came.
+    Raises FatalError when the program was not begun, and InputError when the case cannot be
+    written.
     """
     data = request.SerializeToString()
     with Pool(options) as pool:
         reply = pool.run(data)
-    if case is not None:
-        _write(case, _captured(data, reply))
-    if not isinstance(reply, Answered):
+    if isinstance(reply, Answered):
+        answer, problems = reply.response, reply.diagnostics
+    elif reply.cause is Cause.REFUSED:
         raise reply.error
-    response = fnv1.RunFunctionResponse.FromString(reply.response)
-    return Result(text=to_json(response), log=reply.log, error=_error(response, reply))
+    else:
+        answer, problems = function.pass_through(data, reply.error), reply.error.diagnostics
+    if case is not None:
+        _write(case, capture.to_case(data, answer, problems))
+    response = fnv1.RunFunctionResponse.FromString(answer)
+    return Result(text=to_json(response), log=reply.log, error=_error(response, problems))
 
 
 def check_name(path: Path) -> None:
@@ -85,13 +91,6 @@ def check_name(path: Path) -> None:
             f'cannot capture the request in "{path}": it is not the name of a case',
             hint=f"name it NAME{capture.SUFFIX}",
         )
-
-
-def _captured(request: bytes, reply: Reply) -> str:
-    if isinstance(reply, Answered):
-        return capture.to_case(request, reply.response, reply.diagnostics)
-    error = reply.error
-    return capture.to_case(request, function.pass_through(request, error), error.diagnostics)
 
 
 def _write(path: Path, case: str) -> None:
@@ -119,10 +118,12 @@ def _with_integers(value: Value) -> Value:
     return value
 
 
-def _error(response: fnv1.RunFunctionResponse, reply: Answered) -> FatalError | None:
+def _error(
+    response: fnv1.RunFunctionResponse, problems: tuple[Diagnostic, ...]
+) -> FatalError | None:
     messages = fatal_messages(response)
     if not messages:
         return None
-    if reply.diagnostics:
-        return ProgramError(*reply.diagnostics)
+    if problems:
+        return ProgramError(*problems)
     return ProgramError.of(f"the function returned a fatal result: {messages[0]}")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from function_script.errors import InputError
+from function_script.errors import FatalError, InputError
 from function_script.source import Source
 from function_script.tools import bounded, sandboxes
 
@@ -33,6 +33,31 @@ def load(sources: Iterable[str]) -> list[Document]:
     return [document for text in load_texts(sources) for document in read(text)]
 
 
+def load_each(sources: Iterable[str]) -> Iterator[Document | FatalError]:
+    """As ``load``, with an error in place of each document and file that cannot be read.
+
+    Raises InputError for a source that is named and cannot be opened.
+    """
+    for source in sources:
+        if source == STDIN or not Path(source).is_dir():
+            yield from _read_each(load_text(source))
+            continue
+        for path in find_files(Path(source)):
+            try:
+                text = load_file(path)
+            except InputError as error:
+                yield error
+            else:
+                yield from _read_each(text)
+
+
+def _read_each(source: Source) -> list[Document | FatalError]:
+    try:
+        return bounded.read_each(source)
+    except FatalError as error:
+        return [error]
+
+
 def read(source: Source) -> list[Document]:
     """The objects of one text; empty and comment-only documents are left out."""
     return bounded.read_documents(source)
@@ -42,7 +67,7 @@ def load_texts(sources: Iterable[str]) -> Iterator[Source]:
     """The texts of all sources, one for each file; raises InputError."""
     for source in sources:
         if source != STDIN and Path(source).is_dir():
-            yield from (load_file(path) for path in _files(Path(source)))
+            yield from (load_file(path) for path in find_files(Path(source)))
         else:
             yield load_text(source)
 
@@ -86,6 +111,7 @@ def _package(path: Path) -> str:
     return xpkg.read_package(path)
 
 
-def _files(directory: Path) -> list[Path]:
+def find_files(directory: Path) -> list[Path]:
+    """The YAML files below a directory, at any depth, by their paths."""
     found = sorted(path for path in directory.rglob("*") if path.suffix in _SUFFIXES)
     return [path for path in found if path.is_file()]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from function_script.documents import Document
     from function_script.inputs import Step
     from function_script.limits import Limits
+    from function_script.source import Span
     from function_script.values import Object
 
 _PIPELINES: Final[dict[str, objects.Path]] = {
@@ -41,6 +42,15 @@ class StepInput:
     value: Object
     document: Document
     path: objects.Path = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherStep:
+    """A step of another function, and where it stands."""
+
+    step: str
+    function: str
+    span: Span | None
 
 
 def has_pipeline(value: Object) -> bool:
@@ -70,17 +80,46 @@ def find(document: Document) -> Iterator[StepInput]:
             )
 
 
+def find_others(document: Document) -> list[OtherStep]:
+    """The steps of a pipeline that have no input of ours."""
+    if not has_pipeline(document.value):
+        return []
+    pipeline = _PIPELINES[manifests.text_at(document.value, "kind")]
+    steps = objects.find_path(document.value, pipeline)
+    return [
+        OtherStep(
+            step=manifests.text_at(step, "step"),
+            function=_function(step),
+            span=document.span((*pipeline, index)),
+        )
+        for index, step in enumerate(steps if isinstance(steps, list) else ())
+        if isinstance(step, dict) and not is_ours(manifests.object_at(step, "input"))
+    ]
+
+
+def _function(step: Object) -> str:
+    """What a step calls: a Function's name, or in newer versions of Crossplane an image."""
+    return manifests.text_at(step, "functionRef", "name") or manifests.text_at(step, "function")
+
+
 def find_ours(document: Document) -> list[StepInput]:
     """The inputs of ours in a document, which may also be one itself."""
     if has_pipeline(document.value):
         return [each for each in find(document) if is_ours(each.value)]
     alone = StepInput(step="", value=document.value, document=document)
-    return [alone] if is_ours(alone.value) else []
+    # Any YAML may have a field called source; an input that stands alone is an object.
+    is_object = all(objects.api_version_and_kind(alone.value))
+    return [alone] if is_object and is_ours(alone.value) else []
+
+
+def is_elsewhere(found: StepInput) -> bool:
+    """Whether the program is neither in the input nor in files: only a request brings it."""
+    return found.value.get("source") not in (None, "Inline", "FileSystem")
 
 
 def is_ours(value: Object) -> bool:
-    """Whether an input is of a kind that this function runs."""
-    return inputs.find_kind(*objects.api_version_and_kind(value)) is not None
+    """Whether an input runs here, or was to run here and has a mistake."""
+    return inputs.is_meant_for_us(value)
 
 
 def parse(found: StepInput, limits: Limits | None = None) -> Step:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from google.protobuf import json_format
 
-from function_script import objects
+from function_script import inputs, objects
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.fields import nearest
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -58,7 +58,7 @@ def load_input(source: Source, step: str = "") -> StepInput:
     Raises InputError unless exactly one template is meant.
     """
     ours = [each for document in sources.read(source) for each in step_inputs.find_ours(document)]
-    found = [each for each in ours if each.value.get("kind") in _TEMPLATES]
+    found = [each for each in ours if _kind(each) in _TEMPLATES]
     chosen = [each for each in found if step in {"", each.step}]
     if len(chosen) == 1:
         return chosen[0]
@@ -74,6 +74,12 @@ def load_input(source: Source, step: str = "") -> StepInput:
         hint = "a script has no text to show: `function-script run` prints what it returns"
     message = f"cannot find a template in {source.name}: {cause}"
     raise InputError.of(message, hint=hint if ours else None)
+
+
+def _kind(found: StepInput) -> Value:
+    """The kind that an input is read as, or else says it is."""
+    known = inputs.find_kind(found.value)
+    return found.value.get("kind") if known is None else known[1]
 
 
 def load_data(source: Source) -> Object:
@@ -102,7 +108,7 @@ def render(found: StepInput, data: Object, options: Options) -> str:
     if all(objects.api_version_and_kind(data)) and not options.plain:
         data = {"observed": {"composite": {"resource": data}}}
     is_other = bool(data) and _FIELDS.isdisjoint(data)
-    if options.plain or (is_other and found.value.get("kind") == "GoTemplate"):
+    if options.plain or (is_other and _kind(found) == "GoTemplate"):
         with _positions(found, options.programs):
             return _render_plain(found, data)
     message = _request(found, data)
@@ -160,7 +166,9 @@ def _render_plain(found: StepInput, data: Object) -> str:
         )
     main, settings = step.program.main, step.program.options
     left, right = (str(objects.find_path(settings, ("delims", index))) for index in range(2))
-    missing = f"missingkey={settings['missingkey']}"
+    # What Go cannot do, its engine is not asked for.
+    chosen = "default" if settings["missingkey"] == "checked" else settings["missingkey"]
+    missing = f"missingkey={chosen}"
     try:
         return gotemplate.render_text(main.text, data, delims=(left, right), options=(missing,))
     except gotemplate.GoFailure as failure:

@@ -68,8 +68,8 @@ def encode_struct(value: Object, *, drop_nulls: bool = False) -> bytes:
     """A dict as a Struct. Raises EncodeError, a ValueError, that names the path.
 
     ``drop_nulls`` leaves out fields that are null, at any depth; nulls in lists stay.
-    Refused: NaN and infinities, integers beyond 2**53, keys and values of other types, more
-    than 100 containers inside one another, 200,000 nodes, 64 MiB.
+    Refused: NaN and infinities, integers that a double cannot hold exactly, keys and values of
+    other types, more than 100 containers inside one another, 200,000 nodes, 64 MiB.
     """
     # Declared types are what callers promise; what programs return is looked at before use.
     return _object(cast("dict[object, object]", value), _Budget(drop_nulls=drop_nulls), 1)
@@ -176,9 +176,16 @@ def _text(value: str, budget: _Budget) -> bytes:
 def _integer(value: int) -> bytes:
     if 0 <= value < _SMALL:
         return _NUMBERS[value]
-    if not -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
-        raise EncodeError("", "is an integer beyond 2**53, which a double cannot hold exactly")
+    if not (-MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER or _is_double(value)):
+        raise EncodeError("", "is an integer beyond 2**53 that a double cannot hold exactly")
     return _DOUBLE.pack(b"\x11", value)
+
+
+def _is_double(value: int) -> bool:
+    try:
+        return int(float(value)) == value
+    except OverflowError:
+        return False
 
 
 def _float(value: float) -> bytes:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from gotemplating import Case
 
+    from function_script.values import Object
+
 CASES = gotemplating.load()
 
 
@@ -35,9 +37,14 @@ def call(case: Case, directory: Path) -> pb.RunFunctionResponse:
     return pb.RunFunctionResponse.FromString(answer.response)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_case(case: Case, tmp_path: Path) -> None:
-    """The response is the one of the table; a fatal one is the request, one result and no TTL."""
+@pytest.mark.parametrize("head", gotemplating.HEADS.values(), ids=gotemplating.HEADS)
+@pytest.mark.parametrize("name", [case.name for case in CASES])
+def test_case(name: str, head: Object, tmp_path: Path) -> None:
+    """The response is the one of the table; a fatal one is the request, one result and no TTL.
+
+    Whatever the input's apiVersion and kind, for that function looks at neither.
+    """
+    (case,) = (case for case in gotemplating.load(head) if case.name == name)
     response = call(case, tmp_path)
     results = list(response.results)
     del response.results[:]

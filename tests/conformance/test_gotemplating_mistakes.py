@@ -192,26 +192,25 @@ def test_09_a_fatal_result_changes_nothing() -> None:
 
 def test_11_unreadable_times_are_told() -> None:
     """In the input and on the XR."""
-    assert 'input.ttl: cannot parse duration "soon"' in refusal("", fields={"ttl": "soon"})
+    (message,) = warnings(composed("a"), fields={"ttl": "soon"})
+    assert message.startswith('input.ttl: is not looked at: cannot parse duration "soon"')
     metadata = {"name": "x", "annotations": {f"{PREFIX}/ttl": "soon"}}
     observed = {"composite": {"resource": {**XR, "metadata": metadata}}}
-    assert 'cannot parse duration "soon"' in refusal(composed("a"), observed=observed)
+    (message,) = warnings(composed("a"), observed=observed)
+    assert '/ttl" counts as 0: cannot parse duration "soon"' in message
+    assert respond(request(composed("a"), observed=observed)).meta.ttl.ToSeconds() == 0
 
 
-INPUTS = [
-    pytest.param({"delims": {"left": "[["}}, "delims.right: is required", id="one-delimiter"),
-    pytest.param(
-        {"inline": {"template": "a", "templates": ["b"]}},
-        "inline.templates: must not be set beside template",
-        id="two-templates",
-    ),
-]
-
-
-@pytest.mark.parametrize(("fields", "message"), INPUTS)
-def test_12_half_an_input_is_refused(fields: Object, message: str) -> None:
-    """What would be ignored is told."""
-    assert message in refusal("", fields=fields)
+def test_12_half_an_input_is_told() -> None:
+    """What is not looked at there is not looked at here, but not silently."""
+    templates: Object = {"inline": {"template": composed("a"), "templates": [composed("b")]}}
+    fields: Object = {**templates, "delims": {"left": "[["}, "fileSystem": {"dirPath": "x"}}
+    assert warnings("", fields=fields) == [
+        "input.fileSystem: is not looked at, for source is Inline",
+        "input.inline.templates: is not looked at, for template is set",
+        "input.delims: is not looked at without right",
+    ]
+    assert [*respond(request("", fields=fields)).desired.resources] == ["a"]
 
 
 META_FIELDS = [

@@ -53,6 +53,17 @@ def test_only_the_document_that_needs_it_is_withheld(kind: str) -> None:
     assert "composite" not in whole["desired"]  # type: ignore[operator] # an object
 
 
+@pytest.mark.parametrize(
+    "use", ["{{ ID }}", "{{ ID | quote }}", "{{ list ID | toJson }}", "{{ $id := ID }}{{ $id }}"]
+)
+def test_a_null_waits_in_a_go_template(use: str) -> None:
+    """It may still become a value; written as null, the field would be left out."""
+    step = template("GoTemplate", document("b", f"spec:\n  vpc: {use}\n"))
+    null: dict[str, Object] = {"vpc": observed(status={"id": None})}
+    assert desired(run(step, null)) == {}
+    assert set(desired(run(step, VPC))) == {"b"}
+
+
 @pytest.mark.parametrize("kind", TEMPLATES)
 def test_the_condition_names_the_expression_and_its_line(kind: str) -> None:
     """And an event does so when it is news."""
@@ -239,11 +250,12 @@ def test_later_errors_keep_their_lines(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", TEMPLATES)
 def test_the_status_and_meta_documents_are_withheld_alone(kind: str) -> None:
-    """They have no name, and are told by their kind."""
+    """They have no name that counts, and are told by their kind."""
     step = template(
         kind,
         "apiVersion: example.org/v1\nkind: XThing\nstatus: {id: {{ ID }} }\n",
-        "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata: {a: {{ ID }} }\n",
+        "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata: {a: {{ ID }} }\n"
+        f"metadata: {{annotations: {{{NAME}: a}}}}\n",
         document("a", "spec: 1\n"),
     )
     response = run(step)

@@ -42,6 +42,16 @@ def test_another_group_of_a_peer_is_no_other_input() -> None:
     assert facts_of(step_input) == XR | {"input": "GoTemplate", "language": "gotemplate"}
 
 
+def test_an_input_that_its_fields_tell_is_told_once_it_has_run() -> None:
+    """Neither its apiVersion nor its kind says what it is."""
+    template = {"source": "Inline", "inline": {"template": "# nothing"}}
+    step_input = {"apiVersion": "x/v1", "kind": "Y", **template}
+    data = builders.request(step_input).SerializeToString()
+    assert facts.read(data)["input"] == "unknown"
+    answer = function.handle(data, Limits(), lambda _: None)
+    assert (answer.facts["input"], answer.facts["language"]) == ("GoTemplate", "gotemplate")
+
+
 def test_an_operation_has_no_xr() -> None:
     """What is not there is left out."""
     assert facts_of(builders.starlark(""), observed={}) == {

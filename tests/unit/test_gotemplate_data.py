@@ -34,9 +34,9 @@ def scope(*, sent: frozenset[str] = frozenset(), **parts: Readable) -> Scope:
     return Scope(request=Lazy(builders), params={"size": 3}, sent=sent)
 
 
-def data(given: Scope, *, mutates: bool = False, params: bool = False) -> dict[str, object]:
+def data(given: Scope, *, mutates: bool = False, own: bool = False) -> dict[str, object]:
     """Everything a template would see."""
-    shelf = template_data(given, mutates=mutates, params=params)
+    shelf = template_data(given, mutates=mutates, own=own)
     whole = json.loads(json.dumps(shelf))
     assert isinstance(whole, dict)
     return whole
@@ -55,6 +55,25 @@ def test_what_was_sent_empty_is_there() -> None:
         "desired": {},
         "input": {"kind": "GoTemplate"},
         "context": {},
+    }
+
+
+def test_what_is_empty_is_there_in_our_own_kind() -> None:
+    """A loop over what there is none of is no loop over what is misspelt."""
+    given = scope(required_resources={"none": {}}, observed={"composite": {}, "resources": {}})
+    state = {"composite": {"resource": {}}, "resources": {}}
+    required = {"none": {"items": []}}
+    assert data(given, own=True) == {
+        "meta": {},
+        "observed": state,
+        "desired": state,
+        "input": {"kind": "GoTemplate"},
+        "context": {},
+        "requiredResources": required,
+        "extraResources": required,
+        "requiredSchemas": {},
+        "credentials": {},
+        "params": {"size": 3},
     }
 
 
@@ -114,7 +133,7 @@ def test_extra_resources_of_the_request_are_not_hidden() -> None:
 
 def test_only_our_own_kind_has_params() -> None:
     """The peer's templates see what its function gives them, and nothing else."""
-    assert data(scope(), params=True)["params"] == {"size": 3}
+    assert data(scope(), own=True)["params"] == {"size": 3}
     assert "params" not in data(scope())
 
 
@@ -128,7 +147,7 @@ def test_a_resource_is_built_when_it_is_touched() -> None:
 
     resources = Lazy({name: lambda name=name: resource(name) for name in ("a", "b")})
     given = scope(observed={"composite": {"resource": {"kind": "XR"}}, "resources": resources})
-    shelf = template_data(given, mutates=False, params=False)
+    shelf = template_data(given, mutates=False, own=False)
     observed = shelf["observed"]
     assert isinstance(observed, dict)
     entry = observed["resources"]["b"]
@@ -139,8 +158,8 @@ def test_a_template_that_changes_its_data_gets_a_copy() -> None:
     """What the scope holds stays as it was; without changes nothing is copied."""
     xr = {"spec": {"zones": ["a"]}}
     given = scope(observed={"composite": {"resource": xr}, "resources": {}})
-    own = template_data(given, mutates=True, params=False)["observed"]
-    shared = template_data(given, mutates=False, params=False)["observed"]
+    own = template_data(given, mutates=True, own=False)["observed"]
+    shared = template_data(given, mutates=False, own=False)["observed"]
     assert isinstance(own, dict)
     assert isinstance(shared, dict)
     own["composite"]["resource"]["spec"]["zones"].append("b")

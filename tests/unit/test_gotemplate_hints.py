@@ -54,10 +54,23 @@ CASES = (
     ("{{ range .params.list }}{{ .params.a }}{{ end }}", "$ the whole request"),
     ("{{ .params.nothing.a }}", "test it with {{ with }}"),
 )
+# As templates of our own kind are compiled unless they say otherwise.
+CHECKED = (
+    ("{{ .params.lsit }}", 'did you mean "list"?'),
+    ("{{ .params.absent }}", "it has a, list, nothing, text; where it may be missing"),
+    ("{{ upper .params.absent }}", "it has a, list, nothing, text; where it may be missing"),
+    ("{{ .params.nothing.x }}", "where it may be missing, test it with if or with, or use default"),
+    ("{{ with .params }}{{ .params.list }}{{ end }}", "$ the whole request"),
+    ('{{ index .params "lsit" }}', 'did you mean "list"?'),
+    ("{{ print .params.nothing }}", "say what to write instead"),
+    ("{{ range .params.nothing }}{{ end }}", "say what to go over instead"),
+)
 
 
-def _hint(template: str) -> str:
-    program = Program(main=Source(name="inline", text=template), options={"dialect": "script"})
+def _hint(template: str, **options: str) -> str:
+    program = Program(
+        main=Source(name="inline", text=template), options={"dialect": "script", **options}
+    )
     scope = Scope(request=Lazy({}), params=DATA)
     with pytest.raises(FatalError) as caught:
         gotemplate.evaluate(program, scope, Limits())
@@ -70,8 +83,15 @@ def test_mistake_gets_its_hint(template: str, said: str) -> None:
     assert said in _hint(template)
 
 
+@pytest.mark.parametrize(("template", "said"), CHECKED, ids=[template for template, _ in CHECKED])
+def test_a_missing_value_gets_its_hint(template: str, said: str) -> None:
+    """What was meant if that is certain, else what there is and how to go without."""
+    assert said in _hint(template, missingkey="checked")
+
+
 def test_no_hint_is_dead() -> None:
     """Each hint of the tables is given for one of the mistakes above."""
     given = {_hint(template) for template, _ in CASES}
+    given |= {_hint(template, missingkey="checked") for template, _ in CHECKED}
     known = {hint for _, hint in (*hints._SYNTAX, *hints._RUN)}
     assert known - given == set()

@@ -173,12 +173,12 @@ KINDS = [
         {"apiVersion": OURS, "kind": "Script"}, 'input.kind: cannot run kind "Script"', id="kind"
     ),
     pytest.param(
-        {"apiVersion": "v1", "kind": "GoTemplate"},
-        'input.apiVersion: cannot run apiVersion "v1"',
+        {"apiVersion": "v1", "kind": "Script", "script": "x = 1"},
+        'input.apiVersion: cannot run Script of "v1"',
         id="apiversion",
     ),
     pytest.param(
-        {"apiVersion": 1, "kind": "GoTemplate"},
+        {"apiVersion": 1, "kind": "GoTemplate", "source": "Inline"},
         "input.apiVersion: must be a string, not an integer",
         id="type",
     ),

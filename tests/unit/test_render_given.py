@@ -89,6 +89,41 @@ def test_defaults_are_filled_in() -> None:
     assert "size" not in spec
 
 
+BELOW: Object = {"crossplane": {"type": "object", "properties": {"other": {"default": "a"}}}}
+POLICY: Object = {"compositionUpdatePolicy": {"default": "a"}}
+MACHINERY = [
+    pytest.param("v2", {}, BELOW, {"crossplane": {}}, {"crossplane": {}}, id="modern"),
+    pytest.param(
+        "v2",
+        {"defaultCompositionUpdatePolicy": "Automatic"},
+        BELOW,
+        {"crossplane": {}},
+        {"crossplane": {"compositionUpdatePolicy": "Automatic"}},
+        id="default-of-a-modern-xrd",
+    ),
+    pytest.param("v1", {}, POLICY, {}, {}, id="legacy"),
+    pytest.param(
+        "v1",
+        {"defaultCompositionUpdatePolicy": "Manual"},
+        POLICY,
+        {},
+        {"compositionUpdatePolicy": "Manual"},
+        id="default-of-a-legacy-xrd",
+    ),
+]
+
+
+@pytest.mark.parametrize(("version", "said", "fields", "before", "after"), MACHINERY)
+def test_crossplane_s_own_fields_are_as_crossplane_defines_them(
+    version: str, said: Object, fields: Object, before: Object, after: Object
+) -> None:
+    """What an author writes of them in an XRD does not count, as in a cluster."""
+    schema: Object = {"properties": {"spec": {"properties": fields}}}
+    xr: Object = {"apiVersion": "example.org/v1", "kind": "XBucket", "spec": {**before}}
+    xrds.add_defaults(xr, xrd(version, schema, **said))
+    assert xr["spec"] == after
+
+
 def test_schemas_are_found_with_references_resolved() -> None:
     """References are replaced, also in allOf; a schema inside itself is only an object."""
     ref = "#/components/schemas/"
@@ -183,6 +218,7 @@ def function(name: str, package: str = "", **annotations: str) -> Object:
 
 OURS: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript"}
 PEER: Object = {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate"}
+SHAPED: Object = {"apiVersion": "x/v1", "kind": "Y", "source": "Inline", "inline": {}}
 PACKAGE = "registry.example.org/team/function-script:v1.0.0"
 ADDRESS = "127.0.0.1:9999"
 
@@ -190,6 +226,7 @@ ADDRESS = "127.0.0.1:9999"
 PLACES = [
     pytest.param(None, {"input": OURS}, "local", id="no-file-but-our-input"),
     pytest.param(None, {"input": PEER}, "local", id="no-file-but-an-input-we-accept"),
+    pytest.param(None, {"input": SHAPED}, "local", id="no-file-but-the-fields-of-one"),
     pytest.param([function("function-other", PACKAGE)], {}, "local", id="our-package"),
     pytest.param(
         [function("function-other", PACKAGE.replace(":v1.0.0", "@sha256:0123"))],
@@ -214,6 +251,21 @@ PLACES = [
         {},
         Remote(address=ADDRESS),
         id="address",
+    ),
+    pytest.param(
+        [function("function-other", runtime_development_target=f"passthrough:///{ADDRESS}")],
+        {},
+        Remote(address=ADDRESS),
+        id="target-of-go",
+    ),
+    pytest.param(
+        [
+            function("function-other", runtime_development_target="old:1"),
+            function("function-other", runtime_development_target=ADDRESS),
+        ],
+        {},
+        Remote(address=ADDRESS),
+        id="last-of-two",
     ),
 ]
 

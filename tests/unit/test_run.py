@@ -75,15 +75,45 @@ def test_a_fatal_response_is_printed_and_fails(
     assert "error: the function returned a fatal result: no" in err
 
 
-def test_limits_hold_as_in_production(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+LOST = [
+    pytest.param(
+        "def main(req):\n    for i in range(1000000000):\n        pass\n",
+        ("--timeout", "100ms"),
+        "time than its limit of 0.1 s",
+        id="time",
+    ),
+    pytest.param(
+        "def main(req):\n    a = ['x' * 1000000]\n    for i in range(10000):\n"
+        "        a.append(a[0] + str(i))\n",
+        ("--memory-limit", "64Mi"),
+        "more memory than its limit of 64 MiB",
+        id="memory",
+    ),
+]
+
+
+@pytest.mark.parametrize(("script", "flags", "message"), LOST)
+def test_a_lost_worker_answers_as_in_production(
+    script: str,
+    flags: tuple[str, str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A worker that dies leaves no response: nothing is printed but why."""
-    loop = "def main(req):\n    for i in range(1000000000):\n        pass\n"
-    flags = ("--timeout", "100ms")
-    code, out, err = execute(request(loop), *flags, monkeypatch=monkeypatch, capsys=capsys)
-    assert (code, out) == (1, "")
-    assert "than its limit of 0.1 s" in err
+    """A server answers FATAL then, with desired state and context untouched."""
+    thing: Object = {"resource": {"apiVersion": "v1", "kind": "Thing"}, "ready": "READY_TRUE"}
+    parts: Object = {"desired": {"resources": {"thing": thing}}, "context": {"key": "value"}}
+    code, out, err = execute(
+        request(script, **parts), *flags, monkeypatch=monkeypatch, capsys=capsys
+    )
+    response = json.loads(out)
+    (result,) = response.pop("results")
+    assert code == 1
+    assert result["severity"] == "SEVERITY_FATAL"
+    assert message in result["message"]
+    assert message in err
+    assert response.pop("meta")["tag"] == "t"
+    assert response == parts
 
 
 def test_programs_in_files(

@@ -83,7 +83,7 @@ CASES = (
     ("return to_json({'a': len})", "pass data, not functions"),
     ("pass", "does a return statement miss?"),
     ("return [1]", '{"desired": {"resources"'),
-    ("return response()", "return rsp.build()"),
+    ('return {"a": response()}', "return rsp.build()"),
     ("return {'a': len}", "with parentheses"),
     ("return {'a': range(2)}", "write list(range(n))"),
     ("return {1: 'a'}", "use str(key)"),

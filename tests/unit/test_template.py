@@ -115,6 +115,13 @@ def test_other_data_is_the_root_value_of_a_go_template() -> None:
     assert render(PEER, {"meta": {}, "value": 1, "list": []}, plain=True) == "red 1 0\n"
 
 
+def test_the_fields_tell_a_go_template() -> None:
+    """Whatever the input's apiVersion and kind, as in a cluster."""
+    other = PEER.replace("gotemplating.fn.crossplane.io/v1beta1", "x/v1")
+    other = other.replace("kind: GoTemplate", "kind: Other")
+    assert render(other, {"value": 1.5, "list": [1, 2]}) == "red 1.5 2\n"
+
+
 def test_plain_data_fails_in_the_words_of_go() -> None:
     """With the place in the author's file all the same."""
     with pytest.raises(ProgramError) as caught:

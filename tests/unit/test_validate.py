@@ -258,9 +258,86 @@ def test_a_dash_is_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         validate(["-"], ["-"])
 
 
-def test_what_cannot_be_read_is_an_error(tmp_path: Path) -> None:
-    """A missing file and broken YAML are no findings: nothing is validated."""
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    """A mistyped name is no finding: nothing is validated."""
     with pytest.raises(InputError, match=r'cannot read ".*none.yaml": no such file'):
         validate([str(tmp_path / "none.yaml")], [])
-    with pytest.raises(DocumentError, match=r"r0\.yaml:1"):
-        check(tmp_path, "a: b: c")
+    with pytest.raises(InputError, match=r'cannot read ".*none.yaml": no such file'):
+        validate([], [str(tmp_path / "none.yaml")])
+    with pytest.raises(DocumentError, match=r"crd\.yaml:1"):
+        check(tmp_path, GOOD, extensions="a: b: c")
+
+
+MALFORMED = [
+    pytest.param("a: b: c", "r0.yaml:LINE:5: cannot read document 2: ", id="yaml"),
+    pytest.param("- a", "r0.yaml:LINE:1: cannot read document 2: a document must be", id="list"),
+    pytest.param("a: 1\na: 2", "cannot read document 2: ", id="key-twice"),
+    pytest.param("metadata: {labels: [1]}", "cannot read document 2: ", id="labels"),
+    pytest.param("apiVersion: v1", "kind: Required value", id="no-kind"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), MALFORMED)
+@pytest.mark.parametrize("separator", ["---\n", "--- # next\n"])
+def test_a_malformed_object_is_one_of_many(
+    tmp_path: Path, text: str, message: str, separator: str
+) -> None:
+    """It is invalid, and the others are looked at all the same."""
+    other = GOOD.replace("name: good", "name: next")
+    first = f"# a comment\n{GOOD}"
+    report = check(tmp_path, separator.join([first, f"{text}\n", other, "- b\n", other]))
+    statuses = [result.status for result in report.results]
+    assert statuses == ["valid", "invalid", "valid", "invalid", "valid"]
+    line = first.count("\n") + 2
+    problem = report.results[1].problems[0]
+    assert message.replace("LINE", str(line)) in problem.message
+    assert "r0.yaml:" in report.results[1].name
+    assert "cannot read document 4: " in report.results[3].problems[0].message
+    assert not report.is_success()
+    assert render_text(report).count("[x] ") == 2
+
+
+def test_a_malformed_file_is_one_of_many(tmp_path: Path) -> None:
+    """Of a directory, and of several that are named."""
+    (tmp_path / "resources").mkdir()
+    (tmp_path / "resources" / "a.yaml").write_bytes(b"a: \xff\n")
+    report = check(tmp_path, GOOD)
+    assert len(report.results) == 1
+    report = validate([], [str(tmp_path / "resources")], cache_directory=tmp_path)
+    assert [result.status for result in report.results] == ["invalid", "missingSchema"]
+    told = json.loads(render_json(report))["resources"][0]["errors"][0]
+    assert told["type"] == "unreadable"
+    assert "it is not UTF-8 text" in told["message"]
+
+
+def test_names_begin_no_lines(tmp_path: Path) -> None:
+    """Of an object of somebody else, whose text could look like a result."""
+    name = json.dumps("a\n[✓] b")
+    report = check(tmp_path, OTHER.replace("name: other", f"name: {name}"), GOOD)
+    assert len(render_text(report).splitlines()) == len(report.results) + 1
+    report = check(tmp_path, GOOD.replace("name: good", f"name: {name}"))
+    assert render_text(report).startswith("[✓] example.org/v1, Kind=Thing, a [✓] b validated")
+
+
+def test_json_objects_on_one_line_are_several(tmp_path: Path) -> None:
+    """As a stream has them."""
+    one = json.dumps({"apiVersion": "example.org/v1", "kind": "Other"})
+    assert len(check(tmp_path, f"{one} {one}\n---\n- a\n---\n{GOOD}").results) == 4
+
+
+def test_json_objects_in_a_row_are_one_document(tmp_path: Path) -> None:
+    """What follows a broken one cannot be told apart."""
+    good = json.dumps({"apiVersion": "example.org/v1", "kind": "Other"})
+    report = check(tmp_path, f"{good}\n{{]\n{good}\n---\n{GOOD}")
+    assert [result.status for result in report.results] == ["invalid", "valid"]
+
+
+def test_a_file_of_errors_ends(tmp_path: Path) -> None:
+    """Every error costs a look at the whole file; what is before the last one is validated."""
+    report = check(tmp_path, "".join([GOOD, "---\n", *["- a\n---\n"] * 101, GOOD]))
+    assert [result.status for result in report.results] == ["valid", *["invalid"] * 101]
+    last = report.results[-1].problems[0].message
+    line = GOOD.count("\n") + 2 + 2 * 100
+    assert last.endswith(
+        f":{line}: cannot read further: 100 documents before this one cannot be read"
+    )

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from validating import check
 
+from function_script.tools.validate import render_text
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -21,10 +23,7 @@ def made(api_version: str, kind: str, rest: str = "", metadata: str = "name: a")
 GOOD = [
     pytest.param(made("v1", "ConfigMap", "data: {a: b}\nimmutable: true"), id="config-map"),
     pytest.param(made("v1", "Secret", "stringData: {a: b}\ntype: Opaque"), id="secret"),
-    pytest.param(
-        made("apps/v1", "Deployment", "spec: {anything: [1]}"), id="spec-is-not-looked-at"
-    ),
-    pytest.param(made("rbac.authorization.k8s.io/v1", "Role", "rules: []"), id="other-fields"),
+    pytest.param(made("apps/v1", "Deployment", "spec: null"), id="nothing-to-look-at"),
     pytest.param(made("v1", "ConfigMap", "data: null"), id="null-is-absent"),
     pytest.param(
         made("v1", "Namespace", metadata="name: a, labels: {b: c}, finalizers: [d]"), id="metadata"
@@ -34,10 +33,34 @@ GOOD = [
 
 @pytest.mark.parametrize("text", GOOD)
 def test_kinds_of_kubernetes_are_known(tmp_path: Path, text: str) -> None:
-    """Without any extension or download; a note says how little is looked at."""
+    """Without any extension or download."""
     report = check(tmp_path, text)
     assert [result.status for result in report.results] == ["valid"]
+    assert report.notes == ()
+
+
+UNSEEN = [
+    pytest.param(
+        made("apps/v1", "Deployment", "spec: {replicas: lots, replcas: 3}"), "spec", id="spec"
+    ),
+    pytest.param(made("rbac.authorization.k8s.io/v1", "Role", "rules: []"), "rules", id="rules"),
+]
+
+
+@pytest.mark.parametrize(("text", "field"), UNSEEN)
+def test_what_was_not_looked_at_is_not_valid(tmp_path: Path, text: str, field: str) -> None:
+    """It is called so, and a note says what to do."""
+    report = check(tmp_path, text)
+    assert [result.status for result in report.results] == ["notEvaluated"]
+    line, total = render_text(report).splitlines()
+    assert line.startswith("[!] schema not evaluated ")
+    assert line.endswith(
+        f", a : {field} (it is a kind of Kubernetes, whose schema is not known here)"
+    )
+    assert total.endswith("0 success cases, 0 failure cases, 1 not evaluated")
     assert any("only metadata" in note for note in report.notes)
+    assert report.is_success()
+    assert not report.is_success(error_on_missing_schemas=True)
 
 
 BAD = [

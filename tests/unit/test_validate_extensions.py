@@ -106,10 +106,12 @@ def test_an_xrd_whose_schema_would_get_lost_is_refused(
     )
 
 
-def test_a_resource_without_a_kind_is_refused(tmp_path: Path) -> None:
-    """Nobody could know its schema."""
-    with pytest.raises(InputError, match=r"r0\.yaml:2.*: kind is missing"):
-        check(tmp_path, "# first\napiVersion: v1\n")
+@pytest.mark.parametrize("flag", ["served", "referenceable", "deprecated"])
+def test_flags_of_a_version_are_booleans(tmp_path: Path, flag: str) -> None:
+    """The official command cannot read another type, nor can an API server."""
+    text = CRD.replace("    - name: v1\n", f"    - name: v1\n      {flag}: 'true'\n")
+    with pytest.raises(InputError, match=f"{flag}: must be a boolean, not a string"):
+        check(tmp_path, GOOD, extensions=text)
 
 
 def test_a_user_without_a_home_has_no_cache(

@@ -203,4 +203,4 @@ def test_splices_refuse_broken_bytes() -> None:
 def test_a_splice_refuses_what_a_struct_cannot_hold() -> None:
     """The error names the key, as `encode_struct` does."""
     with pytest.raises(wire.EncodeError, match="a is an integer beyond"):
-        wire.splice_struct(b"", {"a": 2**60})
+        wire.splice_struct(b"", {"a": 2**60 + 1})

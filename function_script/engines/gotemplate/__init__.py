@@ -89,9 +89,9 @@ def _load(program: Program, parts: tuple[Part, ...]) -> Loaded:
 
 
 def _data(program: Program, scope: Scope, loaded: Loaded) -> Shelf:
-    """The dot; steps in the peer's own apiVersion have no params."""
+    """The dot; what a step of the peer's own apiVersion has is the request alone."""
     own = program.options.get("dialect") != "gotemplating"
-    return template_data(scope, mutates=loaded.unit.mutates, params=own)
+    return template_data(scope, mutates=loaded.unit.mutates, own=own)
 
 
 def _check_size(program: Program, limits: Limits) -> None:

@@ -25,17 +25,17 @@ from function_script.engines.gotemplate.values import (
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.functions import Function
 
-# What an absent key of a map gives: no value, the zero value, an error.
-MissingKey: TypeAlias = Literal["default", "zero", "error"]
+# What an absent key of a map gives: no value, the zero value, an error. "checked" is no value, too,
+# also below a null, and an error where it is used (compiler/checking.py).
+MissingKey: TypeAlias = Literal["default", "zero", "error", "checked"]
 
 _UNTYPED: Final = "interface {}"
 
 
 def readers(missing: MissingKey) -> dict[str, object]:
     """The functions ``get1`` to ``get5`` and ``get`` (value, names), for generated code."""
-    if missing == "default":
-        short = (_get1, _get2, _get3, _get4, _get5)
-        return {"get": _get, **{f"get{count}": get for count, get in enumerate(short, 1)}}
+    if missing in {"default", "checked"}:
+        return _quick_readers(missing)
 
     def get(value: object, *names: str) -> object:
         return walk(value, names, missing)
@@ -43,50 +43,50 @@ def readers(missing: MissingKey) -> dict[str, object]:
     return dict.fromkeys(("get1", "get2", "get3", "get4", "get5", "get"), get)
 
 
-# An absent key at the end is a common case, and an exception its most expensive way: hence `get`.
-# Only maps have it; what is no map goes the slow way.
+def _quick_readers(missing: MissingKey) -> dict[str, object]:  # noqa: C901 # six short functions
+    """Readers for which an absent key is no error.
 
+    It is a common case at the end, and an exception its most expensive way: hence `get`. Only maps
+    have it; what is no map goes the slow way.
+    """
 
-def _get1(value: object, first: str) -> object:
-    try:
-        return value.get(first, MISSING)  # type: ignore[attr-defined] # see above
-    except AttributeError:
-        return walk(value, (first,), "default")
+    def get1(value: object, first: str) -> object:
+        try:
+            return value.get(first, MISSING)  # type: ignore[attr-defined] # see above
+        except AttributeError:
+            return walk(value, (first,), missing)
 
+    def get2(value: object, first: str, second: str) -> object:
+        try:
+            return value.get(first, MISSING).get(second, MISSING)  # type: ignore[attr-defined] # see above
+        except AttributeError:
+            return walk(value, (first, second), missing)
 
-def _get2(value: object, first: str, second: str) -> object:
-    try:
-        return value.get(first, MISSING).get(second, MISSING)  # type: ignore[attr-defined] # see above
-    except AttributeError:
-        return walk(value, (first, second), "default")
+    def get3(value: object, first: str, second: str, third: str) -> object:
+        try:
+            return value.get(first, MISSING).get(second, MISSING).get(third, MISSING)  # type: ignore[attr-defined] # see above
+        except AttributeError:
+            return walk(value, (first, second, third), missing)
 
+    def get4(value: object, first: str, second: str, third: str, fourth: str) -> object:
+        try:
+            return value[first][second][third].get(fourth, MISSING)  # type: ignore[index] # see above
+        except (AttributeError, KeyError, TypeError):
+            return walk(value, (first, second, third, fourth), missing)
 
-def _get3(value: object, first: str, second: str, third: str) -> object:
-    try:
-        return value.get(first, MISSING).get(second, MISSING).get(third, MISSING)  # type: ignore[attr-defined] # see above
-    except AttributeError:
-        return walk(value, (first, second, third), "default")
+    def get5(value: object, first: str, second: str, third: str, fourth: str, last: str) -> object:  # noqa: PLR0913, PLR0917 # a chain
+        try:
+            return value[first][second][third][fourth].get(last, MISSING)  # type: ignore[index] # see above
+        except (AttributeError, KeyError, TypeError):
+            return walk(value, (first, second, third, fourth, last), missing)
 
+    def get(value: object, *names: str) -> object:
+        try:
+            return reduce(getitem, names, value)  # type: ignore[arg-type] # see above
+        except (KeyError, TypeError):
+            return walk(value, names, missing)
 
-def _get4(value: object, first: str, second: str, third: str, fourth: str) -> object:
-    try:
-        return value[first][second][third].get(fourth, MISSING)  # type: ignore[index] # see above
-    except (AttributeError, KeyError, TypeError):
-        return walk(value, (first, second, third, fourth), "default")
-
-
-def _get5(value: object, first: str, second: str, third: str, fourth: str, last: str) -> object:  # noqa: PLR0913, PLR0917 # a chain
-    try:
-        return value[first][second][third][fourth].get(last, MISSING)  # type: ignore[index] # see above
-    except (AttributeError, KeyError, TypeError):
-        return walk(value, (first, second, third, fourth, last), "default")
-
-
-def _get(value: object, *names: str) -> object:
-    try:
-        return reduce(getitem, names, value)  # type: ignore[arg-type] # see above
-    except (KeyError, TypeError):
-        return walk(value, names, "default")
+    return {"get1": get1, "get2": get2, "get3": get3, "get4": get4, "get5": get5, "get": get}
 
 
 def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
@@ -97,6 +97,8 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
             following = value[name] if name in value else _absent(value, name, index, missing)
         elif value is MISSING:
             following = _beyond(name, index, missing)
+        elif value is None and missing == "checked":
+            following = MISSING
         elif value is None:
             text = f"nil pointer evaluating {_UNTYPED}.{name}"
             raise FieldError(text, name, index=index, kind="null")
@@ -112,7 +114,7 @@ def _absent(value: dict[object, object], name: str, index: int, missing: Missing
         names = tuple(key for key in value if isinstance(key, str))
         text = f"map has no entry for key {quote(name)}"
         raise FieldError(text, name, index=index, kind="map", names=names)
-    if missing == "default":
+    if missing != "zero":
         return MISSING
     return value.zero if isinstance(value, TypedMap) else None
 

@@ -2,6 +2,7 @@
 
 Field names are lowerCamelCase, empty fields are absent, bytes are base64. Messages that were sent
 empty are there: Crossplane calls the first step with an empty context and an empty desired state.
+In templates of our own kind all parts are there, be they empty.
 A template that changes its data gets copies, for others may still want what the scope holds.
 """
 
@@ -22,27 +23,37 @@ if TYPE_CHECKING:
 
 # Takes a value of the scope and gives one that the template may have.
 Take: TypeAlias = Callable[[object], object]
+# What there is of an empty part of the request, by its path: an object or ABSENT.
+Empty: TypeAlias = Callable[[str], object]
 
 
-def template_data(scope: Scope, *, mutates: bool, params: bool) -> Shelf:
-    """The dot of a run; ``mutates``: the template may change it; ``params``: it has ``.params``."""
+def template_data(scope: Scope, *, mutates: bool, own: bool) -> Shelf:
+    """The dot of a run; ``mutates``: the template may change it.
+
+    ``own``: the step is of our own kind. It has ``.params``, and of the request what is empty, too:
+    a loop over resources that are not there yet is none over a path that is misspelt.
+    """
     request = scope.request
     take: Take = copy_tree if mutates else _same
-    empty = partial(_empty, scope.sent)
-    required = _Once(lambda: _groups(request["required_resources"], take))
+    empty: Empty = _always if own else partial(_empty, scope.sent)
+    required = _Once(lambda: _groups(request["required_resources"], take, empty))
     builders: dict[str, Builder] = {
-        "meta": lambda: _present(take(request["meta"])),
-        "observed": lambda: _state(request["observed"], take) or empty("observed"),
-        "desired": lambda: _state(request["desired"], take, empty) or empty("desired"),
+        "meta": lambda: take(request["meta"]) if own else _stated(request["meta"]),
+        "observed": lambda: _state("observed", request, take, empty) or empty("observed"),
+        "desired": lambda: _state("desired", request, take, empty) or empty("desired"),
         "input": lambda: take(request["input"]) or empty("input"),
         "context": lambda: take(request["context"]) or empty("context"),
         "requiredResources": required,
         # Fetched resources by their old name, too: templates of both ages find them.
-        "extraResources": lambda: _groups(request["extra_resources"], take, instead=required),
-        "requiredSchemas": lambda: _schemas(request["required_schemas"], take),
-        "credentials": lambda: _credentials(request["credentials"]),
+        "extraResources": lambda: (
+            _groups(request["extra_resources"], take, empty)
+            if request["extra_resources"]
+            else required()
+        ),
+        "requiredSchemas": lambda: _schemas(request["required_schemas"], take, empty),
+        "credentials": lambda: _credentials(request["credentials"], empty),
     }
-    if params:
+    if own:
         builders["params"] = lambda: take(scope.params)
     return Shelf(builders)
 
@@ -73,27 +84,33 @@ def _same(value: object) -> object:
     return value
 
 
-def _present(value: object) -> object:
-    return value or ABSENT
+def _stated(meta: object) -> object:
+    """What the request says of itself; nothing of it that is empty, as in protobuf JSON."""
+    fields = meta.items() if isinstance(meta, Mapping) else ()
+    return {key: value for key, value in fields if value} or ABSENT
 
 
-def _empty(sent: frozenset[str], field: str) -> object:
-    return {} if field in sent else ABSENT
+def _empty(sent: frozenset[str], part: str) -> object:
+    return {} if part in sent else ABSENT
 
 
-def _absent(_: str) -> object:
-    return ABSENT
+def _always(_: str) -> object:
+    return {}
 
 
-def _state(state: object, take: Take, empty: Callable[[str], object] = _absent) -> object:
+def _state(part: str, request: Mapping[str, object], take: Take, empty: Empty) -> object:
+    state = request[part]
     if not isinstance(state, Mapping):
         return None
     resources = state["resources"]
     builders: dict[str, Builder] = {
-        "composite": lambda: _composite(state["composite"], take, empty("desired.composite"))
+        "composite": lambda: _composite(state["composite"], take, empty(f"{part}.composite")),
+        "resources": lambda: (
+            _each(resources, lambda entry: _resource(entry, take))
+            if isinstance(resources, Mapping) and resources
+            else empty(f"{part}.resources")
+        ),
     }
-    if isinstance(resources, Mapping) and resources:
-        builders["resources"] = lambda: _each(resources, lambda entry: _resource(entry, take))
     return Shelf(builders)
 
 
@@ -136,21 +153,23 @@ def _part(resource: Lazy, name: str, take: Take) -> object:
     return take(resource.plain(name))
 
 
-def _groups(groups: object, take: Take, *, instead: Builder = lambda: ABSENT) -> object:
+def _groups(groups: object, take: Take, empty: Empty) -> object:
     if not isinstance(groups, Mapping) or not groups:
-        return instead()
-    return _each(groups, lambda group: _group(group, take))
+        return empty("required_resources")
+    return _each(groups, lambda group: _group(group, take, empty))
 
 
-def _group(group: object, take: Take) -> object:
-    """Resources that match a requirement; none of them is an empty object."""
+def _group(group: object, take: Take, empty: Empty) -> object:
+    """Resources that match a requirement; none of them is an empty object, or an empty list."""
     items = group.get("items") if isinstance(group, Mapping) else None
-    return {"items": [_resource(item, take) for item in items]} if items else {}
+    if not items and empty("required_resources.items") is ABSENT:
+        return {}
+    return {"items": [_resource(item, take) for item in items or ()]}
 
 
-def _schemas(schemas: object, take: Take) -> object:
+def _schemas(schemas: object, take: Take, empty: Empty) -> object:
     if not isinstance(schemas, Mapping) or not schemas:
-        return ABSENT
+        return empty("required_schemas")
     return _each(schemas, lambda schema: _schema(schema, take))
 
 
@@ -159,9 +178,9 @@ def _schema(schema: object, take: Take) -> object:
     return {"openapiV3": take(found)} if found else {}
 
 
-def _credentials(credentials: object) -> object:
+def _credentials(credentials: object, empty: Empty) -> object:
     if not isinstance(credentials, Mapping) or not credentials:
-        return ABSENT
+        return empty("credentials")
     return _each(credentials, _credential)
 
 

@@ -1,26 +1,20 @@
-"""Values that do not exist, in steps with ``missing: Defer``: where they may not be used.
+"""Values that do not exist, in steps with ``missing: Defer``: what is left where they were used.
 
-Called by the code of such templates. Tests and defaults take them as absent, as always; whatever
-makes something of a value refuses them, and leaves a gap where the action's text was to stand.
+Called by the code of such templates: an action that fails for them leaves a gap where its text was
+to stand.
 """
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
-from function_script.engines.gotemplate import loops
+from function_script.engines.gotemplate import missing
 from function_script.engines.gotemplate.faults import EvalError, FieldError, GoError, NoValueError
-from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import MISSING
 
-# Functions that are made for values which may not be there.
-TOLERANT: Final = frozenset(
-    {
-        *("all", "and", "any", "coalesce", "default", "dig", "empty", "eq", "hasKey", "kindIs"),
-        *("ne", "not", "or", "ternary", "getExternalName", "getResourceCondition"),
-        *("isDeleting", "unreadyReason"),
-    }
-)
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.run import Run
+
 # Those that have something to put in the place of a variable that could not be computed.
 FORGIVING: Final = frozenset({"coalesce", "default", "empty"})
 # What a field of nothing is, by the words of FieldError.
@@ -40,13 +34,6 @@ class Poison:
 
 
 POISON: Final = Poison()
-
-
-def need(value: object) -> object:
-    """``value``, if there is one."""
-    if value is None or value is MISSING or value is POISON:
-        raise NoValueError
-    return value
 
 
 def absent(value: object) -> object:
@@ -82,13 +69,11 @@ def _check_missing(error: GoError) -> None:
 def helpers() -> dict[str, object]:
     """What the code of such templates can name besides or instead of the usual."""
     return {
+        **missing.helpers(),
         "absent": absent,
         "FAILURES": (NoValueError, FieldError),
+        "POISON": POISON,
         "defer": defer,
-        "need": need,
         "poison": poison,
         "stop": stop,
-        "show": lambda run, value: Run.show(run, need(value)),
-        "elements": lambda value: loops.elements(need(value)),
-        "pairs": lambda value: loops.pairs(need(value)),
     }

@@ -40,12 +40,21 @@ class FieldError(EvalError):
 
 
 class NoValueError(EvalError):
-    """A value was needed that does not exist; only steps that defer are so strict."""
+    """A value was needed that does not exist; templates of the peer's kind never are so strict.
 
-    TEXT = "it does not exist"
+    ``path`` is what does not exist, in the template's words, as far as that is known. ``name`` is
+    the key that its holder has not, ``names`` are those that it has, for a hint; ``null``: what
+    the path names is there, and null.
+    """
 
-    def __init__(self) -> None:
-        super().__init__(self.TEXT)
+    def __init__(
+        self, path: str = "", name: str = "", names: tuple[str, ...] = (), *, null: bool = False
+    ) -> None:
+        super().__init__("it does not exist")
+        self.path = path
+        self.name = name
+        self.names = names
+        self.null = null
 
 
 class TypeFieldError(FieldError):

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import problems, programs
-from function_script.engines.gotemplate.faults import NoValueError
 from function_script.program import Gap
 
 if TYPE_CHECKING:
@@ -27,9 +26,7 @@ def tell(run: Run, pieces: list[str], loaded: Loaded, parts: tuple[Part, ...]) -
     for number, (index, error) in enumerate(run.gaps):
         offset = len(programs.to_output(pieces[:index]))
         if number < _MAX_TOLD:
-            (told,) = problems.run_problem(error, loaded, parts).diagnostics
-            cause = told.message.removeprefix("cannot evaluate ")
-            cause = cause.replace(f": {NoValueError.TEXT}", " does not exist")
-            yield Gap(offset=offset, missing=cause, span=told.span)
+            told = problems.missing_problem(error, loaded, parts)
+            yield Gap(offset=offset, missing=told.message, span=told.span)
         else:
             yield Gap(offset=offset, missing="a value does not exist", span=None)

@@ -44,6 +44,8 @@ _SYNTAX: Final = (
 )
 # What a run says, and what mends it.
 _RUN: Final = (
+    ("it is null", 'say what to write instead: {{ .x | default "none" }}'),
+    (r"range can't iterate over null", "say what to go over instead: {{ range default list .x }}"),
     (r"invalid value; expected .*", "it is absent: check the path, or use default"),
     (r".*; got interface \{\}", "it is null: use default"),
     (r".*expected string; got (u?int|float|bool).*", "pipe it through toString"),

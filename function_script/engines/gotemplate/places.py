@@ -5,9 +5,10 @@ Called for errors only. Knows texts and positions, and nothing of templates.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from function_script.source import Excerpt, Source, Span, excerpt
+from function_script.source import Excerpt, Source, Span, excerpt, span_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,15 +44,9 @@ class Place(NamedTuple):
 
 def find_place(source: Source, position: int, width: int, parts: tuple[Part, ...]) -> Place:
     """The place of a position, in characters; ``width`` is cut at the end of the line."""
-    start = source.text.rfind("\n", 0, position) + 1
-    line = source.text.count("\n", 0, position) + 1
-    end = source.text.find("\n", position)
-    room = (end if end >= 0 else len(source.text)) - position
-    own, line = part_at(source, line, parts)
-    span = Span(
-        name=own.name, line=line, column=position - start + 1, width=max(1, min(width, room))
-    )
-    return Place(span, own)
+    written = span_at(source, position, width)
+    own, line = part_at(source, written.line, parts)
+    return Place(replace(written, name=own.name, line=line), own)
 
 
 def part_at(source: Source, line: int, parts: tuple[Part, ...]) -> tuple[Source, int]:

@@ -15,6 +15,7 @@ from function_script.engines.gotemplate.faults import (
     CallError,
     FieldError,
     GoError,
+    NoValueError,
     OverLimit,
     ParseError,
 )
@@ -54,6 +55,9 @@ _KINDS: Final = {
     "bool": "a boolean",
     "slice": "a list",
 }
+_OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
+_VALUES: Final = "Helm's values are .observed.composite.resource.spec here, or the input's .params"
+_REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
 _LOST_REQUEST: Final = (
     "within range and with, . is the current item and $ the whole request; "
     "a named template has only what it is given"
@@ -109,6 +113,15 @@ def run_problem(
     )
 
 
+def missing_problem(error: GoError, loaded: Loaded, parts: tuple[Part, ...]) -> Diagnostic:
+    """What a value that does not exist leaves undone: which expression, and where."""
+    (site,) = sites_of(error, loaded)[-1:]
+    place = _place(site, loaded, parts)
+    cause = _cause(error, site) if isinstance(error, FieldError) else ""
+    message = f"{_expression(site)}: {cause}" if cause else f"{_expression(site)} does not exist"
+    return Diagnostic(message=message, span=place.span, excerpt=place.excerpt)
+
+
 def site_problem(text: str, site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Diagnostic:
     """A failure that is certain once its place is reached."""
     place = _place(site, loaded, parts)
@@ -145,8 +158,16 @@ def _message(error: Exception, site: Site | None, place: Place | None) -> str:
         if site.function == "fail":
             return f"cannot render {name}: {error}"
         return f"cannot call {site.function}: {error}"
-    cause = _field_cause(error, site.node) if isinstance(error, FieldError) else ""
-    return f"cannot evaluate {_expression(site)}: {cause or run_text(error, site)}"
+    cause = _cause(error, site) or run_text(error, site)
+    return f"cannot evaluate {_expression(site)}: {cause}"
+
+
+def _cause(error: Exception, site: Site) -> str:
+    if isinstance(error, FieldError):
+        return _field_cause(error, site.node)
+    if not isinstance(error, NoValueError) or error.path in {"", _expression(site)}:
+        return ""
+    return f"{error.path} is null" if error.null else f"{error.path} does not exist"
 
 
 def _field_cause(error: FieldError, node: Placed) -> str:
@@ -181,7 +202,23 @@ def _hint(error: Exception, site: Site | None, loaded: Loaded) -> str | None:
         return error.hint
     if isinstance(error, FieldError):
         return _field_hint(error, site)
+    if isinstance(error, NoValueError):
+        return _missing_hint(error)
     return hints.of_run(str(error), loaded.unit.bodies)
+
+
+def _missing_hint(error: NoValueError) -> str:
+    near = hints.meant(error.name, error.names)
+    if near is not None:
+        return near
+    if error.name == "Values" and set(error.names) >= _REQUEST:
+        return _VALUES
+    if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
+        return _LOST_REQUEST
+    if error.names:
+        shown = ", ".join(sorted(error.names)[:_MAX_NAMES])
+        return f"it has {shown}; {_OPTIONAL}"
+    return _OPTIONAL
 
 
 def _field_hint(error: FieldError, site: Site | None) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.cache import Cache
 from function_script.engines.gotemplate import table
-from function_script.engines.gotemplate.compiler.deferring import MANNER
+from function_script.engines.gotemplate.compiler import checking, deferring
 from function_script.engines.gotemplate.compiler.expressions import Surroundings
 from function_script.engines.gotemplate.compiler.statements import compile_templates
 from function_script.engines.gotemplate.run import MAIN
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from function_script.engines.gotemplate.access import MissingKey
+    from function_script.engines.gotemplate.compiler.statements import Manner
     from function_script.engines.gotemplate.faults import ParseError
     from function_script.engines.gotemplate.functions import Function
     from function_script.engines.gotemplate.run import Unit
@@ -48,9 +49,14 @@ class Settings(NamedTuple):
     is_own: bool = False
     defers: bool = False
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether using a value that does not exist is an error."""
+        return self.defers or self.missing == "checked"
+
     def functions(self) -> Mapping[str, Function]:
         """What it may call, by name."""
-        return table.functions(self.allowed, is_own=self.is_own)
+        return table.functions(self.allowed, is_own=self.is_own, is_checked=self.is_checked)
 
 
 class Sources(NamedTuple):
@@ -87,14 +93,28 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
     """The options of a step that the compiler must know."""
     delims = options.get("delims")
     left, right = delims if isinstance(delims, list) and len(delims) == len(DELIMS) else DELIMS
-    missing = options.get("missingkey")
     return Settings(
         (str(left) or DELIMS[0], str(right) or DELIMS[1]),
-        missing if missing in {"zero", "error"} else "default",  # type: ignore[arg-type] # one of both
+        _missing_key(options),
         frozenset(name for name in table.OPTIONS if options.get(name)),
         options.get("dialect") == "script",
         options.get("missing") == "Defer",
     )
+
+
+def _missing_key(options: Mapping[str, Value]) -> MissingKey:
+    """What an absent key gives; a step that defers withholds what Go would print or pass over."""
+    match options.get("missingkey"):
+        case "error":
+            return "error"
+        case "checked":
+            return "checked"
+        case _ if options.get("missing") == "Defer":
+            return "checked"
+        case "zero":
+            return "zero"
+        case _:
+            return "default"
 
 
 def sources_of(program: Program) -> Sources:
@@ -144,8 +164,14 @@ def compile_program(sources: Sources) -> Loaded:
         raise ProgramFailure(bad)
     mutates = any(functions[name].mutates for name in called)
     around = Surroundings(functions, frozenset(assigned), mutates)
-    manner = MANNER if sources.settings.defers else None
+    manner = _manner(sources.settings)
     return Loaded(compile_templates(trees, around, sources.settings.missing, manner), origins)
+
+
+def _manner(settings: Settings) -> Manner | None:
+    if settings.defers:
+        return deferring.MANNER
+    return checking.MANNER if settings.is_checked else None
 
 
 def to_output(parts: list[str]) -> str:

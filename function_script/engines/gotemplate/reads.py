@@ -28,7 +28,7 @@ from function_script.engines.gotemplate.syntax.nodes import (
     With,
 )
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
-from function_script.engines.reads import ANY, Read, unchanged
+from function_script.engines.reads import ANY, Read, guarded, unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,6 +44,15 @@ _XR: Final = ("observed", "composite", "resource")
 _CHANGING: Final = frozenset(
     {"set", "unset", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite"}
 )
+# Functions that expect arguments which do not exist.
+_ASKING: Final = frozenset(
+    [
+        *("all", "and", "any", "coalesce", "default", "dig", "empty", "eq", "get", "hasKey"),
+        *("kindIs", "ne", "not", "or", "ternary"),
+    ]
+)
+# The values of `missingkey` that let a template write what does not exist.
+_PASSING: Final = ("default", "zero")
 
 
 def find(program: Program) -> list[Read]:
@@ -56,7 +65,13 @@ def find(program: Program) -> list[Read]:
         return []
     walk = _Walk(program.main, read_parts(program.options), _declared(root))
     walk.nodes(root, ())
-    return unchanged(walk.reads, walk.changed)
+    reads = guarded(unchanged(walk.reads, walk.changed), walk.asked)
+    if sources.settings.missing not in _PASSING:
+        return reads
+    # What is missing passes, also a field of it, but for what `index` looks into.
+    return [
+        read._replace(is_guarded=read.is_guarded or read.path not in walk.indexed) for read in reads
+    ]
 
 
 def _declared(root: Iterable[object]) -> Counter[str]:
@@ -81,6 +96,9 @@ class _Walk:
     def __init__(self, source: Source, parts: tuple[Part, ...], declared: Counter[str]) -> None:
         self.reads: list[Read] = []
         self.changed: list[Path] = []
+        self.asked: set[Path] = set()
+        self.indexed: set[Path] = set()
+        self._is_asking = False
         self._source = source
         self._sections = parts
         self._declared = declared
@@ -93,10 +111,10 @@ class _Walk:
                 case Action(pipe=pipe):
                     self._pipe(pipe, dot)
                 case If(pipe=pipe, body=body, otherwise=otherwise):
-                    self._pipe(pipe, dot)
+                    self._ask(pipe, dot)
                     self._bodies(body, otherwise, dot, dot)
                 case With(pipe=pipe, body=body, otherwise=otherwise):
-                    self._bodies(body, otherwise, self._pipe(pipe, dot), dot)
+                    self._bodies(body, otherwise, self._ask(pipe, dot), dot)
                 case Range(pipe=pipe, body=body, otherwise=otherwise):
                     self._bodies(body, otherwise, self._range(pipe, dot), dot)
                 case _:
@@ -120,20 +138,36 @@ class _Walk:
         name = variable.names[0]
         self._variables[name] = path if self._declared[name] == 1 else None
 
+    def _ask(self, pipe: Pipe, dot: Path | None) -> Path | None:
+        """As ``_pipe``, for a pipeline that may come to nothing."""
+        was_asking, self._is_asking = self._is_asking, True
+        path = self._pipe(pipe, dot)
+        self._is_asking = was_asking
+        return path
+
     def _pipe(self, pipe: Pipe, dot: Path | None) -> Path | None:
         """Note what a pipeline reads; where in the request its value stands."""
         path: Path | None = None
+        was_asking = self._is_asking
         for number, command in enumerate(pipe.commands):
+            following = pipe.commands[number + 1 :]
+            self._is_asking = was_asking or any(_function(each) in _ASKING for each in following)
             found = self._command(command, dot)
             is_default = number > 0 and _function(command) == "default"
             path = path if is_default else found if number == 0 else None
+        self._is_asking = was_asking
         for variable in pipe.declared:
             self._declare(variable, path)
         return path
 
     def _command(self, command: Command, dot: Path | None) -> Path | None:
-        paths = [self._operand(word, dot) for word in command.words]
         function = _function(command)
+        was_asking = self._is_asking
+        self._is_asking = was_asking or function in _ASKING
+        paths = [self._operand(word, dot) for word in command.words]
+        if self._is_asking:
+            self.asked.update(path for path in paths if path is not None)
+        self._is_asking = was_asking
         if not function:
             return paths[0] if len(paths) == 1 else None
         if function in _CHANGING:
@@ -148,10 +182,14 @@ class _Walk:
             case [_, *keys] if _function(command) in {"index", "get"} and paths[1] is not None:
                 path = paths[1]
                 for key in keys:
+                    if _function(command) == "index":
+                        self.indexed.add(path)
                     path = (*path, key.value if isinstance(key, String) else ANY)
                     if isinstance(key, String):
                         self._note(path, key.position, len(key.quoted))
                 return path
+            case [_, String(value=key)] if _function(command) == "hasKey" and paths[1] is not None:
+                self.asked.add((*paths[1], key))
             case [_, _] if _function(command) == "default":
                 return paths[2]
         return None
@@ -191,6 +229,8 @@ class _Walk:
         return start if start >= 0 else position
 
     def _note(self, path: Path, position: int, width: int) -> None:
+        if self._is_asking:
+            self.asked.add(path)
         place = find_place(self._source, position, width, self._sections)
         self.reads.append(Read(path, place.source, place.span))
 

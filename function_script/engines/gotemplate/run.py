@@ -129,7 +129,7 @@ class Run:
         self.parts, self._counted = parts, 0
         self._captures += 1
         try:
-            self.templates[name](parts.append, MISSING if data is None else data, self)
+            self.templates[name](parts.append, data, self)
         finally:
             self.parts, self._counted, self._written = outside, counted, written
             self._captures -= 1

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import sprig
-from function_script.engines.gotemplate.builtins import added, core, own, peer
+from function_script.engines.gotemplate.builtins import added, core, lookups, own, peer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,12 +34,18 @@ _NEEDED: Final = {
 _EXTRAS: Final = {"cryptography": "crypto"}
 
 
-@lru_cache(maxsize=8)
-def functions(allowed: frozenset[str], *, is_own: bool = False) -> Mapping[str, Function]:
-    """The functions of a step with these options; ``is_own``: of our own kind."""
+@lru_cache(maxsize=16)
+def functions(
+    allowed: frozenset[str], *, is_own: bool = False, is_checked: bool = False
+) -> Mapping[str, Function]:
+    """The functions of a step with these options.
+
+    ``is_own``: of our own kind. ``is_checked``: what does not exist is refused where it is used.
+    """
+    known = {**FUNCTIONS, **(OWN if is_own else {})}
     return {
         name: function
-        for name, function in {**FUNCTIONS, **(OWN if is_own else {})}.items()
+        for name, function in {**known, **(lookups.checked(known) if is_checked else {})}.items()
         if (not function.option or function.option in allowed) and _is_installed(function.package)
     }
 

@@ -16,7 +16,7 @@ from function_script.engines.jinja import parsing
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.positions import Place
 from function_script.engines.jinja.scope import REQUEST_PARTS
-from function_script.engines.reads import ANY, Read
+from function_script.engines.reads import ANY, Read, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +36,10 @@ _METHODS: Final = frozenset({"get", "items", "keys", "values"})
 _DEFAULTS: Final = frozenset({"default", "d"})
 _SAME_ITEMS: Final = frozenset({"sort", "unique", "reverse", "list"})
 _ASKING: Final = frozenset({"defined", "undefined"})
+_GUARDS: Final = (
+    *(nodes.If, nodes.CondExpr, nodes.Or, nodes.Not),
+    *(nodes.Filter, nodes.Test, nodes.Call),
+)
 _MAX_HOPS: Final = 20
 
 
@@ -50,7 +54,8 @@ def find(program: Program) -> list[Read]:
         for source, tree in zip(sources, trees, strict=True)
         for read in _reads(tree, source, names)
     ]
-    return list(dict.fromkeys(found))
+    asked = {path for tree in trees for path in _asked(tree, names)}
+    return guarded(dict.fromkeys(found), asked)
 
 
 class _Names:
@@ -132,6 +137,34 @@ def _reads(tree: nodes.Template, source: Source, names: _Names) -> Iterator[Read
             if isinstance(key, str):
                 span = Place(source=source, line=node.lineno).span(key)
                 yield Read(path[:end], source, span)
+
+
+def _asked(tree: nodes.Template, names: _Names) -> Iterator[Path]:
+    """What the templates ask for: there nothing fails for what does not exist."""
+    for node in tree.find_all(_GUARDS):
+        match node:
+            case nodes.If(test=guard) | nodes.CondExpr(test=guard) | nodes.Or(left=guard):
+                pass
+            case nodes.Filter(node=nodes.Expr() as guard, name=name) if name in _DEFAULTS:
+                pass
+            case nodes.Test(node=guard, name=name) if name in _ASKING:
+                pass
+            case nodes.Not(node=guard):
+                pass
+            case nodes.Call() | nodes.Filter(name="get"):
+                # Getters look up each part of a path that they are given.
+                path = names.path(node)
+                if path is not None:
+                    yield from (
+                        path[:end] for end in range(len(path) - _parts(node) + 1, len(path) + 1)
+                    )
+                continue
+            case _:
+                continue
+        for below in (guard, *guard.find_all(nodes.Expr)):
+            path = names.path(below)
+            if path is not None:
+                yield path
 
 
 def _parts(node: nodes.Node) -> int:

@@ -22,10 +22,10 @@ _WRAPPER = starlark.parse(
     WRAPPER,
     """
 load("script", "main")
-load("bridge", "to_json")
+load("bridge", "built", "to_json")
 
 def run(request, nodes, depth):
-    return to_json(main(json.decode(request)), nodes, depth)
+    return to_json(built(main(json.decode(request))), nodes, depth)
 """,
 )
 

@@ -28,9 +28,9 @@ _RESULT: Final = starlark.parse(
     WRAPPER,
     """
 load("script", "main")
-load("bridge", "functions_of", "only", "to_json", "without")
+load("bridge", "built", "functions_of", "only", "to_json", "without")
 
-result = main(json.decode(request))
+result = built(main(json.decode(request)))
 
 def names():
     return json.encode(functions_of(result))

@@ -120,7 +120,7 @@ def get_watched(req: dict[str, Incomplete], path: Incomplete=None, default: Inco
     """
 
 def response() -> Response:
-    """A response to fill by the functions below; ``return rsp.build()`` returns it.
+    """A response to fill by the functions below; ``return rsp.build()`` returns it, and so does ``return rsp``.
 
     Example: response().build()
     """

@@ -11,9 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.engines.reads import ANY, Read, unchanged
+from function_script.engines.reads import ANY, Read, guarded, unchanged
 from function_script.engines.starlark import syntax
-from function_script.source import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,14 +52,13 @@ class _Main:
     def __init__(self, function: ast.FunctionDef, request: str, source: Source) -> None:
         self._function = function
         self._source = source
-        self._lines = source.text.split("\n")
         self._request = request
         self._values: dict[str, tuple[ast.expr, Path]] = {}
         self._bind()
 
     def reads(self) -> list[Read]:
         found = [read for node in ast.walk(self._function) for read in self._of(node)]
-        return unchanged(found, self._changed())
+        return guarded(unchanged(found, self._changed()), set(self._asked()))
 
     def _bind(self) -> None:
         """Names that are bound once: to an expression, or to the items of one."""
@@ -118,6 +116,24 @@ class _Main:
             if path is not None:
                 yield path
 
+    def _asked(self) -> Iterator[Path]:
+        """What the script asks for before it reads it: `"key" in value`."""
+        for node in ast.walk(self._function):
+            match node:
+                case ast.Compare(
+                    left=ast.Constant(value=str(key)),
+                    ops=[ast.In() | ast.NotIn()],
+                    comparators=[value],
+                ):
+                    path = self._path(value, _MAX_HOPS)
+                    if path is not None:
+                        yield (*path, key)
+                case ast.Call():
+                    # `get` and its like give None for what is not there.
+                    yield from (read.path for read in self._of(node))
+                case _:
+                    pass
+
     def _of(self, node: ast.AST) -> Iterator[Read]:
         """The lookups that one node makes, the outermost key last."""
         match node:
@@ -166,12 +182,7 @@ class _Main:
         return base, others[0] if others else None
 
     def _read(self, path: Path, node: ast.expr) -> Read:
-        data = self._lines[node.lineno - 1].encode()
-        column = len(data[: node.col_offset].decode()) + 1
-        end = node.end_col_offset if node.end_lineno == node.lineno else None
-        width = len(data[node.col_offset : end].decode())
-        span = Span(name=self._source.name, line=node.lineno, column=column, width=width)
-        return Read(path, self._source, span)
+        return Read(path, self._source, syntax.span_of(node, self._source))
 
     def _path(self, node: ast.expr, hops: int) -> Path | None:
         """Where in the request the value of an expression stands."""

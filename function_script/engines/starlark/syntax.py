@@ -8,6 +8,12 @@ from __future__ import annotations
 
 import ast
 import warnings
+from typing import TYPE_CHECKING
+
+from function_script.source import span_at
+
+if TYPE_CHECKING:
+    from function_script.source import Source, Span
 
 # A longer source is not worth the time.
 _MAX_CHARACTERS = 64 * 1024
@@ -24,3 +30,15 @@ def parse(text: str) -> ast.Module | None:
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def span_of(node: ast.expr, source: Source) -> Span:
+    """The place of an expression, as far as it stands in its first line."""
+    lines = source.text.split("\n")
+    # Trees count bytes.
+    data = lines[node.lineno - 1].encode()
+    begin = len(data[: node.col_offset].decode())
+    end = node.end_col_offset if node.end_lineno == node.lineno else None
+    width = len(data[node.col_offset : end].decode().rstrip())
+    before = sum(len(line) + 1 for line in lines[: node.lineno - 1])
+    return span_at(source, before + begin, width)

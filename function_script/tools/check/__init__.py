@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from function_script.errors import FatalError, InputError
+from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.tools import positions, sources, step_inputs
-from function_script.tools.check import composed, dependencies, paths, rules, templates
+from function_script.tools.check import composed, dependencies, paths, rules, searching, templates
 from function_script.tools.check.definitions import Definitions, load
-from function_script.tools.check.findings import Finding, Report
+from function_script.tools.check.findings import Finding, Report, Skipped
 from function_script.tools.check.reporters import render_json, render_text
 from function_script.tools.check.rules import Rule, Subject
 from function_script.tools.check.sarif import render_sarif
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 
     from function_script.diagnostics import Diagnostic
     from function_script.inputs import Step
-    from function_script.tools.step_inputs import StepInput
+    from function_script.tools.step_inputs import OtherStep, StepInput
     from function_script.values import Object
 
 __all__ = [
     "Definitions",
     "Finding",
     "Report",
+    "Skipped",
     "check",
     "load",
     "render_json",
@@ -43,35 +44,54 @@ def check(
     arguments: Sequence[str],
     programs: Path | None = None,
     known: Definitions | None = None,
+    ignored: Sequence[str] = (),
 ) -> Report:
     """Check every step of ours in the files and directories that ``arguments`` name.
 
     Programs in files are looked for below ``programs``, or else in ``programs/`` beside the file.
-    ``known`` are the schemas that fields are compared with, beside the XRD next to the file.
-    Raises InputError for files that cannot be read, and when there is no step of ours at all.
+    ``known`` are the schemas that fields are compared with, beside the XRD next to the file;
+    ``ignored`` are patterns of paths below directories. Raises InputError for named files that
+    cannot be read, and when there is nothing to check at all.
     """
     definitions = known or Definitions()
     findings: list[Finding] = []
+    others: list[OtherStep] = []
+    unseen: list[StepInput] = []
+    skipped: list[Skipped] = []
     steps = files = 0
-    for source in sources.load_texts(arguments):
-        files += 1
-        try:
-            documents = sources.read(source)
-        except FatalError as error:
-            findings += [_finding(rules.YAML, problem) for problem in error.diagnostics]
+    for file in searching.find(arguments, ignored):
+        if isinstance(file, Skipped):
+            skipped.append(file)
             continue
-        directory = programs or sources.programs_beside(Path(source.name))
-        for document in documents:
-            found = step_inputs.find_ours(document)
+        if file.error is not None:
+            files += 1
+            findings += [_finding(rules.YAML, problem) for problem in file.error.diagnostics]
+            continue
+        directory = programs or sources.programs_beside(Path(file.name))
+        inputs = [step_inputs.find_ours(document) for document in file.documents]
+        files += any(inputs) or any(step_inputs.has_pipeline(each.value) for each in file.documents)
+        for document, found in zip(file.documents, inputs, strict=True):
             steps += len(found)
-            schemas = _Schemas(xr=definitions.find_xr(document, documents), known=definitions)
+            others += step_inputs.find_others(document)
+            unseen += filter(step_inputs.is_elsewhere, found)
+            schemas = _Schemas(xr=definitions.find_xr(document, file.documents), known=definitions)
             findings += _check_document(found, directory, schemas)
             if found:
                 problems = templates.find_dropped(document)
                 findings += [_finding(rules.TEMPLATE, problem) for problem in problems]
-    if not (steps or findings):
-        raise InputError.of(f"cannot check {', '.join(arguments)}: no step there is one of ours")
-    return Report(findings=tuple(findings), files=files, steps=steps)
+    if not (files or skipped):
+        raise InputError.of(
+            f"cannot check {', '.join(arguments)}: there is no Composition, Operation or input "
+            "of ours"
+        )
+    return Report(
+        findings=tuple(findings),
+        files=files,
+        steps=steps,
+        others=tuple(others),
+        unseen=tuple(unseen),
+        skipped=tuple(skipped),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script import engines
-from function_script.source import Span
+from function_script.source import span_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from function_script.inputs import Step
-    from function_script.source import Source
+    from function_script.source import Source, Span
 
 _PART: Final = "credentials"
 _QUOTED: Final = r"""["'](?P<name>[^"'\\]+)["']"""
@@ -46,8 +46,5 @@ def _read(step: Step) -> Iterator[tuple[str, Source, Span]]:
 def _got(step: Step) -> Iterator[tuple[str, Source, Span]]:
     for source in (step.program.main, *step.program.modules.values()):
         for match in _GETTERS[step.language].finditer(source.text):
-            before = source.text[: match.start("name")]
-            column = len(before) - before.rfind("\n")
-            line = before.count("\n") + 1
-            span = Span(name=source.name, line=line, column=column, width=len(match["name"]))
+            span = span_at(source, match.start("name"), len(match["name"]))
             yield match["name"], source, span

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import FatalError
-from function_script.tools import manifests, schemas, sources
-from function_script.tools.validate import xrds
+from function_script.tools import manifests, schemas, sources, xrds
+from function_script.tools.check import machinery
 from function_script.tools.validate.catalog import Catalog
 
 if TYPE_CHECKING:
@@ -23,23 +23,6 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 _BESIDE: Final = ("definition.yaml", "definition.yml", "xrd.yaml", "xrd.yml")
-# Fields that Crossplane itself puts below spec and status, in one version of it or another.
-_MACHINERY: Final = {
-    "spec": (
-        "claimRef",
-        "compositionRef",
-        "compositionRevisionRef",
-        "compositionRevisionSelector",
-        "compositionSelector",
-        "compositionUpdatePolicy",
-        "crossplane",
-        "environmentConfigRefs",
-        "publishConnectionDetailsTo",
-        "resourceRefs",
-        "writeConnectionSecretToRef",
-    ),
-    "status": ("claimConditionTypes", "conditions", "connectionDetails", "crossplane"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +87,7 @@ def _schemas(xrd: Object, reference: Object) -> list[Object]:
     if wanted[1] != manifests.text_at(xrd, "spec", "names", "kind"):
         return []
     return [
-        _tolerant(schema)
+        _tolerant(schema, xrds.scope_of(xrd))
         for api_version, kind, schema in xrds.to_schemas(xrd)
         if (api_version, kind) == wanted and _is_stated(xrd, api_version)
     ]
@@ -120,10 +103,10 @@ def _is_stated(xrd: Object, api_version: str) -> bool:
     )
 
 
-def _tolerant(schema: Object) -> Object:
+def _tolerant(schema: Object, scope: str) -> Object:
     """The schema with the fields of every version of Crossplane, of which anything may be read."""
     fields = dict(schemas.properties(schema))
-    for part, names in _MACHINERY.items():
+    for part, names in machinery.fields(scope).items():
         stated = fields.get(part, {})
         known: Object = {**schemas.properties(stated), **{name: {} for name in names}}
         fields[part] = {**stated, "properties": known}

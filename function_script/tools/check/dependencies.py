@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.engines.starlark import syntax
-from function_script.source import Span
+from function_script.source import span_at
 from function_script.tools import manifests, step_inputs
 from function_script.tools.check import names
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from function_script.documents import Document
     from function_script.inputs import Step
-    from function_script.source import Source
+    from function_script.source import Source, Span
 
 # Functions that compose nothing, by the end of their usual names.
 _IDLE: Final = ("auto-ready", "environment-configs", "extra-resources", "sequencer")
@@ -76,7 +76,7 @@ def _in_template(text: str, step: Step) -> set[str] | None:
     if len(found) != len(_MENTION.findall(text)):
         return None
     for mark in names.marks(step):
-        for line in text.splitlines():
+        for line in text.split("\n"):
             # Such an action may write whole documents. Tags and comments of Jinja do not.
             is_output = line.startswith(mark) and mark not in {"{%", "{#"}
             if is_output and not _CONTROL.match(line, len(mark)):
@@ -146,9 +146,7 @@ def find_mentioned(source: Source, step: Step) -> Iterator[tuple[str, Span]]:
         for part in re.finditer(r"[^\s,][^,]*", value):
             name = part[0].partition(":")[0].strip()
             begin = match.start("value") + part.start()
-            line = source.text.count("\n", 0, begin)
-            column = begin - (source.text.rfind("\n", 0, begin) + 1)
-            yield name, Span(name=source.name, line=line + 1, column=column + 1, width=len(name))
+            yield name, span_at(source, begin, len(name))
 
 
 def _mentioned_in_script(source: Source) -> Iterator[tuple[str, Span]]:
@@ -165,4 +163,4 @@ def _mentioned_in_script(source: Source) -> Iterator[tuple[str, Span]]:
 def _constants(found: ast.expr, source: Source) -> Iterator[tuple[str, Span]]:
     for node in found.elts if isinstance(found, ast.List) else ():
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value.partition(":")[0].strip(), names.to_span(node, source)
+            yield node.value.partition(":")[0].strip(), syntax.span_of(node, source)

@@ -61,9 +61,9 @@ def _in_document(lines: dict[int, str], source: Source) -> Iterator[Span]:
     is_meta = any(map(_META.match, lines.values()))
     items = [n for n, line in lines.items() if n > begin and line.lstrip().startswith("- ")]
     if len(kinds) == 1 and begin and is_meta and items:
-        written = source.text.splitlines()[kinds[0] - 1]
+        written = source.text.split("\n")[kinds[0] - 1].rstrip()
         if _KIND.match(written) and not any(map(_FATAL.search, lines.values())):
-            yield Span(name=source.name, line=kinds[0], column=1, width=len(written.rstrip()))
+            yield Span(name=source.name, line=kinds[0], column=1, width=len(written))
 
 
 def _in_script(source: Source) -> Iterator[Span]:
@@ -79,11 +79,11 @@ def _in_main(main: ast.FunctionDef, source: Source) -> Iterator[Span]:
         match statement:
             case ast.Return(value=ast.Dict() as response):
                 for result in _results(response):
-                    yield _span(result, source)
+                    yield syntax.span_of(result, source)
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(value=ast.Name(), attr=name)) as call
             ) if name in _EMITTING:
-                yield _span(call, source)
+                yield syntax.span_of(call, source)
         if any(isinstance(node, ast.Return) for node in ast.walk(statement)):
             return
 
@@ -94,11 +94,3 @@ def _results(response: ast.Dict) -> Iterator[ast.Dict]:
             for item in value.elts:
                 if isinstance(item, ast.Dict) and "atal" not in ast.unparse(item):
                     yield item
-
-
-def _span(node: ast.expr, source: Source) -> Span:
-    data = source.text.split("\n")[node.lineno - 1].encode()
-    column = len(data[: node.col_offset].decode()) + 1
-    end = node.end_col_offset if node.end_lineno == node.lineno else None
-    width = len(data[node.col_offset : end].decode().rstrip())
-    return Span(name=source.name, line=node.lineno, column=column, width=width)

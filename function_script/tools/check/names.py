@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from function_script.source import Source
 
 _FIELD: Final = re.compile(
-    r"(?P<indent> *)(?P<key>[A-Za-z]+):(?:[ \t]+(?P<value>[^\s#].*?))?(?:[ \t]+#.*)?[ \t]*"
+    r"(?P<indent> *)(?P<key>[A-Za-z]+):(?:[ \t]+(?P<value>[^\s#].*?))?(?:[ \t]+#.*)?\s*"
 )
 _NAMED: Final = ("composition-resource-name", "setResourceNameAnnotation")
 # What a value begins with that is no plain or quoted text: blocks, anchors, flow, comments.
@@ -43,7 +43,7 @@ def marks(step: Step) -> Sequence[str]:
 
 
 def _in_template(source: Source, marks: Sequence[str]) -> Iterator[Span]:
-    lines = source.text.splitlines()
+    lines = source.text.split("\n")
     starts = [number for number, line in enumerate(lines) if line.startswith("---")]
     for first, end in zip([0, *starts], [*starts, len(lines)], strict=True):
         document = lines[first:end]
@@ -79,15 +79,7 @@ def _in_script(source: Source) -> Iterator[Span]:
     if tree is None:
         return
     for name in _object_names(tree):
-        yield to_span(name, source)
-
-
-def to_span(node: ast.expr, source: Source) -> Span:
-    """Where an expression of one line stands; trees count bytes."""
-    text = source.text.splitlines()[node.lineno - 1].encode()
-    column = len(text[: node.col_offset].decode()) + 1
-    width = len(text[node.col_offset : node.end_col_offset].decode())
-    return Span(name=source.name, line=node.lineno, column=column, width=width)
+        yield syntax.span_of(name, source)
 
 
 def _object_names(node: ast.AST) -> Iterator[ast.Constant]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.fields import child, nearest
 from function_script.tools import schemas
+from function_script.tools.check import machinery
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,11 +60,20 @@ class Request:
         key = path[-1]
         if schema is None or not isinstance(key, str) or not _lacks(schema, key):
             return None
-        known = tuple(sorted(schemas.properties(schema)))
-        near = nearest(key, known)
-        shown = ", ".join(known[:_MAX_SHOWN]) + (", …" if len(known) > _MAX_SHOWN else "")
-        hint = f'did you mean "{near}"?' if near else f"there are {shown}"
+        hint = self._hint(path[:-1], key, tuple(schemas.properties(schema)))
         return f"{_text(path)} does not exist: {self.owner(path)} has no such field", hint
+
+    def _hint(self, holder: Path, key: str, known: tuple[str, ...]) -> str:
+        part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
+        advice = machinery.advise(str(part), key)
+        near = nearest(key, known)
+        if advice is not None:
+            return advice
+        if near:
+            return f'did you mean "{near}"?'
+        # The author's own fields first.
+        names = sorted(known, key=lambda name: (machinery.is_own(str(part), name), name))
+        return f"there are {', '.join(names[:_MAX_SHOWN])}{', …' * (len(names) > _MAX_SHOWN)}"
 
 
 def of_request(language: str, xr: Object | None, composed: Mapping[str, Object]) -> Request:

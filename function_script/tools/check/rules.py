@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script import engines
+from function_script import engines, inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
 from function_script.fields import nearest
@@ -52,6 +52,18 @@ class Rule:
     severity: Severity
     means: str
     find: Callable[[Subject], Iterable[Diagnostic]] | None = None
+
+
+def _other_input(subject: Subject) -> Iterator[Diagnostic]:
+    value = subject.found.value
+    written = objects.api_version_and_kind(value)
+    if subject.step.dialect == "gotemplating" and written != inputs.PEERS:
+        yield Diagnostic(
+            message="input.apiVersion: this is read as an input of function-go-templating, which "
+            "looks at neither apiVersion nor kind",
+            hint=f"its own are {inputs.PEERS[0]} and {inputs.PEERS[1]}",
+        )
+    yield from subject.step.doubts
 
 
 def _unseen(subject: Subject) -> Iterator[Diagnostic]:
@@ -149,12 +161,20 @@ def _unlisted_credentials(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _unknown_fields(subject: Subject) -> Iterator[Diagnostic]:
+    return _find_unknown(subject, is_guarded=False)
+
+
+def _guarded_fields(subject: Subject) -> Iterator[Diagnostic]:
+    return _find_unknown(subject, is_guarded=True)
+
+
+def _find_unknown(subject: Subject, *, is_guarded: bool) -> Iterator[Diagnostic]:
     if not subject.step.program.main.text:
         return
     reads = engines.find_reads(subject.step.language, subject.step.program)
     for read in sorted(reads, key=_place):
         unknown = subject.request.find_unknown(read.path)
-        if unknown is not None:
+        if unknown is not None and read.is_guarded is is_guarded:
             message, hint = unknown
             yield Diagnostic(
                 message=message, span=read.span, excerpt=excerpt(read.source, read.span), hint=hint
@@ -180,6 +200,13 @@ RULES: Final = (
     YAML,
     INPUT,
     TEMPLATE,
+    Rule(
+        name="other-input",
+        severity="warning",
+        means="An input of function-go-templating under another apiVersion or kind than its own, "
+        "or with something that it does not look at.",
+        find=_other_input,
+    ),
     Rule(
         name="unseen-program",
         severity="warning",
@@ -228,6 +255,13 @@ RULES: Final = (
         severity="warning",
         means="Credentials that a program reads, and that its input does not name.",
         find=_unlisted_credentials,
+    ),
+    Rule(
+        name="guarded-field",
+        severity="warning",
+        means="Such a field as `unknown-field` finds, where the program goes on without it: in a "
+        "condition, with a default, or in a Go template that lets pass what is missing.",
+        find=_guarded_fields,
     ),
     Rule(
         name="unknown-field",

@@ -23,6 +23,7 @@ from function_script.tools.render.functions import Known, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from function_script.documents import Document
     from function_script.sandbox import Pool
@@ -71,13 +72,22 @@ def _load(paths: Paths, composition: Document) -> Given:
         xr=xr,
         composition=composition.value,
         observed=[document.value for document in observed],
-        required=loading.load_values(paths.required),
+        required=loading.load_objects(paths.required),
         credentials=loading.load_values([paths.credentials] if paths.credentials else []),
         schemas=[] if paths.schemas is None else loading.load_schemas(paths.schemas),
-        xrd=None if paths.xrd is None else loading.load_one(paths.xrd, "an XRD").value,
+        xrd=None if paths.xrd is None else _load_xrd(paths.xrd),
         context=loading.load_context(paths.context, paths.context_values),
         spans={index: span for index, span in spans.items() if span is not None},
     )
+
+
+def _load_xrd(path: Path) -> Object:
+    """An XRD of which Crossplane can make a CRD. Raises InputError."""
+    from function_script.tools.validate import definitions  # noqa: PLC0415 - slow to import
+
+    document = loading.load_one(path, "an XRD")
+    definitions.check([document])
+    return document.value
 
 
 def _is_output(manifest: Object, xr: Object) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from function_script import objects
+from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.fields import nearest
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 OURS: Final = "function-script"
-OUR_GROUPS: Final = frozenset({"script.fn.crossplane.io", "gotemplating.fn.crossplane.io"})
 
 _TYPES: Final = {("pkg.crossplane.io/v1", "Function"), ("pkg.crossplane.io/v1beta1", "Function")}
 _RUNTIME: Final = "render.crossplane.io/runtime"
@@ -34,6 +33,11 @@ class Remote:
     """A function that is served, in plain text, at a gRPC target such as ``localhost:9443``."""
 
     address: str
+
+    @classmethod
+    def at(cls, target: str) -> Remote:
+        """The function at a target as Go knows them, of which Python's gRPC lacks one scheme."""
+        return cls(address=target.removeprefix("passthrough:///"))
 
 
 # "local": our own sandbox. "skip": the step is left out, desired state passes it untouched.
@@ -60,7 +64,7 @@ def parse_place(text: str) -> tuple[str, Place]:
         raise ValueError(f'"{text}" is not of the form NAME=local, NAME=skip or NAME=HOST:PORT')
     if place in {"local", "skip"}:
         return name, "local" if place == "local" else "skip"
-    return name, Remote(address=place)
+    return name, Remote.at(place)
 
 
 def find_places(steps: Iterable[Step], known: Known) -> dict[str, Place]:
@@ -84,7 +88,8 @@ def _place(step: Step, known: Known) -> Place | Diagnostic:
             return known.places[name]
     if known.manifests is None:
         return "local" if _is_our_input(step) else _unknown(step, "no FUNCTIONS file was given")
-    for manifest in known.manifests:
+    # Of two Functions with a name the last one counts, as when they are applied.
+    for manifest in reversed(known.manifests):
         if step.function in {
             manifests.name(manifest),
             manifests.text_at(manifest, "spec", "package"),
@@ -103,7 +108,7 @@ def _described_place(step: Step, manifest: Object, known: Known) -> Place | Diag
     own = manifests.texts_at(manifest, "metadata", "annotations")
     annotations = {**own, **known.annotations}
     if annotations.get(_RUNTIME) == "Development" or _ADDRESS in annotations:
-        return Remote(address=annotations.get(_ADDRESS, _DEFAULT_ADDRESS))
+        return Remote.at(annotations.get(_ADDRESS, _DEFAULT_ADDRESS))
     return _unknown(step, "it is not ours, and nothing says where it is served")
 
 
@@ -114,8 +119,8 @@ def _is_ours(name: str, package: str) -> bool:
 
 
 def _is_our_input(step: Step) -> bool:
-    api_version = objects.api_version_and_kind(step.input)[0] if step.input is not None else ""
-    return _is_ours(step.function, step.function) or manifests.group(api_version) in OUR_GROUPS
+    is_ours = step.input is not None and inputs.is_meant_for_us(step.input)
+    return is_ours or _is_ours(step.function, step.function)
 
 
 def _unknown(step: Step, cause: str) -> Diagnostic:

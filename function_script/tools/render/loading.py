@@ -8,7 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from function_script import objects
+from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError, InputError, LimitError
+from function_script.source import excerpt
 from function_script.tools import bounded, sandboxes, sources
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.documents import Document
+    from function_script.source import Excerpt, Span
     from function_script.values import Object, Value
 
 _SUFFIXES: Final = {".yaml", ".yml"}
@@ -110,9 +114,32 @@ def load_values(paths: Iterable[Path]) -> list[Object]:
     return [document.value for path in paths for document in load_all(path)]
 
 
+def load_objects(paths: Iterable[Path]) -> list[Object]:
+    """The same; raises InputError for an object without a kind, which no API server has."""
+    found = [document for path in paths for document in load_all(path)]
+    problems = [
+        Diagnostic(
+            message=f"cannot load document {document.number}: its kind is missing",
+            span=(span := document.span()),
+            excerpt=_excerpt(document, span),
+        )
+        for document in found
+        if not objects.api_version_and_kind(document.value)[1]
+    ]
+    if problems:
+        raise InputError(*problems)
+    return [document.value for document in found]
+
+
+def _excerpt(document: Document, span: Span | None) -> Excerpt | None:
+    source = document.origin.source
+    return None if source is None or span is None else excerpt(source, span)
+
+
 def load_schemas(directory: Path) -> list[Object]:
-    """OpenAPI documents: every .json file below ``directory``."""
-    files = sorted(directory.rglob("*.json"))
+    """OpenAPI documents: every .json file below ``directory``, which may be one itself."""
+    is_file = directory.suffix == ".json" and directory.is_file()
+    files = [directory] if is_file else sorted(directory.rglob("*.json"))
     if not files:
         raise InputError.of(f'cannot load schemas from "{directory}": there is no .json file')
     return [_load_json(path) for path in files]

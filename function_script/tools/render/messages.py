@@ -44,12 +44,16 @@ class Observed:
     connection_details: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def write_struct(struct: Struct, value: Object) -> None:
-    """Set ``struct`` to ``value``. Raises InputError for what JSON cannot hold."""
+def write_struct(struct: Struct, value: Object, what: str = "") -> None:
+    """Set ``struct`` to ``value``, an object or ``what`` it is called.
+
+    Raises InputError for what JSON cannot hold.
+    """
     try:
         struct.ParseFromString(wire.encode_struct(value))
     except ValueError as error:
-        raise InputError.of(f"cannot hand over {manifests.describe(value)}: {error}") from error
+        called = what or manifests.describe(value)
+        raise InputError.of(f"cannot hand over {called}: {error}") from error
 
 
 def read_struct(struct: Struct) -> Object:

@@ -91,7 +91,7 @@ def render_text(paths: Paths, options: Options, pool: Pool) -> str:
 
 def _load(paths: Paths, manifest: Object) -> Given:
     made = templates.to_operation(manifest)
-    required = loading.load_values(paths.required)
+    required = loading.load_objects(paths.required)
     if paths.watched is not None:
         watched = loading.load_one(paths.watched, "the watched resource").value
         templates.require(made, watched)

@@ -93,7 +93,7 @@ class _Run:
         self._runner = runner
         self._previous = fnv1.RunFunctionResponse()
         self._previous.desired.SetInParent()
-        messages.write_struct(self._previous.context, start.context)
+        messages.write_struct(self._previous.context, start.context, "the context")
         self._events: list[Event] = []
         self._conditions: list[Condition] = []
         self._outputs: dict[str, Object] = {}
@@ -143,7 +143,7 @@ def _request(
     if previous.HasField("context"):
         request.context.CopyFrom(previous.context)
     if step.input is not None:
-        messages.write_struct(request.input, step.input)
+        messages.write_struct(request.input, step.input, f'the input of step "{step.name}"')
     for name, (namespace, secret) in step.credentials.items():
         data = _credentials(step, name, supplies.store.find("v1", "Secret", namespace, secret))
         request.credentials[name].credential_data.data.update(data)

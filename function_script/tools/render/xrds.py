@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import InputError
-from function_script.tools import manifests, schemas
+from function_script.tools import manifests, schemas, xrds
 
 if TYPE_CHECKING:
     from function_script.values import Object
 
 _V1: Final = "apiextensions.crossplane.io/v1"
 _V2: Final = "apiextensions.crossplane.io/v2"
-_LEGACY: Final = "LegacyCluster"
 
 
 def check_match(xrd: Object, xr: Object) -> None:
@@ -41,39 +40,28 @@ def check_match(xrd: Object, xr: Object) -> None:
 
 def is_legacy(xrd: Object | None) -> bool:
     """Whether its XRs are as in Crossplane v1: machinery directly below spec, claims, secrets."""
-    if xrd is None:
-        return False
-    default = _LEGACY if manifests.text_at(xrd, "apiVersion") == _V1 else ""
-    return (manifests.text_at(xrd, "spec", "scope") or default) == _LEGACY
+    return xrd is not None and xrds.scope_of(xrd) == xrds.LEGACY
 
 
 def add_defaults(xr: Object, xrd: Object) -> None:
-    """Fill in what the XRD's schema says for absent fields of ``xr``. Raises InputError."""
+    """Fill in what the XRD's schema says for absent fields of ``xr``. Raises InputError.
+
+    Crossplane's own fields are as Crossplane defines them, whatever the author wrote of them.
+    """
     schema = _schema(xr, xrd)
     for part in ("spec", "status"):
-        properties = manifests.object_at(schema, "properties", part, "properties")
         below = xr.get(part)
         if isinstance(below, dict):
-            whole: Object = {"properties": {**properties, **_machinery(part, xrd)}}
+            whole = manifests.object_at(schema, "properties", part)
             schemas.add_defaults(below, whole)
             schemas.drop_nulls(below, whole)
 
 
 def _schema(xr: Object, xrd: Object) -> Object:
-    api_version = manifests.text_at(xr, "apiVersion")
-    group = manifests.text_at(xrd, "spec", "group")
-    for version in manifests.objects_at(xrd, "spec", "versions"):
-        if f"{group}/{version.get('name')}" == api_version:
-            return manifests.object_at(version, "schema", "openAPIV3Schema")
+    wanted = objects.api_version_and_kind(xr)
+    for api_version, kind, schema in xrds.to_schemas(xrd):
+        if (api_version, kind) == wanted:
+            return schema
     raise InputError.of(
-        f'cannot apply defaults of XRD "{manifests.name(xrd)}": it has no version {api_version}'
+        f'cannot apply defaults of XRD "{manifests.name(xrd)}": it has no version {wanted[0]}'
     )
-
-
-def _machinery(part: str, xrd: Object) -> Object:
-    """Crossplane's own fields of an XR that may have a default."""
-    policy = manifests.text_at(xrd, "spec", "defaultCompositionUpdatePolicy")
-    if part != "spec" or not policy:
-        return {}
-    field: Object = {"compositionUpdatePolicy": {"type": "string", "default": policy}}
-    return field if is_legacy(xrd) else {"crossplane": {"type": "object", "properties": field}}

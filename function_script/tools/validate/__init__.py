@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from function_script import objects
-from function_script.errors import InputError
+from function_script import diagnostics, objects
+from function_script.errors import FatalError, InputError
 from function_script.tools import manifests, schemas, sources, step_inputs
 from function_script.tools.validate import (
     builtin,
@@ -18,6 +18,7 @@ from function_script.tools.validate import (
     packages,
     rules,
     steps,
+    wording,
 )
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
@@ -31,7 +32,7 @@ from function_script.tools.validate.findings import (
 from function_script.tools.validate.reporters import render_json, render_text, render_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from function_script.documents import Document
     from function_script.values import Object
@@ -40,6 +41,7 @@ __all__ = ["Problem", "Report", "Result", "Unevaluated"]
 __all__ += ["check_documents", "load_catalog"]
 __all__ += ["render_json", "render_text", "render_yaml", "validate"]
 
+_NO_SCHEMA: Final = "it is a kind of Kubernetes, whose schema is not known here"
 CACHE: Final = Path("~/.crossplane/cache")
 
 
@@ -54,14 +56,15 @@ def validate(
 
     Both are files, directories or "-", which may also be joined with commas. Schemas of packages
     that ``extensions`` name, and of ``crossplane_image``, are taken from ``cache_directory``,
-    where the official command keeps them; nothing is downloaded. Raises InputError or
-    DocumentError for what cannot be read.
+    where the official command keeps them; nothing is downloaded. A resource that cannot be read is
+    an invalid one. Raises InputError or DocumentError for extensions that cannot be read, and for
+    files that are not there.
     """
     schema_sources, resource_sources = sources.split(extensions), sources.split(resources)
     if sources.STDIN in schema_sources and sources.STDIN in resource_sources:
         raise InputError.of("cannot read both extensions and resources from stdin")
     catalog, notes = load_catalog(schema_sources, cache_directory, crossplane_image)
-    documents = sources.load(resource_sources)
+    documents = list(sources.load_each(resource_sources))
     if not documents:
         notes.append(f"there is no resource in {_listed(resource_sources)}")
     return check_documents(documents, catalog, notes)
@@ -80,31 +83,42 @@ def load_catalog(
 
 
 def check_documents(
-    documents: Sequence[Document], catalog: Catalog, notes: Sequence[str] = ()
+    documents: Sequence[Document | FatalError], catalog: Catalog, notes: Sequence[str] = ()
 ) -> Report:
-    """The report on ``documents``; ``notes`` come before its own."""
-    for document in documents:
-        definitions.check_kind(document)
+    """The report on ``documents``, of which some could not be read; ``notes`` come first."""
     with Evaluator() as evaluator:
         results = [
             result
             for document in documents
-            for result in _check_document(document, catalog, evaluator)
+            for result in (
+                _unreadable(document)
+                if isinstance(document, FatalError)
+                else _check_document(document, catalog, evaluator)
+            )
         ]
-    return Report(results=tuple(results), notes=(*notes, *_limits(documents, catalog)))
+    return Report(results=tuple(results), notes=(*notes, *_limits(results)))
 
 
-def _limits(documents: Sequence[Document], catalog: Catalog) -> Iterator[str]:
-    """What is said of kinds that are only looked at from outside."""
-    found = {objects.api_version_and_kind(document.value): document for document in documents}
-    seen = [
-        " ".join(type_)
-        for type_, document in sorted(found.items())
-        if catalog.find(*type_) is None and builtin.is_builtin(document.value)
-    ]
-    if seen:
-        checked = "only metadata and the names of top-level fields are checked"
-        yield f"of Kubernetes' own kinds, {checked}: {', '.join(seen)}"
+def _unreadable(error: FatalError) -> Iterator[Result]:
+    span = error.diagnostics[0].span
+    message = diagnostics.to_line(error.diagnostics)
+    problem = Problem(type="unreadable", message=message)
+    name = "" if span is None else f"{span.name}:{span.line}"
+    yield Result(api_version="", kind="", name=name, status="invalid", problems=(problem,))
+
+
+def _limits(results: Iterable[Result]) -> Iterator[str]:
+    """How to have the kinds checked that are only looked at from outside."""
+    found = {
+        f"{result.api_version} {result.kind}"
+        for result in results
+        if any(field.type == "schema" for field in result.unevaluated)
+    }
+    if found:
+        yield (
+            "of Kubernetes' own kinds, only metadata and the names of top-level fields are "
+            f"checked: {', '.join(sorted(found))}"
+        )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -113,6 +127,11 @@ def _listed(names: Sequence[str]) -> str:
 
 def _check_document(document: Document, catalog: Catalog, evaluator: Evaluator) -> Iterator[Result]:
     """The results of one resource: before its own those of its steps' inputs."""
+    if not objects.api_version_and_kind(document.value)[1]:
+        span = document.span()
+        place = "" if span is None else f"{span.name}:{span.line}"
+        yield _result(document.value, _name(document.value) or place, [wording.missing("kind")])
+        return
     for found in step_inputs.find(document):
         yield _check_input(found, catalog, evaluator)
     yield _check_resource(document.value, catalog, evaluator)
@@ -140,7 +159,11 @@ def _check_resource(
     name = name or _name(manifest)
     schema = catalog.find(*objects.api_version_and_kind(manifest))
     if schema is None:
-        return _result(manifest, name, builtin.problems(manifest))
+        unchecked = [
+            Unevaluated(field=field, rule="", reason=_NO_SCHEMA, type="schema")
+            for field in builtin.find_unchecked(manifest)
+        ]
+        return _result(manifest, name, builtin.problems(manifest), unchecked)
     value = _with_defaults(manifest, schema)
     problems, patterns = _schema_problems(value, schema)
     broken, unevaluated = rules.check(value, schema, evaluator)

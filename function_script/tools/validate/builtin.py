@@ -39,8 +39,10 @@ _FIELDS: Final[Object] = {
     **dict.fromkeys(("spec", "status"), _ANY_OBJECT),
     **dict.fromkeys(("binaryData", "stringData"), _TEXTS),
     "immutable": {"type": "boolean"},
+    "type": _TEXT,
 }
 _DATA: Final = ("ConfigMap", "Secret")
+_ROOT: Final = ("apiVersion", "kind", "metadata")
 
 
 def problems(manifest: Object) -> list[Problem] | None:
@@ -63,9 +65,17 @@ def problems(manifest: Object) -> list[Problem] | None:
     return [*openapi.problems(value, schema), *named]
 
 
-def is_builtin(manifest: Object) -> bool:
-    """Whether an object is of one of these kinds."""
-    return _fields(manifest) is not None
+def find_unchecked(manifest: Object) -> list[str]:
+    """The top-level fields of an object of these kinds that are not looked into."""
+    kind = objects.api_version_and_kind(manifest)[1]
+    return [
+        name
+        for name in _fields(manifest) or ()
+        if manifest.get(name) is not None
+        and name not in _ROOT
+        and not (name == "data" and kind in _DATA)
+        and _FIELDS.get(name, _ANYTHING) in (_ANYTHING, _ANY_OBJECT)
+    ]
 
 
 def _fields(manifest: Object) -> list[str] | None:

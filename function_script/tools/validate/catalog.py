@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.tools import manifests
-from function_script.tools.validate import xrds
+from function_script.tools import manifests, xrds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,6 +5,7 @@ Imported by the process that evaluates rules, and by no other.
 
 from __future__ import annotations
 
+import inspect
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
@@ -14,6 +15,7 @@ from celpy.celparser import CELParseError
 from celpy.evaluation import CELEvalError, base_functions
 
 from function_script.tools import schemas
+from function_script.tools.validate import cel_errors
 from function_script.tools.validate.cel_functions import FUNCTIONS
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
 
@@ -41,6 +43,13 @@ _RESERVED: Final = frozenset(
 _CALLS: Final = ("ident_arg", "dot_ident_arg", "member_dot_arg")
 _MACROS: Final = ("has", "all", "exists", "exists_one", "map", "filter", "dyn")
 _MISSING: Final = "no such member in mapping: "
+# What cel-python calls every ValueError of a conversion, which follows.
+_OVERFLOW: Final = "return error for overflow"
+_OPERATORS: Final = {
+    "_&&_": cel_errors.both,
+    "_||_": cel_errors.either,
+    "_?_:_": cel_errors.choose,
+}
 
 
 def evaluate(expression: str, value: Value, schema: Object) -> bool | str:
@@ -48,28 +57,40 @@ def evaluate(expression: str, value: Value, schema: Object) -> bool | str:
     try:
         result = _program(expression).evaluate({"self": _to_cel(value, schema)})
     except CELEvalError as error:
-        raise _explained(str(error.args[0]) if error.args else str(error)) from error
+        raise _explained(error) from error
     if isinstance(result, (bool, celtypes.BoolType)):
         return bool(result)
     if isinstance(result, str):
         return str(result)
-    raise UnsupportedError("it gives no boolean")
+    raise RuleError("it gives no boolean")
 
 
 @cache
 def _environment() -> Environment:
-    return Environment()
+    return Environment(runner_class=cel_errors.FaultRunner)
+
+
+@cache
+def _functions() -> dict[str, CELFunction]:
+    known = cast(
+        "dict[str, cel_errors.Function]", {**base_functions, **FUNCTIONS, "_[_]": cel_errors.item}
+    )
+    strict = {
+        # Classes are types as well, as in `type(self) == int`.
+        name: function if inspect.isclass(function) else cel_errors.strict(function)
+        for name, function in known.items()
+    }
+    return cast("dict[str, CELFunction]", {**strict, **_OPERATORS})
 
 
 @cache
 def _program(expression: str) -> Runner:
-    functions = cast("dict[str, CELFunction]", FUNCTIONS)
     try:
         parsed = _environment().compile(expression)
     except CELParseError as error:
         raise UnsupportedError("cannot parse it") from error
     _check_calls(parsed)
-    return _environment().program(parsed, functions=functions)
+    return _environment().program(parsed, functions=_functions())
 
 
 def _check_calls(expression: lark.Tree[lark.Token]) -> None:
@@ -81,12 +102,15 @@ def _check_calls(expression: lark.Tree[lark.Token]) -> None:
                 raise UnsupportedError(f'there is no function "{name}" here')
 
 
-def _explained(text: str) -> RuleError | UnsupportedError:
+def _explained(error: CELEvalError) -> RuleError | UnsupportedError:
+    text = str(error.args[0]) if error.args else str(error)
+    if isinstance(error, cel_errors.RuntimeFaultError):
+        return RuleError(text)
     if text.startswith(_MISSING):
         name = text.removeprefix(_MISSING).strip("'")
         return RuleError(f"no such key: {name}")
-    if "divide by zero" in text:
-        return RuleError("division by zero")
+    if text == _OVERFLOW:
+        return RuleError(str(error.args[-1][0]) if error.args[-1] else "it is out of range")
     if "overload" in text:
         return UnsupportedError("the types of its operands do not go together")
     return UnsupportedError(text.partition(" (in activation")[0].partition("\n")[0])

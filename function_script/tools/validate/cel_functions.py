@@ -6,11 +6,21 @@ Python's, so the functions take those.
 
 from __future__ import annotations
 
+import re
 import string
 from itertools import pairwise
+from math import isinf
 from typing import TYPE_CHECKING, Final
 
-from celpy.celtypes import BoolType, DoubleType, IntType, ListType, StringType
+from celpy.celtypes import (
+    BoolType,
+    DoubleType,
+    DurationType,
+    IntType,
+    ListType,
+    StringType,
+    UintType,
+)
 
 from function_script.engines.library import regex
 
@@ -20,11 +30,24 @@ if TYPE_CHECKING:
 Number = int | float
 
 _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
+_FALSE: Final = ("0", "f", "F", "false", "FALSE", "False")
+_INTEGER: Final = re.compile("[+-]?[0-9]{1,30}")
+_DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DURATION: Final = re.compile(r"0|[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|ms|s|m|h))+")
+_MAX_SHOWN: Final = 50
 _UPPER: Final = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 
 def _char_at(text: str, index: int) -> StringType:
+    _check_index(text, index)
     return StringType(text[index : index + 1])
+
+
+def _check_index(text: str, index: int) -> None:
+    """The end of a text is a place in it, too."""
+    if not 0 <= index <= len(text):
+        raise IndexError
 
 
 def _find(text: str, pattern: str) -> StringType:
@@ -36,9 +59,10 @@ def _find_all(text: str, pattern: str) -> ListType:
     return _texts(found.group() or "" for found in regex.compiled(str(pattern)).finditer(str(text)))
 
 
-def _index_of(of: str | list[object], part: object) -> IntType:
+def _index_of(of: str | list[object], part: object, start: int = 0) -> IntType:
     if isinstance(of, str):
-        return IntType(of.find(str(part)))
+        _check_index(of, start)
+        return IntType(of.find(str(part), start))
     return IntType(next((index for index, item in enumerate(of) if item == part), -1))
 
 
@@ -50,9 +74,12 @@ def _join(texts: list[str], separator: str = "") -> StringType:
     return StringType(separator.join(texts))
 
 
-def _last_index_of(of: str | list[object], part: object) -> IntType:
+def _last_index_of(of: str | list[object], part: object, start: int | None = None) -> IntType:
     if isinstance(of, str):
-        return IntType(of.rfind(str(part)))
+        if start is None:
+            return IntType(of.rfind(str(part)))
+        _check_index(of, start)
+        return IntType(of.rfind(str(part), 0, start + len(str(part))))
     return IntType(max((index for index, item in enumerate(of) if item == part), default=-1))
 
 
@@ -60,15 +87,28 @@ def _lower(text: str) -> StringType:
     return StringType(text.translate(_LOWER))
 
 
-def _replace(text: str, old: str, new: str) -> StringType:
-    return StringType(text.replace(old, new))
+def _matches(text: str, pattern: str) -> BoolType:
+    return BoolType(regex.compiled(str(pattern)).search(str(text)) is not None)
 
 
-def _split(text: str, separator: str) -> ListType:
-    return _texts(text.split(separator) if separator else text)
+def _replace(text: str, old: str, new: str, count: int = -1) -> StringType:
+    return StringType(text.replace(old, new, count))
+
+
+def _split(text: str, separator: str, count: int = -1) -> ListType:
+    parts = text.split(separator) if separator else list(text)
+    if 0 <= count < len(parts):
+        whole = parts[: max(count - 1, 0)]
+        parts = [*whole, separator.join(parts[len(whole) :])][:count]
+    return _texts(parts)
 
 
 def _substring(text: str, start: int, end: int | None = None) -> StringType:
+    _check_index(text, start)
+    if end is not None:
+        _check_index(text, end)
+        if start > end:
+            raise IndexError
     return StringType(text[start:end])
 
 
@@ -89,6 +129,50 @@ def _texts(found: Iterable[str]) -> ListType:
     return ListType([StringType(item) for item in found])
 
 
+def _parse_bool(text: str) -> BoolType:
+    if text in _TRUE:
+        return BoolType(True)  # noqa: FBT003 - its only parameter
+    if text in _FALSE:
+        return BoolType(False)  # noqa: FBT003 - its only parameter
+    raise ValueError(_refusal(text, "bool"))
+
+
+def _parse_double(text: str) -> DoubleType:
+    if not _DECIMAL.fullmatch(text) or isinf(float(text)):
+        raise ValueError(_refusal(text, "double"))
+    return DoubleType(float(text))
+
+
+def _parse_duration(text: str) -> DurationType:
+    if not _DURATION.fullmatch(text):
+        raise ValueError(_refusal(text, "duration"))
+    return DurationType("0s" if text == "0" else text)
+
+
+def _parse_int(text: str) -> IntType:
+    if not _INTEGER.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
+        raise ValueError(_refusal(text, "int"))
+    return IntType(int(text))
+
+
+def _parse_uint(text: str) -> UintType:
+    if not _INTEGER.fullmatch(text) or text[0] in "+-" or int(text) >= 2**64:
+        raise ValueError(_refusal(text, "uint"))
+    return UintType(int(text))
+
+
+def _refusal(text: str, kind: str) -> str:
+    return f'cannot convert "{text[:_MAX_SHOWN]}" to {kind}'
+
+
+# Conversions of texts, which Go reads; cel-python reads some more as Python does.
+PARSERS: Final = {
+    "bool": _parse_bool,
+    "double": _parse_double,
+    "duration": _parse_duration,
+    "int": _parse_int,
+    "uint": _parse_uint,
+}
 FUNCTIONS: Final = {
     "charAt": _char_at,
     "find": _find,
@@ -98,6 +182,7 @@ FUNCTIONS: Final = {
     "join": _join,
     "lastIndexOf": _last_index_of,
     "lowerAscii": _lower,
+    "matches": _matches,
     "max": max,
     "min": min,
     "replace": _replace,

@@ -11,9 +11,8 @@ from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.fields import Fields, Problems
-from function_script.source import excerpt
-from function_script.tools import positions
-from function_script.tools.validate import catalog, packages, xrds
+from function_script.tools import positions, xrds
+from function_script.tools.validate import catalog, packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,17 +34,6 @@ def check(documents: Iterable[Document]) -> None:
     found = [diagnostic for document in documents for diagnostic in _diagnostics(document)]
     if found:
         raise InputError(*found)
-
-
-def check_kind(document: Document) -> None:
-    """Raise InputError for an object without a kind."""
-    if objects.api_version_and_kind(document.value)[1]:
-        return
-    span, source = document.span(), document.origin.source
-    shown = excerpt(source, span) if source is not None and span is not None else None
-    raise InputError.of(
-        f"cannot validate document {document.number}: kind is missing", span=span, excerpt=shown
-    )
 
 
 def _diagnostics(document: Document) -> list[Diagnostic]:
@@ -72,6 +60,8 @@ def _check_spec(spec: Fields, *, is_xrd: bool) -> None:
         spec.problems.add(spec.at("versions"), "is required")
     for version in versions:
         version.text("name", required=True)
+        for flag in ("served", "referenceable", "storage", "deprecated"):
+            version.flag(flag)
         schema = version.object("schema", required=is_xrd)
         if schema is not None:
             schema.object("openAPIV3Schema", required=is_xrd)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from function_script.values import Value
 
-# `program` is ours: a step's program that does not compile. The others are the official CLI's.
-ErrorType: TypeAlias = Literal["schema", "cel", "unknownField", "program"]
+# Two are ours: `program`, a step's program that does not compile, and `unreadable`, a document or
+# a file. The others are the official CLI's.
+ErrorType: TypeAlias = Literal["schema", "cel", "unknownField", "program", "unreadable"]
 Status: TypeAlias = Literal["valid", "invalid", "missingSchema", "notEvaluated"]
 
 
@@ -25,12 +26,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unevaluated:
-    """A rule or a pattern that was not evaluated, and why."""
+    """A rule or a pattern that was not evaluated, or a field whose schema is not known, and why.
+
+    ``rule`` is empty for a field.
+    """
 
     field: str
     rule: str
     reason: str
-    type: Literal["cel", "pattern"] = "cel"
+    type: Literal["cel", "pattern", "schema"] = "cel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

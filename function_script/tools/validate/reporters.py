@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import documents
 from function_script.diagnostics import cut
+from function_script.tools.report import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from function_script.tools.validate.findings import Problem, Report, Result
     from function_script.values import Object, Value
 
-_NOT_EVALUATED: Final = {"cel": "CEL rule", "pattern": "pattern"}
+_NOT_EVALUATED: Final = {"cel": "CEL rule", "pattern": "pattern", "schema": "schema"}
 _MAX_RULE_SHOWN: Final = 500
 _ERRORS: Final = {"cel": "CEL validation error", "program": "program error"}
 
@@ -64,19 +65,23 @@ def to_object(report: Report) -> Object:
 
 
 def _lines(result: Result) -> Iterator[str]:
-    gvk = f"{result.api_version}, Kind={result.kind}"
+    gvk = one_line(f"{result.api_version}, Kind={result.kind}")
+    name = one_line(result.name)
     if result.status == "missingSchema":
         yield f"[!] could not find CRD/XRD for: {gvk}"
     for problem in result.problems:
+        if problem.type == "unreadable":
+            yield f"[x] {problem.message}"
+            continue
         error = _ERRORS.get(problem.type, "schema validation error")
-        yield f"[x] {error} {gvk}, {result.name} : {problem.message}"
+        yield f"[x] {error} {gvk}, {name} : {problem.message}"
     for rule in result.unevaluated:
-        where = f"{rule.field}: " if rule.field else ""
+        where = f"{rule.field}: " if rule.field and rule.rule else rule.field
         text = cut(" ".join(rule.rule.split()), _MAX_RULE_SHOWN)
         what = _NOT_EVALUATED[rule.type]
-        yield f"[!] {what} not evaluated {gvk}, {result.name} : {where}{text} ({rule.reason})"
+        yield f"[!] {what} not evaluated {gvk}, {name} : {where}{text} ({rule.reason})"
     if result.status == "valid":
-        yield f"[✓] {gvk}, {result.name} validated successfully"
+        yield f"[✓] {gvk}, {name} validated successfully"
 
 
 def _resource(result: Result) -> Object:

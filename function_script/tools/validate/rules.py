@@ -108,7 +108,7 @@ def _evaluate(rule: _Rule, evaluator: Evaluator) -> Problem | Unevaluated | None
     except UnsupportedError as error:
         return _not_evaluated(rule, str(error))
     if isinstance(found, str):
-        return _not_evaluated(rule, "it gives no boolean")
+        return _unanswered(rule, "it gives no boolean")
     return None if found else _broken(rule, _message(rule, evaluator))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote_plus
 
 from function_script.engines.gotemplate import printing
@@ -11,7 +11,6 @@ from function_script.engines.gotemplate.builtins import comparing
 from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Budget, Function, Needs
 from function_script.engines.gotemplate.printf.formats import sprintf
-from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import (
     MISSING,
     AnyMap,
@@ -22,6 +21,9 @@ from function_script.engines.gotemplate.values import (
     go_type,
     to_bytes,
 )
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.run import Run
 
 
 def _length(item: object) -> Int:
@@ -36,7 +38,8 @@ def _length(item: object) -> Int:
     raise CallError(f"len of type {go_type(item)}")
 
 
-def _index(item: object, *keys: object) -> object:
+def index(item: object, *keys: object) -> object:
+    """The item at the end of the keys: nil where a map has none; raises CallError."""
     if item is None or item is MISSING:
         raise CallError("index of untyped nil")
     for key in keys:
@@ -165,6 +168,10 @@ def _urlquery(budget: Budget, *arguments: object) -> str:
     return quote_plus(to_bytes(_shown(budget, arguments)), safe="-_.~")
 
 
+def _include(run: Run, name: str, data: object) -> str:
+    return run.include(name, MISSING if data is None else data)
+
+
 _BUDGET: Final = Needs.BUDGET
 
 FUNCTIONS: Final = (
@@ -174,7 +181,7 @@ FUNCTIONS: Final = (
     Function(name="not", takes="value", call=_not, gives="bool"),
     Function(name="call", takes="value value...", call=_call, needs=Needs.SOURCE),
     Function(name="len", takes="value", call=_length, gives="int"),
-    Function(name="index", takes="value value...", call=_index, makes=False),
+    Function(name="index", takes="value value...", call=index, makes=False),
     Function(name="print", takes="any...", call=_print, needs=_BUDGET, gives="string"),
     Function(name="println", takes="any...", call=_println, needs=_BUDGET, gives="string"),
     Function(
@@ -187,5 +194,5 @@ FUNCTIONS: Final = (
     Function(name="html", takes="any...", call=_html, needs=_BUDGET, gives="string"),
     Function(name="js", takes="any...", call=_js, needs=_BUDGET, gives="string"),
     Function(name="urlquery", takes="any...", call=_urlquery, needs=_BUDGET, gives="string"),
-    Function(name="include", takes="string any", call=Run.include, needs=Needs.RUN, gives="string"),
+    Function(name="include", takes="string any", call=_include, needs=Needs.RUN, gives="string"),
 )

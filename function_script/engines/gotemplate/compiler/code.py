@@ -30,12 +30,24 @@ class Site(NamedTuple):
     element: bool = False
 
 
+class Origin(NamedTuple):
+    """Where a value was read: ``names`` are the fields from ``start``, which is code.
+
+    ``prefix`` is how the template writes what it begins with: empty for the dot.
+    """
+
+    start: str
+    prefix: str
+    names: tuple[str, ...]
+
+
 class Value(NamedTuple):
     """An expression that is computed: ``code`` is a name or a constant, safe to repeat.
 
     ``type`` is its Go type where that is known. ``nil``: it may be MISSING or None; ``null``: it
     may be None. ``settled`` says that None means no value, as at the end of a pipeline, and not
-    a null that is there. ``element``: it comes straight from a range.
+    a null that is there. ``element``: it comes straight from a range. ``origin`` is known of
+    what was read by a chain of fields and may be absent.
     """
 
     code: str
@@ -44,6 +56,7 @@ class Value(NamedTuple):
     null: bool = True
     settled: bool = False
     element: bool = False
+    origin: Origin | None = None
 
 
 class Code:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from function_script.engines.gotemplate.compiler.checking import CheckingStatements
 from function_script.engines.gotemplate.compiler.code import Value
-from function_script.engines.gotemplate.compiler.statements import MAX_LOOPS, Manner, Statements
-from function_script.engines.gotemplate.deferral import FORGIVING, TOLERANT, helpers
+from function_script.engines.gotemplate.compiler.statements import MAX_LOOPS, Manner
+from function_script.engines.gotemplate.deferral import FORGIVING, helpers
+from function_script.engines.gotemplate.missing import TOLERANT
 from function_script.engines.gotemplate.run import MAIN
-from function_script.engines.gotemplate.syntax.nodes import Identifier, If, Range, Text, With
+from function_script.engines.gotemplate.syntax.nodes import If, Range, Text, With
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.compiler.code import Code
     from function_script.engines.gotemplate.compiler.expressions import Surroundings
     from function_script.engines.gotemplate.syntax.nodes import (
         Action,
-        Command,
+        Identifier,
         Node,
         Operand,
         Placed,
@@ -27,12 +29,8 @@ _SEPARATOR = re.compile(r"^---", re.MULTILINE)
 _BLOCKS = 3
 
 
-class DeferringStatements(Statements):
+class DeferringStatements(CheckingStatements):
     """Compiles one template."""
-
-    # The function whose arguments are being compiled, and the stage before that one.
-    callee = ""
-    before: Placed | None = None
 
     def __init__(
         self, code: Code, template: str, around: Surroundings, templates: frozenset[str]
@@ -77,35 +75,30 @@ class DeferringStatements(Statements):
                     # Nothing is known of its type any more.
                     self.scope.declare(variable.names[0], Value(known.code))
 
-    def command(self, command: Command, final: Value | None) -> Value:
-        """One stage of a pipeline; what is missing is the stage before it, and told there."""
-        first = command.words[0]
-        if final is not None and isinstance(first, Identifier) and first.name not in TOLERANT:
-            here, self.at = self.at, self.before or self.at
-            self.code.line(f"need({final.code})", self.site())
-            final, self.at = final._replace(nil=False, null=False), here
-        value = super().command(command, final)
-        self.before = command
-        return value
-
     def call(
         self, name: Identifier, node: Placed, words: tuple[Operand, ...], final: Value | None
     ) -> Value:
         """A function's result."""
-        outer, self.callee = self.callee, name.name
         self.changes = self.changes or self.functions[name.name].mutates
-        try:
-            return super().call(name, node, words, final)
-        finally:
-            self.callee = outer
+        return super().call(name, node, words, final)
 
     def check(self, value: Value, type_name: str) -> Value:
-        """A value as an argument: it has to exist, unless the function is made for what may not."""
-        if value.nil and self.callee not in TOLERANT:
-            self.code.line(f"need({value.code})", self.site())
-        elif value.nil and self.callee in FORGIVING:
+        """A value as an argument; a few functions have something for one that is poison."""
+        if value.nil and self.callee in FORGIVING:
             value = value._replace(code=self.compute(f"absent({value.code})"))
+        elif value.nil and self.callee in TOLERANT:
+            self.code.line(f"if {value.code} is POISON: lack()", self.site())
         return super().check(value, type_name)
+
+    def refuse_missing(self, value: Value) -> None:
+        """A line that fails if the value does not exist, is null or could not be computed.
+
+        A null may still become a value, so what needs it waits.
+        """
+        super().refuse_missing(value)
+        if value.nil:
+            code = value.code
+            self.code.line(f"if {code} is None or {code} is POISON: lack()", self.site())
 
 
 def _writes_separators(nodes: list[Node]) -> bool:

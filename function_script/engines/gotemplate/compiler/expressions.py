@@ -104,7 +104,10 @@ class Expressions:
         if not assigns:
             local = self.code.name("v")
             self.code.line(f"{local} = {settled}")
-            kept = Value(local, value.type, nil=value.nil, null=False)
+            is_null = value.null and settled == value.code
+            kept = Value(local, value.type, nil=value.nil, null=is_null)
+            if value.origin is not None and value.origin.start not in self.code.changing:
+                kept = kept._replace(origin=value.origin)
             if name in self.assigned:
                 self.code.changing.add(local)
                 kept = Value(local)

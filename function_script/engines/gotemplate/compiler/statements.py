@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from function_script.engines.gotemplate.access import MissingKey
-    from function_script.engines.gotemplate.syntax.nodes import Identifier, Operand, Placed
+    from function_script.engines.gotemplate.syntax.nodes import Identifier, Operand, Pipe, Placed
     from function_script.engines.gotemplate.syntax.parser import Trees
 
 # The name of generated code in tracebacks; no file has it.
@@ -161,6 +161,10 @@ class Statements(Expressions):
         if node.pipe.declared:
             return
         self.at = node
+        self.write(value, node)
+
+    def write(self, value: Value, _: Action) -> None:
+        """Print a value."""
         shown = f"{value.code} if type({value.code}) is str else show(run, {value.code})"
         self.code.line(f"w({value.code if value.type == 'string' else shown})", self.site())
 
@@ -225,7 +229,7 @@ class Statements(Expressions):
         outer_scope, outer_dot = self.scope, self.dot
         declared = node.pipe.declared
         self.scope = Scope(outer_scope)
-        value = self.pipeline(node.pipe._replace(declared=()))
+        value = self.ranged(node.pipe._replace(declared=()))
         kind = "pairs" if len(declared) > 1 else "elements"
         items = self.compute(f"{kind}({value.code})")
         for variable in declared:
@@ -240,6 +244,10 @@ class Statements(Expressions):
                 self.scope = Scope(header)
                 self.nodes(node.otherwise)
         self.scope = outer_scope
+
+    def ranged(self, pipe: Pipe) -> Value:
+        """What a range goes over."""
+        return self.pipeline(pipe)
 
     def bind_range(self, name: str, value: Value, node: Range) -> None:
         """A variable of a range: until the first turn it is all that is ranged over."""

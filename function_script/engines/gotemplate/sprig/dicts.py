@@ -9,6 +9,7 @@ from function_script.engines.gotemplate.functions import Budget, Function, Needs
 from function_script.engines.gotemplate.sprig.conversions import to_text
 from function_script.engines.gotemplate.sprig.merging import merge, merge_overwrite
 from function_script.engines.gotemplate.values import (
+    MISSING,
     NilMap,
     Strings,
     TypedMap,
@@ -71,13 +72,19 @@ def _omit(mapping: _Map, *keys: str) -> _Map:
     return {key: value for key, value in mapping.items() if key not in keys}
 
 
-def _dig(*arguments: object) -> object:
-    """Keys, a default, a map: the value at the end of the keys."""
+def dig(*arguments: object, beyond_null: bool = False) -> object:
+    """Keys, a default, a map: the value at the end of the keys, or the default.
+
+    ``beyond_null``: what is below a null or below nothing is the default, and no error.
+    """
     *keys, default, found = arguments if len(arguments) > 2 else (None, None)  # noqa: PLR2004 # as the message says
     if not keys:
         raise CallError("dig needs at least three arguments")
-    _as_map(found)
+    if not beyond_null:
+        _as_map(found)
     for name in map(_as_text, keys):
+        if beyond_null and (found is None or found is MISSING):
+            return default
         holder = _as_map(found)
         if name not in holder:
             return default
@@ -138,7 +145,7 @@ FUNCTIONS: Final = (
     Function(name="values", takes="map", call=_values),
     Function(name="pick", takes="map string...", call=_pick),
     Function(name="omit", takes="map string...", call=_omit),
-    Function(name="dig", takes="any...", call=_dig, makes=False),
+    Function(name="dig", takes="any...", call=dig, makes=False),
     _changes("merge", "map map...", merge, _BUDGET),
     _changes("mustMerge", "map map...", merge, _BUDGET),
     _changes("mergeOverwrite", "map map...", merge_overwrite, _BUDGET),

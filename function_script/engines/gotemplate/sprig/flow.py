@@ -11,8 +11,9 @@ from function_script.engines.gotemplate.faults import CallError
 from function_script.engines.gotemplate.functions import Function
 
 
-def _default(default: object, *given: object) -> object:
-    return given[0] if given and given[0] else default
+def default(fallback: object, *given: object) -> object:
+    """The value that is given, or the fallback for one that is empty."""
+    return given[0] if given and given[0] else fallback
 
 
 def _empty(value: object) -> bool:
@@ -40,7 +41,7 @@ def _fail(message: str) -> str:
 
 
 FUNCTIONS: Final = (
-    Function(name="default", takes="any any...", call=_default, makes=False),
+    Function(name="default", takes="any any...", call=default, makes=False),
     Function(name="empty", takes="any", call=_empty, gives="bool"),
     Function(name="coalesce", takes="any...", call=_coalesce, makes=False),
     Function(name="all", takes="any...", call=_all, gives="bool"),

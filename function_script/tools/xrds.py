@@ -1,7 +1,7 @@
 """From an XRD to the schemas of its composite resources and claims, as Crossplane derives them.
 
-Called for the extensions of `validate`. What a user wrote in the XRD is the schema of spec and
-status; Crossplane adds its own machinery to both.
+Called for the extensions of `validate`, and for the defaults of XRs in `render`. What a user wrote
+in the XRD is the schema of spec and status; Crossplane adds its own machinery to both.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from function_script.values import Object, Value
 
-_LEGACY: Final = "LegacyCluster"
+LEGACY: Final = "LegacyCluster"
 _NAMESPACED: Final = "Namespaced"
 # The API server defaults the scope, differently by the version of the XRD.
 _DEFAULT_SCOPE: Final = {
-    "apiextensions.crossplane.io/v1": _LEGACY,
+    "apiextensions.crossplane.io/v1": LEGACY,
     "apiextensions.crossplane.io/v2": _NAMESPACED,
 }
 # XRs and claims are named in labels, which hold no more.
@@ -36,8 +36,7 @@ def to_schemas(xrd: Object) -> Iterator[tuple[str, str, Object]]:
     """The apiVersion, kind and schema of every version of the XR and, if offered, its claim."""
     kind = manifests.text_at(xrd, "spec", "names", "kind")
     claim = manifests.text_at(xrd, "spec", "claimNames", "kind")
-    scope = manifests.text_at(xrd, "spec", "scope")
-    scope = scope or _DEFAULT_SCOPE.get(manifests.text_at(xrd, "apiVersion"), _LEGACY)
+    scope = scope_of(xrd)
     for version in manifests.objects_at(xrd, "spec", "versions"):
         group = manifests.text_at(xrd, "spec", "group")
         api_version = f"{group}/{version.get('name')}"
@@ -46,7 +45,13 @@ def to_schemas(xrd: Object) -> Iterator[tuple[str, str, Object]]:
         yield api_version, kind, _schema(written, _xr_spec(scope, policy), _status(scope))
         if claim:
             policy = manifests.text_at(xrd, "spec", "defaultCompositeDeletePolicy")
-            yield api_version, claim, _schema(written, _claim_spec(policy), _status(_LEGACY))
+            yield api_version, claim, _schema(written, _claim_spec(policy), _status(LEGACY))
+
+
+def scope_of(xrd: Object) -> str:
+    """The scope of an XRD's XRs: ``Namespaced``, ``Cluster`` or ``LegacyCluster``."""
+    stated = manifests.text_at(xrd, "spec", "scope")
+    return stated or _DEFAULT_SCOPE.get(manifests.text_at(xrd, "apiVersion"), LEGACY)
 
 
 def _schema(written: Object, spec: Object, status: Object) -> Object:
@@ -85,7 +90,7 @@ def _xr_spec(scope: str, policy: str) -> Object:
     if scope != _NAMESPACED:
         reference["namespace"] = _TEXT
     fields["resourceRefs"] = _list(_object(reference, "apiVersion", "kind"))
-    if scope != _LEGACY:
+    if scope != LEGACY:
         return {"crossplane": _object(fields)}
     fields["claimRef"] = _texts("apiVersion", "kind", "namespace", "name")
     fields["writeConnectionSecretToRef"] = _texts("name", "namespace")
@@ -122,7 +127,7 @@ def _status(scope: str) -> Object:
     }
     required = ("lastTransitionTime", "reason", "status", "type")
     fields: Object = {"conditions": _list(_object(condition, *required))}
-    if scope == _LEGACY:
+    if scope == LEGACY:
         fields["connectionDetails"] = _object({"lastPublishedTime": _TIME})
         fields["claimConditionTypes"] = _list(_TEXT)
     return fields

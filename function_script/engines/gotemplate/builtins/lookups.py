@@ -1,0 +1,95 @@
+"""What finds nothing in templates of our own kind gives a value that does not exist.
+
+In Go it gives an empty text, a nil map or nil: what looks up is the same function here but for
+that. Functions that chain go through what is missing, as chains of fields do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from function_script.engines.gotemplate.builtins import core
+from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.sprig import dicts, flow
+from function_script.engines.gotemplate.values import MISSING, AnyMap, NilList, go_type, is_nil
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.engines.gotemplate.functions import Function
+
+# Those whose nil means that nothing was there.
+_FINDING: Final = (
+    *("first", "mustFirst", "last", "mustLast", "fromJson"),
+    *("getComposedResource", "getComposedConnectionDetails", "getCompositeResource"),
+    *("getExtraResources", "getExtraResourcesFromContext", "getCredentialData"),
+    *("getExternalName", "getWatchedResource"),
+)
+
+
+def checked(functions: Mapping[str, Function]) -> dict[str, Function]:
+    """Those of ``functions`` that are otherwise where nothing missing may be used."""
+    finding = {name: _finding(functions[name], MISSING) for name in _FINDING if name in functions}
+    slicing = {name: _finding(functions[name], NilList()) for name in ("slice", "mustSlice")}
+    replaced = {
+        name: replace(functions[name], takes=takes, call=call)
+        for name, (takes, call) in _REPLACED.items()
+    }
+    return finding | slicing | replaced
+
+
+class _Find(Protocol):
+    def __call__(self, *arguments: object) -> object: ...
+
+
+def _finding(function: Function, nothing: object) -> Function:
+    """The same function, which gives ``nothing`` for nil."""
+    find = cast("_Find", function.call)
+
+    def call(*arguments: object) -> object:
+        value = find(*arguments)
+        return nothing if is_nil(value) else value
+
+    return replace(function, call=call)
+
+
+def _index(item: object, *keys: object) -> object:
+    for key in keys:
+        if key is MISSING:
+            raise CallError("a key does not exist")
+        if item is None or item is MISSING:
+            item = MISSING
+        elif isinstance(item, dict) and (type(key) is str or isinstance(item, AnyMap)):
+            item = item.get(key, MISSING)
+        else:
+            item = core.index(item, key)
+    return item
+
+
+def _get(mapping: dict[str, object], key: str) -> object:
+    return mapping.get(key, MISSING)
+
+
+def _coalesce(*values: object) -> object:
+    """The first that is not empty, or the last."""
+    return next(filter(None, values), values[-1] if values else MISSING)
+
+
+def _ternary(yes: object, no: object, condition: object) -> object:
+    if condition is not MISSING and type(condition) is not bool:
+        raise CallError(f"wants true or false to decide, got {go_type(condition)}")
+    return yes if condition else no
+
+
+_REPLACED: Final = {
+    "coalesce": ("value...", _coalesce),
+    "default": ("value value...", flow.default),
+    "dig": ("value...", partial(dicts.dig, beyond_null=True)),
+    "get": ("map string", _get),
+    "include": ("string value", Run.include),
+    "index": ("value value...", _index),
+    "ternary": ("value value value", _ternary),
+}

@@ -1,0 +1,82 @@
+"""Values that do not exist, in templates of our own kind: where they may not be used.
+
+Called by the code of such templates. Tests and defaults take them as absent, as always; whatever
+makes something of a value refuses them, with the path that does not exist. A null is a value.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Final, NoReturn
+
+from function_script.engines.gotemplate import loops
+from function_script.engines.gotemplate.faults import EvalError, NoValueError
+from function_script.engines.gotemplate.run import Run
+from function_script.engines.gotemplate.values import MISSING
+
+# Functions that give back what they are given: what is missing stays so.
+CARRYING: Final = frozenset({"and", "coalesce", "default", "dig", "include", "or", "ternary"})
+# Functions for which a null is a value like others: they hold it, write it as JSON or YAML, or tell
+# its type. To the others Go's nil is an empty text or a zero, which would hide it.
+HOLDING: Final = frozenset(
+    {
+        *("append", "compact", "deepEqual", "dict", "has", "kindOf", "list", "mustAppend"),
+        *("mustCompact", "mustHas", "mustPrepend", "mustPush", "mustToJson", "mustToPrettyJson"),
+        *("mustToRawJson", "mustUniq", "mustWithout", "prepend", "push", "set", "toJson"),
+        *("toPrettyJson", "toRawJson", "toYaml", "tuple", "typeIs", "typeIsLike", "typeOf"),
+        *("uniq", "without"),
+    }
+)
+# Functions that are made for values which may not be there.
+TOLERANT: Final = CARRYING | {
+    *("all", "any", "empty", "eq", "get", "hasKey", "index", "kindIs", "ne", "not"),
+    *("getExternalName", "getResourceCondition", "isDeleting", "unreadyReason"),
+}
+
+
+# Among so many names, of so many characters, the one that was meant is looked for.
+_MAX_NAMES: Final = 1_000
+_MAX_LENGTH: Final = 64
+
+
+def lack(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
+    """Refuse what ``names`` do not lead to from ``start``, which the template calls ``prefix``."""
+    path = prefix
+    for name in names:
+        if start is MISSING or start is None:
+            raise NoValueError(path, null=start is None)
+        path += _step(name)
+        if not isinstance(start, dict):
+            raise NoValueError(path, name)
+        if name not in start:
+            keys = (key for key in start if type(key) is str and len(key) <= _MAX_LENGTH)
+            raise NoValueError(path, name[:_MAX_LENGTH], tuple(islice(keys, _MAX_NAMES)))
+        start = start[name]
+    raise NoValueError
+
+
+def _step(name: str) -> str:
+    shown = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
+    return f".{shown}" if name.isidentifier() else f'["{shown}"]'
+
+
+def write(run: Run, value: object) -> str:
+    """What an action prints that is no string; a null as YAML has it."""
+    return "null" if value is None else Run.show(run, value)
+
+
+def range_over(value: object) -> object:
+    """``value``, which is something to go over and no null."""
+    if value is None:
+        raise EvalError("range can't iterate over null")
+    return value
+
+
+def helpers() -> dict[str, object]:
+    """What the code of such templates can name besides or instead of the usual."""
+    return {
+        "lack": lack,
+        "show": write,
+        "elements": lambda value: loops.elements(range_over(value)),
+        "pairs": lambda value: loops.pairs(range_over(value)),
+    }

@@ -1,0 +1,30 @@
+"""Programs in a registry or a repository: not read yet, and refused in words that say so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from function_script.fields import Fields
+
+SOURCE: Final = "Remote"
+FIELD: Final = "remote"
+_HINT: Final = (
+    f"planned is `source: {SOURCE}` with `{FIELD}: {{oci: {{ref: HOST/REPO@sha256:…, path: …}}}}` "
+    f"or `{FIELD}: {{git: {{url: …, commit: …, path: …}}}}`; today write the program into the "
+    "input (`source: Inline`), or have it in a directory of the function (`source: FileSystem`)"
+)
+
+
+def refuse(fields: Fields) -> bool:
+    """Note that an input wants a program from elsewhere; whether it does."""
+    is_source = fields.value.get("source") == SOURCE
+    if not is_source and fields.value.get(FIELD) is None:
+        return False
+    path = fields.at("source" if is_source else FIELD)
+    fields.problems.add(
+        path,
+        "cannot fetch a program: registries and repositories are not supported yet",
+        hint=_HINT,
+    )
+    return True

@@ -1,0 +1,115 @@
+"""The files that `check` looks into: those named, and what is Crossplane's below a directory.
+
+A file that is named is read whatever is in it. Below a directory only files count that can have
+a pipeline or an input of ours; what else lies there is nobody's business here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from function_script.errors import FatalError, InputError
+from function_script.tools import sources, step_inputs, xrds
+from function_script.tools.check.findings import Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from function_script.documents import Document
+    from function_script.source import Source
+    from function_script.values import Object
+
+# Without one of these words a file has nothing to check. With one it may have.
+_WORDS: Final = re.compile(
+    "Composition|Operation|StarlarkScript|JinjaTemplate|GoTemplate|CompositeResourceDefinition"
+)
+_SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
+_FIELD: Final = re.compile(
+    r"^(apiVersion|kind):[ \t]*[\"']?([\w./-]+)[\"']?[ \t\r]*(?:#.*)?$", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file's documents, or what keeps them from being read."""
+
+    name: str
+    documents: Sequence[Document] = ()
+    error: FatalError | None = None
+
+
+def find(arguments: Iterable[str], ignored: Sequence[str]) -> Iterator[File | Skipped]:
+    """The files that ``arguments`` name, and those to check below directories.
+
+    ``ignored`` are patterns of the shell for paths below a directory, and for names of files and
+    folders; ``*`` also stands for slashes. Raises InputError for a named file that is not there.
+    """
+    for argument in arguments:
+        if argument == sources.STDIN or not Path(argument).is_dir():
+            yield _read(sources.load_text(argument))
+            continue
+        directory = Path(argument)
+        for path in sources.find_files(directory):
+            if not _is_ignored(path.relative_to(directory), ignored):
+                yield from _look_into(path)
+
+
+def _is_ignored(path: Path, patterns: Sequence[str]) -> bool:
+    places = [path, *path.parents[:-1]]
+    return any(
+        fnmatchcase(text, pattern.removeprefix("./").removesuffix("/"))
+        for pattern in patterns
+        for place in places
+        for text in (place.as_posix(), place.name)
+    )
+
+
+def _look_into(path: Path) -> Iterator[File | Skipped]:
+    try:
+        text = path.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        yield Skipped(file=str(path), reason=(error.strerror or str(error)).lower())
+        return
+    if not _WORDS.search(text):
+        return
+    headers = list(_headers(text))
+    if _is_of_chart(path):
+        if any(map(_has_steps, headers)):
+            yield Skipped(file=str(path), reason="it is a template of a Helm chart")
+        return
+    try:
+        file = _read(sources.load_file(path))
+    except InputError as error:
+        file = File(name=str(path), error=error)
+    is_meant = any(_has_steps(header) or xrds.is_xrd(header) for header in headers)
+    if is_meant or file.error is None:
+        yield file
+
+
+def _read(source: Source) -> File:
+    try:
+        return File(name=source.name, documents=sources.read(source))
+    except FatalError as error:
+        return File(name=source.name, error=error)
+
+
+def _headers(text: str) -> Iterator[Object]:
+    """The apiVersion and kind of each document, as far as they stand there as plain lines."""
+    for document in _SEPARATOR.split(text):
+        yield {match[1]: match[2] for match in _FIELD.finditer(document)}
+
+
+def _has_steps(header: Object) -> bool:
+    return step_inputs.has_pipeline(header) or step_inputs.is_ours(header)
+
+
+def _is_of_chart(path: Path) -> bool:
+    """Whether Helm renders the file before anybody reads it as YAML."""
+    return any(
+        folder.name == "templates" and (folder.parent / "Chart.yaml").is_file()
+        for folder in path.absolute().parents
+    )

@@ -1,0 +1,166 @@
+"""CEL's errors: an operation on one is that error, and only `&&`, `||` and `?:` may drop it.
+
+cel-python instead calls two errors at `&&` or `||` operands of wrong types, so that a rule that
+reads absent fields could not be told from one that it cannot evaluate. Section "Logical Operators"
+and "Macros" of the language definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Final, cast
+
+from celpy import Runner, celtypes
+from celpy.evaluation import CELEvalError, Evaluator
+
+from function_script.tools.validate.cel_functions import PARSERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import lark
+    from celpy.evaluation import Context, Result
+
+Function = Callable[..., object]  # type: ignore[explicit-any] # of any arguments
+_Operator = Callable[[object, object], object]
+
+_MACROS: Final = frozenset({"all", "exists", "exists_one", "filter", "map"})
+
+
+class RuntimeFaultError(CELEvalError):
+    """An error that every evaluator of CEL meets; its text says which."""
+
+
+def strict(function: Function) -> Function:
+    """A function that gives the first error among its arguments, and its own as values.
+
+    TypeError goes through: the types of the arguments have no such function.
+    """
+
+    @wraps(function)
+    def call(*arguments: object) -> object:
+        for argument in arguments:
+            if isinstance(argument, CELEvalError):
+                return argument
+        try:
+            return function(*arguments)
+        except ZeroDivisionError:
+            return RuntimeFaultError("division by zero")
+        except (KeyError, IndexError, ValueError) as error:
+            return RuntimeFaultError(_text(error, arguments))
+
+    return call
+
+
+def _text(error: KeyError | IndexError | ValueError, arguments: tuple[object, ...]) -> str:
+    if isinstance(error, KeyError):
+        return f"no such key: {arguments[-1]}"
+    if isinstance(error, IndexError):
+        return f"index out of bounds: {', '.join(map(str, arguments[1:]))}"
+    return str(error) or "the value is out of range"
+
+
+def both(left: object, right: object) -> object:
+    """`&&`: false beats an error on either side, and the left of two errors remains."""
+    return _decide(left, right, decisive=False)
+
+
+def either(left: object, right: object) -> object:
+    """`||`: true beats an error on either side."""
+    return _decide(left, right, decisive=True)
+
+
+def _decide(left: object, right: object, *, decisive: bool) -> object:
+    sides = (left, right)
+    for side in sides:
+        if isinstance(side, celtypes.BoolType) and bool(side) is decisive:
+            return side
+    for side in sides:
+        if isinstance(side, CELEvalError):
+            return side
+    if not all(isinstance(side, celtypes.BoolType) for side in sides):
+        raise TypeError("no such overload")
+    return right
+
+
+def choose(condition: object, left: object, right: object) -> object:
+    """`?:`: an error of the condition is the result; else only the chosen side counts."""
+    if isinstance(condition, CELEvalError):
+        return condition
+    if not isinstance(condition, celtypes.BoolType):
+        raise TypeError("no such overload")
+    return left if condition else right
+
+
+def item(of: object, key: object) -> object:
+    """`of[key]`; unlike Python's, an index does not count from the end."""
+    if isinstance(of, celtypes.ListType):
+        if not isinstance(key, int) or isinstance(key, celtypes.BoolType):
+            raise TypeError("no such overload")
+        if key < 0:
+            raise IndexError
+    return cast("celtypes.MapType", of)[cast("celtypes.StringType", key)]
+
+
+class FaultRunner(Runner):
+    """Evaluates with the macros below."""
+
+    def evaluate(self, context: Context) -> celtypes.Value:
+        """The expression's value; raises CELEvalError."""
+        return _Evaluator(ast=self.ast, activation=self.new_activation()).evaluate(context)
+
+
+class _Evaluator(Evaluator):
+    """With macros that treat errors as operators do."""
+
+    def sub_evaluator(self, ast: lark.Tree[lark.Token]) -> Evaluator:
+        return _Evaluator(ast, activation=self.activation)
+
+    def function_eval(
+        self, name_token: lark.Token, exprlist: Iterable[Result] | None = None
+    ) -> Result:
+        """Texts are converted as Go reads them."""
+        if isinstance(exprlist, CELEvalError):
+            return exprlist
+        arguments = list(exprlist or ())
+        parser = PARSERS.get(str(name_token))
+        if parser is not None and len(arguments) == 1 and isinstance(arguments[0], str):
+            return cast("Result", strict(parser)(arguments[0]))
+        return super().function_eval(name_token, exprlist)
+
+    def macro_has_eval(self, exprlist: lark.Tree[lark.Token]) -> celtypes.BoolType:
+        """`has(a.b.c)` asks for c; that a.b is absent is an error."""
+        tree = exprlist
+        while tree.data != "member_dot" and len(tree.children) == 1:
+            tree = cast("lark.Tree[lark.Token]", tree.children[0])
+        if tree.data == "member_dot":
+            holder = self.visit(cast("lark.Tree[lark.Token]", tree.children[0]))
+            if isinstance(holder, CELEvalError):
+                return cast("celtypes.BoolType", holder)
+        return super().macro_has_eval(exprlist)
+
+    def member_dot_arg(self, tree: lark.Tree[lark.Token]) -> Result:
+        name = str(tree.children[1])
+        if name in {"all", "exists"}:
+            return self._fold(tree, both if name == "all" else either, name == "all")
+        if name == "min":
+            # cel-python's own macro; to CEL it is a function.
+            member = self.visit(cast("lark.Tree[lark.Token]", tree.children[0]))
+            return self.method_eval(member, cast("lark.Token", tree.children[1]))
+        try:
+            return cast("Result", super().member_dot_arg(tree))
+        except CELEvalError as error:
+            if name not in _MACROS:
+                raise
+            return cast("Result", error)
+
+    def _fold(self, tree: lark.Tree[lark.Token], operator: _Operator, start: bool) -> Result:  # noqa: FBT001 - the fold's first value
+        member = self.visit(cast("lark.Tree[lark.Token]", tree.children[0]))
+        if isinstance(member, CELEvalError):
+            return member
+        evaluate = self.build_ss_macro_eval(tree)
+        found: object = celtypes.BoolType(start)
+        for item in cast("celtypes.ListType", member):
+            found = operator(found, evaluate(item))
+        return cast("Result", found)

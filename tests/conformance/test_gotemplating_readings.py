@@ -1,0 +1,251 @@
+"""What function-go-templating makes of meta documents, data and odd texts: each seen with it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf import json_format
+from gotemplating import META, XR
+from test_gotemplating_mistakes import (
+    EXTRA,
+    PREFIX,
+    XR_HEAD,
+    composed,
+    refusal,
+    request,
+    respond,
+    run,
+    warnings,
+)
+
+from function_script.proto.v1 import run_function_pb2 as pb
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+NAME = f"{PREFIX}/composition-resource-name"
+# Each meta kind, and what its document adds to the response.
+META_KINDS = {
+    "CompositeConnectionDetails": (
+        "data: {user: YWRtaW4=}",
+        {"desired": {"composite": {"connection_details": {"user": "YWRtaW4="}}}},
+    ),
+    "ClaimConditions": (
+        "conditions: [{type: Sound, status: 'True', reason: Seen}]",
+        {
+            "conditions": [
+                {
+                    "type": "Sound",
+                    "status": "STATUS_CONDITION_TRUE",
+                    "reason": "Seen",
+                    "target": "TARGET_COMPOSITE",
+                }
+            ]
+        },
+    ),
+    "Context": ("data: {key: value}", {"context": {"key": "value"}}),
+    "ExtraResources": (
+        "requirements: {a: {apiVersion: v1, kind: ConfigMap, matchName: some}}",
+        {
+            "requirements": {
+                part: {"a": {"api_version": "v1", "kind": "ConfigMap", "match_name": "some"}}
+                for part in ("resources", "extra_resources")
+            }
+        },
+    ),
+}
+ANNOTATIONS = {
+    "name": f"{NAME}: some-name",
+    "empty name": f"{NAME}: ''",
+    "name and readiness": f"{NAME}: some-name\n    {PREFIX}/ready: 'Perhaps'",
+}
+
+
+def to_object(response: pb.RunFunctionResponse) -> Object:
+    """A response as plain data."""
+    found: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
+    return found
+
+
+@pytest.mark.parametrize("annotations", ANNOTATIONS.values(), ids=ANNOTATIONS)
+@pytest.mark.parametrize("kind", META_KINDS)
+def test_a_meta_document_with_a_resource_name_stays_one(kind: str, annotations: str) -> None:
+    """The apiVersion is looked at first: nothing of it is composed, and nothing of it is lost."""
+    body, added = META_KINDS[kind]
+    head = f"apiVersion: {META}\nkind: {kind}\n"
+    named = f"{head}metadata:\n  annotations:\n    {annotations}\n{body}\n"
+    found = to_object(run(named, desired={"composite": {}}))
+    assert not found.get("desired", {}).get("resources")
+    assert found == to_object(run(f"{head}{body}\n", desired={"composite": {}}))
+    found.pop("meta")
+    if kind != "CompositeConnectionDetails":
+        found.pop("desired", None)
+    else:
+        found["desired"]["composite"].pop("resource", None)
+    assert found == added
+
+
+def test_our_own_meta_documents_are_read_the_same() -> None:
+    """A resource name makes none of them a composed resource."""
+    own = "script.fn.crossplane.io"
+    text = f"apiVersion: meta.{own}/v1beta1\nkind: Context\ndata: {{key: value}}\n"
+    text += f"metadata: {{annotations: {{{own}/composition-resource-name: a}}}}\n"
+    value: Object = {"apiVersion": f"{own}/v1beta1", "kind": "GoTemplate", "source": "Inline"}
+    found = to_object(respond(request("", fields={**value, "inline": text})))
+    assert found["context"] == {"key": "value"}
+    assert not found.get("desired", {}).get("resources")
+
+
+STATUSES = [
+    pytest.param("status:\n", None, {}, id="nothing"),
+    pytest.param("status: null\n", {"a": 1}, {"a": 1}, id="null-over-one"),
+    pytest.param("status: {}\n", None, {}, id="empty"),
+    pytest.param("status: {a: {}}\n", {"a": {"b": 1}}, {"a": {"b": 1}}, id="empty-below"),
+    pytest.param("", None, None, id="none"),
+]
+
+
+@pytest.mark.parametrize(("line", "before", "after"), STATUSES)
+def test_a_status_that_is_null_is_an_empty_one(
+    line: str, before: Object | None, after: Object | None
+) -> None:
+    """As a template writes it whose values are all missing."""
+    desired: Object = {**XR, **({} if before is None else {"status": before})}
+    response = run(XR_HEAD + line, desired={"composite": {"resource": desired}})
+    found = json_format.MessageToDict(response.desired.composite.resource)
+    assert found.get("status") == after
+
+
+METAS = [
+    pytest.param({"tag": "x"}, {"tag": "x"}, id="tag"),
+    pytest.param({}, None, id="nothing"),
+    pytest.param(
+        {"capabilities": ["CAPABILITY_CAPABILITIES"]},
+        {"capabilities": ["CAPABILITY_CAPABILITIES"]},
+        id="capabilities",
+    ),
+]
+
+
+@pytest.mark.parametrize(("meta", "seen"), METAS)
+def test_absent_parts_of_meta_are_absent(meta: Object, seen: Object | None) -> None:
+    """As in protobuf JSON; in our own apiVersion both are always there."""
+    text = composed("a", "seen: {{ toJson .meta | quote }}\n")
+    response = run(text, meta=meta)
+    assert json.loads(response.desired.resources["a"].resource["seen"]) == seen
+
+
+def test_context_data_may_be_null() -> None:
+    """Such a document changes nothing; one without data is refused."""
+    head = f"apiVersion: {META}\nkind: Context\n"
+    assert to_object(run(f"{head}data:\n", context={"a": 1}))["context"] == {"a": 1}
+    assert "data: is required" in refusal(head)
+
+
+def named(name: str, metadata: Object | None = None, **fields: object) -> str:
+    """A composed resource as JSON."""
+    whole = {"annotations": {NAME: name}, **(metadata or {})}
+    return json.dumps({"apiVersion": "v1", "kind": "CD", "metadata": whole, **fields})
+
+
+TWICE = named("b", x=1)[:-1] + ', "x": 2}'
+STREAMS = [
+    pytest.param(named("a", metadata={"labels": {"n": 1}}) + named("b"), ["labels"], id="label"),
+    pytest.param(named("a") + named("b", metadata={"labels": {"n": True}}), ["labels"], id="last"),
+    pytest.param(named("a") + TWICE, ["the key 'x' is there twice"], id="twice"),
+    pytest.param(TWICE + named("a"), ["the key 'x' is there twice"], id="twice-first"),
+    pytest.param(f"{named('a')}\n---\n{TWICE}", ["the key 'x' is there twice"], id="separated"),
+    pytest.param(named("a") + named("b"), [], id="nothing"),
+]
+
+
+@pytest.mark.parametrize(("text", "doubts"), STREAMS)
+def test_doubtful_json_is_read_and_told(text: str, doubts: list[str]) -> None:
+    """One object after the other, like YAML: the last of equal keys, labels of any type."""
+    response = respond(request(text))
+    assert sorted(response.desired.resources) == ["a", "b"]
+    assert response.desired.resources["b"].resource["kind"] == "CD"
+    if "twice" in str(doubts):
+        assert response.desired.resources["b"].resource["x"] == 2
+    assert [result.severity for result in response.results] == [pb.SEVERITY_WARNING] * len(doubts)
+    for result, doubt in zip(response.results, doubts, strict=True):
+        assert doubt in result.message
+
+
+def test_json_that_is_refused_is_refused_at_its_place() -> None:
+    """It is not read as YAML instead, where two objects on a line are another mistake."""
+    text = named("a") + "\n" + named("b", metadata={"annotations": {NAME: "b", "n": 1}})
+    message = refusal(text)
+    assert message.startswith("inline.template:2:")
+    assert 'metadata.annotations["n"] must be a string, not an integer' in message
+
+
+@pytest.mark.parametrize("rest", ["# a comment", " # a comment", "#", "\t# x", "\u00a0", ""])
+def test_a_separator_may_have_a_comment(rest: str) -> None:
+    """With or without a blank before it."""
+    text = composed("a") + f"---{rest}\n" + composed("b")[4:]
+    assert sorted(run(text).desired.resources) == ["a", "b"]
+
+
+def test_integers_that_a_double_holds_are_passed_on() -> None:
+    """Others would be other numbers."""
+    for number in (2**53, 2**54, -(2**60), 10**19, 2**64 - 2**11):
+        response = run(composed("a", f"value: {number}\n"))
+        assert int(response.desired.resources["a"].resource["value"]) == number
+    for number in (2**53 + 1, 2**63 - 1):
+        assert "a double cannot hold exactly" in refusal(composed("a", f"value: {number}\n"))
+
+
+KEYS = [("1.5", "1.5"), ("0.123456789", "0.12345679"), ("1e30", "1e+30"), ("1e300", "+Inf"),
+        ("-1e300", "-Inf"), ("100000000000000000000", "1e+20")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "key"), KEYS)
+def test_fractions_as_keys_have_the_digits_of_a_small_float(written: str, key: str) -> None:
+    """As the YAML library of Kubernetes writes them."""
+    response = run(composed("a", f"value: {{{written}: x}}\n"))
+    assert [*response.desired.resources["a"].resource["value"]] == [key]
+
+
+def test_copies_of_fetched_resources_are_whole() -> None:
+    """With connection details and readiness, by the names and numbers of Go's JSON."""
+    item: Object = {
+        "resource": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n"}},
+        "connectionDetails": {"text": "dQ==", "bytes": base64.b64encode(b"\xff").decode()},
+        "ready": "READY_TRUE",
+    }
+    response = run(composed("a"), requiredResources={"x": {"items": [item]}})
+    assert to_object(response)["context"][EXTRA] == {
+        "x": {
+            "items": [
+                {
+                    "resource": item["resource"],
+                    "connection_details": {"text": "dQ==", "bytes": "/w=="},
+                    "ready": 1,
+                }
+            ]
+        }
+    }
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("+5m", 300), ("-5m", -300), ("", 0)])
+def test_the_xrs_annotation_may_have_a_sign(text: str, seconds: int) -> None:
+    """It beats the input's; what is no duration is 0 there, and a warning here."""
+    metadata = {"name": "x", "annotations": {f"{PREFIX}/ttl": text}}
+    parts: Object = {"observed": {"composite": {"resource": {**XR, "metadata": metadata}}}}
+    parts["fields"] = {"ttl": "20m"}
+    assert respond(request(composed("a"), **parts)).meta.ttl.ToSeconds() == seconds
+    assert len(warnings(composed("a"), **parts)) == (0 if text else 1)
+
+
+def test_annotations_that_function_does_not_know_stay_and_mean_nothing() -> None:
+    """A resource replaces an earlier step's, whatever our own apiVersion calls merging."""
+    earlier: Object = {"apiVersion": "v1", "kind": "CD", "spec": {"a": 1}}
+    text = composed("a", "spec: {b: 2}\n").replace("spec:", f"    {PREFIX}/merge: Merge\nspec:")
+    response = run(text, desired={"resources": {"a": {"resource": earlier}}})
+    resource = json_format.MessageToDict(response.desired.resources["a"].resource)
+    assert resource["spec"] == {"b": 2}
+    assert resource["metadata"]["annotations"] == {f"{PREFIX}/merge": "Merge"}

@@ -1,0 +1,70 @@
+"""Whatever is read as JSON, the composer of YAML reads as the same, also keys that come again."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from example_counts import examples
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from function_script.documents.composer import compose
+from function_script.documents.errors import YamlError
+from function_script.documents.json_objects import find_object
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NODES, DEPTH = 60, 8
+KEYS = st.sampled_from(["a", "b", "on", "1", "<<", "x y", "\u00e9", "\\"])
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn"], max_codepoint=0xFFFF)).filter(
+    str.isprintable
+)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS
+)
+
+
+def to_text(members: Sequence[tuple[str, str]]) -> str:
+    """An object with these members, of which each value is JSON; keys may come again."""
+    return "{" + ", ".join(f"{json.dumps(key)}: {value}" for key, value in members) + "}"
+
+
+MEMBERS = st.recursive(
+    SCALARS.map(json.dumps),
+    lambda below: (
+        st.lists(below, max_size=3).map(lambda items: f"[{', '.join(items)}]")
+        | st.lists(st.tuples(KEYS, below), max_size=4).map(to_text)
+    ),
+    max_leaves=8,
+)
+OBJECTS = st.lists(st.tuples(KEYS, MEMBERS), max_size=4).map(to_text)
+
+
+@given(text=OBJECTS, after=st.sampled_from(["", "\n", " {}", "\n---\na: b"]))
+@example(text='{"a": 1, "a": {"b": 1, "b": 2}}', after="")
+@example(text='{"a": {"b": 1}, "a": {"c": 2}}', after="{}")
+@example(text='{"n": 18446744073709551616}', after="")
+@examples(300)
+def test_json_is_read_as_its_yaml(text: str, after: str) -> None:
+    """The same value, size and doubts, wherever the slower reader can read it."""
+    doubts: list[YamlError] = []
+    expected_doubts: list[YamlError] = []
+    try:
+        expected = compose(text, nodes=NODES, depth=DEPTH, doubts=expected_doubts)
+    except YamlError:
+        return
+    found = find_object(text + after, 0, nodes=NODES, depth=DEPTH, doubts=doubts)
+    assert found is not None
+    assert expected is not None
+    composed, end = found
+    assert end == len(text)
+    assert json.dumps(composed.value, sort_keys=True) == json.dumps(expected.value, sort_keys=True)
+    assert [str(doubt) for doubt in doubts] == [str(doubt) for doubt in expected_doubts]
+    if not doubts:
+        assert (composed.nodes, composed.depth) == (expected.nodes, expected.depth)
