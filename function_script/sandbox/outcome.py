@@ -6,7 +6,7 @@ import os
 import signal
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script.diagnostics import Diagnostic, cut
 from function_script.errors import FatalError, LimitError, SandboxError
@@ -35,6 +35,10 @@ class Cause(Enum):
     WAITED = "waited"
     REFUSED = "refused"
     BUG = "bug"
+
+
+RETRIED: Final = frozenset({Cause.STARVED, Cause.WAITED, Cause.REFUSED})
+"""The causes for which no program is to blame: the call fails as a whole, and is tried again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from function_script import function, wire
 from function_script.sandbox import Answered
-from function_script.sandbox.outcome import Cause
+from function_script.sandbox.outcome import RETRIED
 from function_script.server import log, records
 from function_script.server.rpc import RpcError, Status
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from function_script.server.recording import Recorder
     from function_script.server.records import Record
     from function_script.server.rpc import Cancel, Outcome, RpcRequest
-
-_NOT_TO_BLAME = frozenset({Cause.REFUSED, Cause.WAITED, Cause.STARVED})
 
 
 def owner(data: bytes) -> Hashable:
@@ -97,7 +95,6 @@ class Desk:
 def _outcome(data: bytes, reply: Reply) -> Outcome:
     if isinstance(reply, Answered):
         return reply.response
-    if reply.cause in _NOT_TO_BLAME:
-        # The program has done nothing wrong, so the call fails, and Crossplane tries it again.
+    if reply.cause in RETRIED:
         return RpcError(status=Status.RESOURCE_EXHAUSTED, text=str(reply.error))
     return function.pass_through(data, reply.error)

@@ -178,4 +178,4 @@ def test_a_deadline_that_is_too_near_is_told_and_keeps_nobody_else_out(server: S
                 call(channel, heavy, timeout=0.05)
             assert caught.value.code() in NOT_TO_BLAME
         server.wait_until_it_says("deadline leaves")
-        assert not call(channel, heavy).results
+        assert not method(channel)(heavy).results  # without a deadline
