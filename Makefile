@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: FORCE help demo test test-attacks test-compiled test-portable test-install test-image lint proto lock bench soak fuzz search goldens names clean
+.PHONY: FORCE help demo test test-attacks test-compiled test-portable test-install test-image lint proto lock bench neighbours soak fuzz search goldens names clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -66,6 +66,9 @@ lint: .venv/dev ## Check style, types and floors only
 
 bench: .venv/dev ## Measure CPU, latency and memory of a real server; see benchmarks/README.md
 	@cd benchmarks && ../$(BIN)/python run.py $(BENCH)
+
+neighbours: .venv/dev ## Measure sound programs beside loops of others and in a flood; see benchmarks/README.md
+	@cd benchmarks && ../$(BIN)/python neighbours.py $(NEIGHBOURS)
 
 soak: .venv/dev ## Load a real server with good and hostile requests while its workers are killed; see benchmarks/README.md
 	@cd benchmarks && ../$(BIN)/python soak.py $(SOAK)

@@ -32,8 +32,9 @@ CODEC = (
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
     *(Path("wire", name) for name in CODEC),
-    *(Path("sandbox", name) for name in ("pace", "places", "turns", "suspects", "child", "crew")),
-    *(Path("sandbox", name) for name in ("box", "channel", "frames", "plain", "stream")),
+    *(Path("sandbox", name) for name in ("pace", "places", "turns", "suspects", "costs")),
+    *(Path("sandbox", name) for name in ("child", "crew", "box", "channel", "frames")),
+    *(Path("sandbox", name) for name in ("plain", "stream")),
     *(Path("sandbox", name) for name in ("report", "run", "worker")),
     *(Path("sandbox", "switchboard"), Path("server", "answering"), Path("server", "records")),
     *(Path("documents", name) for name in ("simple", "memo", "stream")),

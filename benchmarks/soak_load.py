@@ -26,7 +26,7 @@ CALL_SECONDS = 60.0
 # A worker that is killed takes the request it has with it, and the FATAL says so.
 KILLED = "killed from outside"
 # On a machine with too little CPU any program may reach its limit.
-LATE = re.compile("(takes|took) longer than|until the call's deadline")
+LATE = re.compile("more CPU time than")
 _THREADS = 64
 _MIX = (
     Workload(observed=3, produced=3, new=True),
@@ -124,7 +124,11 @@ class Client:
         try:
             answer: bytes = self._call(data, timeout=CALL_SECONDS)
         except grpc.RpcError as error:
-            self._tally.add("unanswered", f"{kind}: {error}")
+            if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
+                outcome = "hostile" if kind == "hostile" else "out of time"
+            else:
+                outcome = "unanswered"
+            self._tally.add(outcome, f"{kind}: {error}")
             return None
         return answer
 

@@ -21,9 +21,8 @@ MIB = 1 << 20
 class Limits:
     """Ceilings for one run of one step; the defaults are an operator's defaults."""
 
+    # CPU time.
     timeout_seconds: float = 2.0
-    # As errors say it: a call may leave less time than the flag allows.
-    timeout_set_by: str = "--timeout"
     memory_bytes: int = 256 * MIB
     # Crossplane refuses a response over 4 MiB; below it the error can still be told.
     output_bytes: int = 4 * MIB - 64 * 1024
@@ -54,7 +53,7 @@ class Limit(NamedTuple):
 
 LIMITS: dict[str, Limit] = {
     "time": Limit(
-        "timeout_seconds", "--timeout", "limits.timeout", re.compile("(takes|took) longer than")
+        "timeout_seconds", "--timeout", "limits.timeout", re.compile("more CPU time than")
     ),
     "memory": Limit("memory_bytes", "--memory-limit", "limits.memory", re.compile("more memory")),
     "documents": Limit(
@@ -126,7 +125,7 @@ class Ruling:
         )
         if in_force < ceiling:
             return f"set by {limit.path}"
-        return f"set by {self._ceilings.timeout_set_by if name == 'time' else limit.flag}"
+        return f"set by {limit.flag}"
 
 
 def name_of(error: LimitError) -> str:

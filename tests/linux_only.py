@@ -24,6 +24,7 @@ FILES: Final = {
     "hostile/test_served_bombs.py": SERVER,
     "hostile/test_served_clients.py": SERVER,
     "hostile/test_served_floods.py": SERVER,
+    "hostile/test_served_neighbours.py": SERVER,
     "property/test_any_request.py": SERVER,
     "unit/test_sandbox_cgroups.py": "control groups, which only Linux has",
     "unit/test_sandbox_confinement.py": FORKS,

@@ -90,6 +90,14 @@ def _spin(_: bytes) -> NoReturn:
         pass
 
 
+def _spin_aside(_: bytes) -> bytes:
+    """Have another thread use the CPU, while this one waits."""
+    thread = threading.Thread(target=_spin, args=(b"",), daemon=True)
+    thread.start()
+    thread.join()
+    return b"joined"
+
+
 def _big_integer(_: bytes) -> bytes:
     # One native call of a minute: no Python code could notice a deadline.
     return str(len(str(7 ** (2**25)))).encode()
@@ -149,7 +157,15 @@ class PanicException(BaseException):
 def _deafen(_: bytes) -> NoReturn:
     # Without its own alarm, only the pool can end this worker.
     signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     _spin(b"")
+
+
+def _work(argument: bytes) -> bytes:
+    end = time.process_time() + float(argument.split()[0])
+    while time.process_time() < end:
+        pass
+    return b"worked"
 
 
 def _stop(_: bytes) -> bytes:
@@ -345,6 +361,8 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "shout": _shout,
     "signal": _signal,
     "spin": _spin,
+    "spin-aside": _spin_aside,
     "stop": _stop,
     "swell": _swell,
+    "work": _work,
 }

@@ -19,7 +19,7 @@ _FATAL: Final = "SEVERITY_FATAL"
 _SEVERITIES: Final = {"SEVERITY_NORMAL": "Normal"}
 _STATUSES: Final = {"STATUS_CONDITION_TRUE": "True", "STATUS_CONDITION_FALSE": "False"}
 # Where a case is replayed, limits are others, and who notices first may be another.
-_LIMIT: Final = re.compile(r".*\b((?:longer|more memory) than its limit)\b.*", re.DOTALL)
+_LIMIT: Final = re.compile(r".*\b((?:time|more memory) than its limit)\b.*", re.DOTALL)
 _SECRET_PARTS: Final = ("data", "stringData")
 
 

@@ -119,7 +119,7 @@ def limits() -> list[click.Parameter]:
             default="2s",
             show_default=True,
             metavar="DURATION",
-            help="Time a step may take.",
+            help="CPU time a step may use. It may take ten times as long on a busy machine.",
         ),
         click.Option(
             ["--memory-limit"],

@@ -27,7 +27,12 @@ _LATER = 10
 
 
 class Child(ABC):
-    """A worker process, until ``close``."""
+    """A worker process, until ``close``.
+
+    ``counts_cpu``: what ``used_seconds`` counts is CPU time, and a limit of time is one of that.
+    """
+
+    counts_cpu = True
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -38,7 +43,7 @@ class Child(ABC):
         """Tell whether the process has not ended."""
 
     @abstractmethod
-    def begin(self, data: bytes, budget_seconds: float) -> None:
+    def begin(self, data: bytes) -> None:
         """Hand over a request; a dead worker shows when its receipt is awaited."""
 
     @abstractmethod
@@ -72,6 +77,14 @@ class Child(ABC):
     @abstractmethod
     def used_seconds(self) -> float:
         """Count the CPU time of the last request so far; 0 when the process is gone."""
+
+    @abstractmethod
+    def pause(self) -> None:
+        """Keep it from running until ``resume``, if that can be done."""
+
+    @abstractmethod
+    def resume(self) -> None:
+        """Let it go on."""
 
     def slow_down(self) -> None:
         """Let others have most of the CPU. Not to be undone without privileges: use it no more."""
@@ -117,12 +130,12 @@ class ForkedChild(Child):
         """Whether the process has not ended; costs two microseconds."""
         return not self._has_ended_within(0.0)
 
-    def begin(self, data: bytes, budget_seconds: float) -> None:
+    def begin(self, data: bytes) -> None:
         """Hand over a request; a dead worker shows when its receipt is awaited."""
         self._cpu_seconds_before = self._cpu_seconds()
         self._box.put_limits(0.0, 0)
         self._box.put(data)
-        frame = Request(length=len(data), budget_seconds=budget_seconds).pack()
+        frame = Request(length=len(data)).pack()
         try:
             self._connection.send(frame)
         except (BrokenPipeError, ConnectionResetError):
@@ -175,10 +188,17 @@ class ForkedChild(Child):
         with suppress(OSError):
             os.sched_setscheduler(self.pid, os.SCHED_IDLE, os.sched_param(0))
 
+    def pause(self) -> None:
+        """Stop the process until ``resume``."""
+        self._send(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let the process go on."""
+        self._send(signal.SIGCONT)
+
     def kill(self) -> None:
         """Have the process end; it takes a while."""
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        self._send(signal.SIGKILL)
 
     def exit_fileno(self) -> int:
         """Return the descriptor that turns readable when the process has ended."""
@@ -201,6 +221,10 @@ class ForkedChild(Child):
         self._box.close()
         os.close(self._log)
         os.close(self._pidfd)
+
+    def _send(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, number)
 
     def _cpu_seconds(self) -> float:
         try:

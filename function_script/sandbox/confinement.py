@@ -14,6 +14,7 @@ import resource
 import signal
 import sys
 import time
+from typing import Final
 
 from function_script.limits import MIB
 from function_script.sandbox import seccomp
@@ -73,7 +74,7 @@ def harden_worker(zygote: int) -> int:
     # against each other, and then niceness means nothing between workers.)
     with named(Call.SETPGID):
         os.setpgid(0, 0)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     bound_worker()
     return seccomp.install()
 
@@ -161,17 +162,24 @@ class Memory:
 
 
 class Alarm:
-    """Has the kernel kill this process when a request takes too long, whatever it is doing then."""
+    """Has the kernel end this process when a request takes too long, whatever it is doing then.
 
-    def __init__(self) -> None:
+    By default it counts the CPU time of all threads; ``on_the_clock`` it counts the time that
+    passes.
+    """
+
+    def __init__(self, *, on_the_clock: bool = False) -> None:
         self._cpu_seconds, self._hard = resource.getrlimit(resource.RLIMIT_CPU)
+        self._timer = signal.ITIMER_REAL if on_the_clock else signal.ITIMER_PROF
+        self.now: Final = time.monotonic if on_the_clock else time.process_time
+        """The time that it counts."""
 
     def set(self, seconds: float) -> None:
         """After ``seconds`` from now."""
         # Zero would mean "never".
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
-        # A second net, in case the alarm is lost: more threads than one burn faster than the
-        # clock. It is coarse, so that it need not be moved for every request.
+        signal.setitimer(self._timer, max(seconds, 1e-6))
+        # A second net, in case the alarm is lost. It is coarse, so that it need not be moved for
+        # every request.
         cpu_seconds = math.ceil(time.process_time() + seconds) + 1
         if not cpu_seconds <= self._cpu_seconds <= cpu_seconds + _CPU_SLACK_SECONDS:
             self._cpu_seconds = _reachable(resource.RLIMIT_CPU, cpu_seconds)
@@ -179,7 +187,7 @@ class Alarm:
 
     def call_off(self) -> None:
         """The request has ended."""
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(self._timer, 0)
 
 
 def _keep_freed_memory() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # A report is parsed in the server's loop, and a worker that went astray may fill all its memory.
 MAX_REPORT_BYTES = 1 << 20
-_REQUEST = struct.Struct("<Qd")
+_REQUEST = struct.Struct("<Q")
 _REPLY = struct.Struct("<??QQ")
 REQUEST_BYTES = _REQUEST.size
 RECEIPT_BYTES = _REPLY.size
@@ -22,10 +22,9 @@ _MAX_FRAME_BYTES = 64
 
 
 class Request(NamedTuple):
-    """Evaluate ``length`` bytes within ``budget_seconds``."""
+    """Evaluate ``length`` bytes."""
 
     length: int
-    budget_seconds: float
 
     def pack(self) -> bytes:
         """The frame's bytes."""

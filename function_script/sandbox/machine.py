@@ -23,8 +23,13 @@ _SHARE_OF_MEMORY = 0.8
 
 
 def quick_workers() -> int:
-    """Short programs to run at once: as many as there are CPUs, for long ones give way."""
-    return max(_MIN_WORKERS, _cpus())
+    """Short programs to run at once: as many as there are CPUs, for heavy ones give way."""
+    return max(_MIN_WORKERS, math.ceil(_cpus()))
+
+
+def heavy_runs() -> int:
+    """Heavy programs to run at once: more than there are whole CPUs would only share them."""
+    return max(1, int(_cpus()))
 
 
 def slow_workers(memory_bytes: int, workers: int) -> int:
@@ -70,10 +75,10 @@ def count_cpus() -> int:
     return os.cpu_count() or 1
 
 
-def _cpus() -> int:
+def _cpus() -> float:
     allowed = cgroups.read_limits().cpus
     present = count_cpus()
-    return present if allowed is None else min(present, math.ceil(allowed))
+    return present if allowed is None else min(present, allowed)
 
 
 def _memory_bytes() -> int:

@@ -6,7 +6,7 @@ import os
 import signal
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script.diagnostics import Diagnostic, cut
 from function_script.errors import FatalError, LimitError, SandboxError
@@ -31,20 +31,29 @@ class Cause(Enum):
     CRASH = "crash"
     FORBIDDEN = "forbidden"
     KILLED = "killed"
+    STARVED = "starved"
     WAITED = "waited"
     REFUSED = "refused"
     BUG = "bug"
 
 
+RETRIED: Final = frozenset({Cause.STARVED, Cause.WAITED, Cause.REFUSED})
+"""The causes for which no program is to blame: the call fails as a whole, and is tried again."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The evaluation finished; ``response`` is what the handler built, be it good or FATAL."""
+    """The evaluation finished; ``response`` is what the handler built, be it good or FATAL.
+
+    ``cpu_seconds`` is what the run used.
+    """
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     log: str = ""
     waited_seconds: float = 0.0
+    cpu_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +65,7 @@ class Failed:
     log: str = ""
     detail: str = ""
     waited_seconds: float = 0.0
+    cpu_seconds: float = 0.0
 
 
 Reply: TypeAlias = Answered | Failed
@@ -63,10 +73,14 @@ Reply: TypeAlias = Answered | Failed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What a run was allowed; ``timeout_set_by`` and ``memory_set_by`` complete "set by …"."""
+    """What a run was allowed; ``timeout_set_by`` and ``memory_set_by`` complete "set by …".
+
+    ``counts_cpu``: the timeout is CPU time, and not time on the clock.
+    """
 
     timeout_seconds: float
     memory_bytes: int
+    counts_cpu: bool = True
     timeout_set_by: str = "--timeout"
     memory_set_by: str = "--memory-limit"
 
@@ -103,6 +117,7 @@ def cause_of(death: Death, terms: Terms) -> Cause:
 _SIGNALS: Mapping[int, str] = {number.value: number.name for number in signal.Signals}
 _CAUSES_BY_SIGNAL: Mapping[str, Cause] = {
     "SIGALRM": Cause.TIMEOUT,
+    "SIGPROF": Cause.TIMEOUT,
     "SIGXCPU": Cause.TIMEOUT,
     "SIGABRT": Cause.MEMORY,
     "SIGKILL": Cause.KILLED,
@@ -113,10 +128,9 @@ _CAUSES_BY_SIGNAL: Mapping[str, Cause] = {
 def explain(cause: Cause, terms: Terms, detail: str = "") -> FatalError:
     """The error for a run that ended by ``cause``; ``detail`` is safe to show to the user."""
     if cause is Cause.TIMEOUT:
-        return _limit(
-            f"it took longer than its limit of {_seconds(terms.timeout_seconds)}",
-            f"set by {terms.timeout_set_by}",
-        )
+        took = "it needed more CPU time" if terms.counts_cpu else "on the clock it took more time"
+        text = f"{took} than its limit of {_seconds(terms.timeout_seconds)}"
+        return _limit(text, f"set by {terms.timeout_set_by}")
     if cause is Cause.MEMORY:
         return _limit(
             f"it needed more memory than its limit of {_size(terms.memory_bytes)}",
@@ -130,11 +144,39 @@ def explain(cause: Cause, terms: Terms, detail: str = "") -> FatalError:
     return SandboxError.of(f"cannot run the program: {text}", hint=hint)
 
 
-def waited(seconds: float) -> Failed:
-    """No worker became free before the call's deadline."""
-    text = f"it waited {_seconds(seconds)} for a free worker, until the call's deadline"
+def starved(cpu_seconds: float, seconds: float, *, is_at_deadline: bool) -> FatalError:
+    """The error for a run of so many seconds that was ended before it had used its CPU time."""
+    after = _seconds(seconds)
+    when = f"at the call's deadline, after {after}" if is_at_deadline else f"after {after}"
+    return _limit(f"it was not done {when}: it had {_seconds(cpu_seconds)} of CPU time", _BUSY_HINT)
+
+
+def waited(seconds: float, expected_seconds: float) -> Failed:
+    """No worker became free while the call's deadline still left the time that is expected."""
+    until = "until the call's deadline"
+    if expected_seconds:
+        until += f" left less than the {_seconds(expected_seconds)} of CPU time that it needs"
+    text = f"it waited {_seconds(seconds)} for a free worker, {until}"
     error = _limit(text, _BUSY_HINT)
     return Failed(error=error, cause=Cause.WAITED, waited_seconds=seconds)
+
+
+def too_late(expected_seconds: float, left_seconds: float) -> Failed:
+    """The call's deadline comes before a program can be done that needs so much CPU time."""
+    text = (
+        f"it needed {_seconds(expected_seconds)} of CPU time before, and the call's deadline "
+        f"leaves {_seconds(left_seconds)}"
+    )
+    return Failed(error=_limit(text, "it is tried again"), cause=Cause.REFUSED)
+
+
+def too_busy(wait_seconds: float, left_seconds: float) -> Failed:
+    """Heavy programs are in line for longer than the call's deadline leaves."""
+    text = (
+        f"programs before it need the CPUs for {_seconds(wait_seconds)}, and the call's "
+        f"deadline leaves {_seconds(left_seconds)}"
+    )
+    return Failed(error=_limit(text, _BUSY_HINT), cause=Cause.REFUSED)
 
 
 def queue_full(waiting_of_this: int, waiting: int) -> Failed:

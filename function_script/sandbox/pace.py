@@ -1,14 +1,8 @@
-"""How much CPU time programs usually need here, to tell which one is unusually long."""
+"""How much CPU time programs usually need here, to tell whether waking another worker pays."""
 
 from __future__ import annotations
 
-# Until programs have been seen: a share of the time limit.
-_FIRST_SHARE = 1 / 8
-# A fresh worker needs this much to warm up; beyond the other a program is long whatever is usual.
-_LEAST_SHARE = 1 / 100
-_MOST_SHARE = 1 / 4
-_MARGIN = 2.0
-# The largest of the last hundred or so counts: heavy programs may be rare and still be welcome.
+# The largest of the last hundred or so counts: programs that take longer may be rare.
 _FADING = 0.98
 # As long as programs need no more than this, a run waits so long before another worker is woken:
 # a worker that goes on is up to a third cheaper than two that find their caches cold.
@@ -22,9 +16,9 @@ class Pace:
     May be used by many threads at once: an update that gets lost does no harm.
     """
 
-    def __init__(self, limit_seconds: float) -> None:
-        self._limit_seconds = limit_seconds
-        self._usual_seconds = limit_seconds * _FIRST_SHARE / _MARGIN
+    def __init__(self) -> None:
+        # Until programs have been seen, they are not short.
+        self._usual_seconds = 1.0
 
     def learn(self, cpu_seconds: float) -> None:
         """A program has finished well after ``cpu_seconds``."""
@@ -33,8 +27,3 @@ class Pace:
     def gathering_seconds(self) -> float:
         """How long a run waits for a worker that is awake, before one more is woken."""
         return _GATHERING_SECONDS if self._usual_seconds <= _SHORT_SECONDS else 0.0
-
-    def long_seconds(self) -> float:
-        """The CPU time after which a run is to be called long."""
-        least, most = self._limit_seconds * _LEAST_SHARE, self._limit_seconds * _MOST_SHARE
-        return min(max(self._usual_seconds * _MARGIN, least), most)

@@ -41,6 +41,8 @@ _PS_SECONDS = 5.0
 class PlainChild(Child):
     """Owns a process, a connection and a file, until ``close``."""
 
+    counts_cpu = False
+
     def __init__(self, settings: Settings) -> None:
         """Start the process; raises CallRefusedError."""
         with ExitStack() as ours:
@@ -56,6 +58,7 @@ class PlainChild(Child):
         super().__init__(self._process.pid)
         self._incoming = stream.Incoming(self._connection, settings.capacity_bytes)
         self._ceiling_bytes = settings.limits.memory_bytes
+        self._ceiling_seconds = settings.limits.timeout_seconds
         self._idle_bytes = self._peak_bytes = 0
         self._began = self._look_at = 0.0
         self._cause: Cause | None = None
@@ -74,14 +77,14 @@ class PlainChild(Child):
         """Tell whether the process has not ended; one that speaks unasked counts as ended."""
         return self._process.poll() is None and self._incoming.is_silent()
 
-    def begin(self, data: bytes, budget_seconds: float) -> None:
+    def begin(self, data: bytes) -> None:
         """Hand over a request; a dead worker shows when its receipt is awaited."""
         self._began = time.monotonic()
         self._look_at = self._began + _LOOK_SECONDS
         self._incoming.limits = (0.0, 0)
-        self._connection.settimeout(max(budget_seconds, 1e-6))
+        self._connection.settimeout(self._ceiling_seconds)
         try:
-            self._connection.sendall(Request(len(data), budget_seconds).pack())
+            self._connection.sendall(Request(len(data)).pack())
             self._connection.sendall(data)
         except OSError:
             return
@@ -128,6 +131,12 @@ class PlainChild(Child):
     def used_seconds(self) -> float:
         """Count the time since the last request began: no system but Linux has a cheaper clock."""
         return time.monotonic() - self._began
+
+    def pause(self) -> None:
+        """Let it run: the time on the clock would pass all the same."""
+
+    def resume(self) -> None:
+        """It was not stopped."""
 
     def set_aside(self) -> None:
         """Let others have most of the CPU: POSIX knows no lower class."""

@@ -58,7 +58,7 @@ def _live(connection_fd: int, log_fd: int, settings: Settings) -> None:
             handle=memory.guard(handle) if isinstance(memory, PeakMemory) else handle,
             limits=settings.limits,
             memory=memory,
-            alarm=confinement.Alarm(),
+            alarm=confinement.Alarm(on_the_clock=True),
         )
         channel.announce()
         worker.serve(settings.max_runs)

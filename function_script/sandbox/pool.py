@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 from function_script.errors import SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import machine, outcome, system
+from function_script.sandbox.costs import Costs
 from function_script.sandbox.crew import Crew
 from function_script.sandbox.outcome import Cause, Failed, Reply
 from function_script.sandbox.pace import Pace
@@ -43,11 +44,13 @@ def _of_nobody(_: bytes) -> Hashable:
 class PoolOptions:
     """How a pool is run.
 
-    ``workers`` run programs at the same time, ``slow_workers`` more may be busy with long ones
-    (None: as many as the machine bears); ``spare`` idle ones are kept ready when others are lost.
+    ``workers`` run programs at the same time. ``slow_workers`` more may have begun heavy ones
+    (None: as many as the machine bears), of which ``heavy_runs`` go on at the same time (None: as
+    many as there are CPUs); ``spare`` idle ones are kept ready when others are lost.
     ``key_of`` says whose a request is: those who wait take turns by it. ``suspect_of`` says who is
-    to blame for a worker that is lost (None: the same). ``gathers``: short runs wait a moment for
-    a worker that is awake; for a Switchboard, which looks after them.
+    to blame for a worker that is lost (None: the same), and whose cost is learned; ``program_of``
+    says whose cost it is likely to be otherwise. ``gathers``: short runs wait a moment for a
+    worker that is awake; for a Switchboard, which looks after them.
     ``module``, ``preload`` and ``rehearsals`` make workers warm at birth (see Settings).
     ``requires_confinement``: no worker that lacks a measure is used. ``answer_seconds``: see
     Nursery.
@@ -56,12 +59,14 @@ class PoolOptions:
     limits: Limits = field(default_factory=Limits)
     workers: int = field(default_factory=machine.quick_workers)
     slow_workers: int | None = None
+    heavy_runs: int | None = None
     spare: int = 1
     max_waiting: int = 1_000
     max_request_bytes: int = 64 * MIB
     max_runs: int = 10_000
     key_of: Callable[[bytes], Hashable] = _of_nobody
     suspect_of: Callable[[bytes], Hashable] | None = None
+    program_of: Callable[[bytes], Hashable] = _of_nobody
     gathers: bool = False
     module: str = "function_script.function"
     preload: tuple[str, ...] = ()
@@ -72,7 +77,10 @@ class PoolOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """Requests in line, short runs, long runs, idle workers; workers ended in good order so far."""
+    """Requests in line, quick runs, others that have begun, idle workers.
+
+    ``retired``: workers ended in good order so far.
+    """
 
     waiting: int = 0
     busy: int = 0
@@ -97,9 +105,11 @@ class Pool:
             max_runs=options.max_runs,
             capacity_bytes=options.max_request_bytes + _ROOM_FOR_OUTPUT_BYTES,
         )
-        pace = Pace(options.limits.timeout_seconds)
+        heavy = machine.heavy_runs() if options.heavy_runs is None else options.heavy_runs
+        pace = Pace()
         places = Places(
             quick=options.workers,
+            heavy=heavy,
             slow=slow,
             waiting=options.max_waiting,
             gathering_seconds=pace.gathering_seconds if options.gathers else float,
@@ -112,10 +122,16 @@ class Pool:
         self.means = Means(
             limits=options.limits,
             places=places,
-            crew=Crew(self._nursery, max_idle=options.workers + options.spare, spare=options.spare),
+            crew=Crew(
+                self._nursery,
+                max_idle=options.workers + min(heavy, slow) + options.spare,
+                spare=options.spare,
+            ),
             pace=pace,
             suspects=Suspects(),
+            costs=Costs(),
             suspect_of=options.suspect_of or options.key_of,
+            program_of=options.program_of,
         )
 
     def __enter__(self) -> Self:
@@ -133,11 +149,13 @@ class Pool:
         """Have workers ready before the first request; raises SandboxError when it cannot be."""
         self.means.crew.hire(self._options.workers)
 
-    def enter(self, data: bytes, on_turn: Callable[[], None]) -> Place | Failed:
-        """A place for a request (see Places.enter)."""
+    def enter(self, data: bytes, end: float, on_turn: Callable[[], None]) -> Place | Failed:
+        """A place for a request (see Places.enter) whose caller waits until ``end``."""
         if len(data) > self._options.max_request_bytes:
             return outcome.too_large(len(data), self._options.max_request_bytes)
-        return self.means.places.enter(partial(self._options.key_of, data), on_turn)
+        prospects = self.means.prospects(data, end - time.monotonic())
+        key_of = partial(self._options.key_of, data)
+        return self.means.places.enter(key_of, on_turn, prospects)
 
     def run(self, data: bytes, timeout_seconds: float | None = None) -> Reply:
         """Evaluate a request in a worker.
@@ -147,13 +165,13 @@ class Pool:
         """
         end = deadline(timeout_seconds)
         turn = threading.Event()
-        place = self.enter(data, turn.set)
+        place = self.enter(data, end, turn.set)
         if isinstance(place, Failed):
             return place
         if place.is_waiting:
-            turn.wait(max(0.0, end - time.monotonic()))
+            turn.wait(max(0.0, end - place.expected_seconds - time.monotonic()))
             if not turn.is_set() and place.give_up():
-                return outcome.waited(place.age_seconds())
+                return outcome.waited(place.age_seconds(), place.expected_seconds)
         run = Run(self.means, place, data, end)
         with place:
             reply = self._to_end(run)

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from function_script.sandbox import outcome, report
+from function_script.sandbox.costs import HEAVY_SECONDS
 from function_script.sandbox.frames import Receipt
 from function_script.sandbox.outcome import Answered, Cause, Failed, Reply, Terms
+from function_script.sandbox.places import Prospects
 from function_script.sandbox.speech import to_text
 
 if TYPE_CHECKING:
@@ -20,18 +23,19 @@ if TYPE_CHECKING:
 
     from function_script.limits import Limits
     from function_script.sandbox.child import Child
+    from function_script.sandbox.costs import Costs
     from function_script.sandbox.crew import Crew
     from function_script.sandbox.pace import Pace
     from function_script.sandbox.places import Place, Places
     from function_script.sandbox.suspects import Suspects
 
 LOOK_SECONDS = 0.0125
-# On a crowded machine a run can get nowhere: it gives way after this share of its time as well.
-_GIVE_WAY_SHARE = 0.5
-# Sooner when its XR has more in line and others are held up by that.
-_CROWDED_SHARE = 1 / 40
 # The worker's own alarm comes first; this one is for when it does not.
 _GRACE_SECONDS = 0.1
+# A run that gets so little of the CPU is ended: its worker may have been stopped.
+_MAX_STRETCH = 10
+# A run that ends in an error after this share of the time is likely to cost as much again.
+_SUSPICIOUS_SHARE = 0.5
 _MAX_PICKS = 3
 
 
@@ -46,22 +50,48 @@ class Means:
         crew: Crew,
         pace: Pace,
         suspects: Suspects,
+        costs: Costs,
         suspect_of: Callable[[bytes], Hashable],
+        program_of: Callable[[bytes], Hashable],
     ) -> None:
-        self.limits: Final = limits
+        self.terms: Final = Terms(
+            timeout_seconds=limits.timeout_seconds, memory_bytes=limits.memory_bytes
+        )
         self.places: Final = places
         self.crew: Final = crew
         self.pace: Final = pace
         self.suspects: Final = suspects
+        self.costs: Final = costs
         self.suspect_of: Final = suspect_of
+        self.program_of: Final = program_of
+
+    def prospects(self, data: bytes, left_seconds: float) -> Prospects:
+        """What is known of the run of a request."""
+        suspect = partial(self.suspect_of, data)
+        expect = partial(self.costs.expect, partial(self.program_of, data), suspect)
+        return Prospects(expect, left_seconds, is_suspect=self.suspects.has(suspect))
 
 
 class Loss:
-    """A worker that did not answer within ``seconds``: it has ended, or is to be ended."""
+    """A worker that did not answer: it has ended, or is to be ended because it ``is_late``.
 
-    def __init__(self, child: Child, seconds: float) -> None:
+    The run has taken ``seconds``, of which it had the CPU for ``used_seconds``.
+    """
+
+    def __init__(
+        self,
+        child: Child,
+        *,
+        seconds: float,
+        used_seconds: float,
+        is_late: bool,
+        is_at_deadline: bool,
+    ) -> None:
         self.child: Final = child
         self.seconds: Final = seconds
+        self.used_seconds: Final = used_seconds
+        self.is_late: Final = is_late
+        self.is_at_deadline: Final = is_at_deadline
 
 
 class Run:
@@ -71,42 +101,56 @@ class Run:
         self._means = means
         self._place = place
         self._data = data
-        self._terms = _terms(means.limits, deadline)
+        self._deadline = deadline
+        self._terms = means.terms
         self._picks = 0
-        self.is_suspect = means.suspects.has(self._key)
-        """Whether it may cost its worker, as one for the same suspect did of late."""
-        if self.is_suspect:
-            # Nobody is to wait for it, not even while a worker is found for it.
-            place.give_way()
         self._child: Child
         self._began = self._end = 0.0
+        self._paused_at = 0.0
+        self.is_suspect = place.is_suspect
+        """Whether it may cost its worker, as one for the same suspect did of late."""
         self.due = 0.0
         """When to look next (monotonic seconds), should no receipt have come by then."""
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether its worker is stopped until there is a CPU for it."""
+        return self._paused_at != 0.0
+
     def begin(self, child: Child) -> None:
         """Hand the request over."""
-        timeout_seconds = self._terms.timeout_seconds
+        if not child.counts_cpu:
+            self._terms = replace(self._terms, counts_cpu=False)
         self._child = child
         self._began = time.monotonic()
-        self._end = self._began + timeout_seconds + _GRACE_SECONDS
-        self.due = min(self._began + LOOK_SECONDS, self._end)
+        self._end = self._began + self._means.terms.timeout_seconds * _MAX_STRETCH
+        self.due = self._began + LOOK_SECONDS
         if self.is_suspect:
             child.set_aside()
-        child.begin(self._data, timeout_seconds)
+        child.begin(self._data)
 
     def look(self, now: float) -> bool:
-        """No receipt has come by ``due``: move a long run away; False when its time is over."""
-        if now >= self._end:
+        """No receipt has come by ``due``: see how it does; False when its time is over."""
+        used_seconds = self._child.used_seconds()
+        if used_seconds > HEAVY_SECONDS and not self._place.is_slow:
+            self._means.costs.note(self._program, used_seconds)
+            self._place.give_way()
+        if self._place.is_paused is not self.is_paused:
+            self._follow(now)
+        self.due = now + LOOK_SECONDS
+        if now >= self._deadline or (now >= self._end and not self.is_paused):
             return False
-        timeout_seconds = self._terms.timeout_seconds
-        age = now - self._began
-        is_crowding = age > timeout_seconds * _CROWDED_SHARE and self._place.is_crowding()
-        is_late = age > timeout_seconds * _GIVE_WAY_SHARE
-        is_heavy = self._is_long() or is_crowding or self.is_suspect
-        if (is_heavy or is_late) and self._place.give_way() and is_heavy:
-            self._child.slow_down()
-        self.due = self._end if self._place.is_slow else min(now + LOOK_SECONDS, self._end)
-        return True
+        return used_seconds < self._limit_seconds() + _GRACE_SECONDS
+
+    def _follow(self, now: float) -> None:
+        """Stop the worker, or let it go on, as its place says; being paused takes no time."""
+        if self._place.is_paused:
+            self._child.pause()
+            self._paused_at = now
+        else:
+            self._child.resume()
+            self._end += now - self._paused_at
+            self._paused_at = 0.0
 
     def end(self, frame: bytes | None) -> Reply | Loss | None:
         """What a receipt says; no bytes: the worker is gone, None: it is late.
@@ -115,9 +159,19 @@ class Run:
         """
         child = self._child
         if frame:
+            if self.is_paused:
+                # It had answered before it was stopped.
+                child.resume()
             return self._read(child, frame)
         if frame is None or child.has_begun():
-            return Loss(child, time.monotonic() - self._began)
+            now = time.monotonic()
+            return Loss(
+                child,
+                seconds=now - self._began,
+                used_seconds=child.used_seconds(),
+                is_late=frame is None,
+                is_at_deadline=frame is None and now >= self._deadline,
+            )
         self._means.crew.replace_later(child)
         self._picks += 1
         if self._picks < _MAX_PICKS:
@@ -129,37 +183,61 @@ class Run:
 
         ``on_end`` is called, in any thread, when its process has ended.
         """
-        child, terms = loss.child, _narrowed(self._terms, loss.child)
+        child, crew, terms = loss.child, self._means.crew, _narrowed(self._terms, loss.child)
+        used_seconds = loss.used_seconds
         log = to_text(child.last_words())
-        if loss.seconds >= terms.timeout_seconds:
-            # Else others had the CPU, and it is not to blame.
-            if self._is_long():
-                self._means.suspects.add(self._key)
-            self._means.crew.replace_later(child, on_end)
-            return self._failed(Cause.TIMEOUT, terms, log=log)
-        death = self._means.crew.replace(child)
+        if used_seconds >= terms.timeout_seconds:
+            crew.replace_later(child, on_end)
+            return self._timed_out(terms, log, used_seconds)
+        if loss.is_late:
+            # Others had the CPU, and it is not to blame.
+            crew.replace_later(child, on_end)
+            return Failed(
+                error=outcome.starved(
+                    used_seconds, loss.seconds, is_at_deadline=loss.is_at_deadline
+                ),
+                cause=Cause.STARVED,
+                log=log,
+                waited_seconds=self._place.waited_seconds,
+                cpu_seconds=used_seconds,
+            )
+        death = crew.replace(child)
         on_end()
         cause = outcome.cause_of(death, terms)
+        if cause is Cause.TIMEOUT:
+            return self._timed_out(terms, log, terms.timeout_seconds)
         if cause is not Cause.KILLED:
-            self._means.suspects.add(self._key)
+            self._means.suspects.add(self._suspect)
         return self._failed(cause, terms, log=log, detail=f"wait status {death.status}")
+
+    def _timed_out(self, terms: Terms, log: str, used_seconds: float) -> Failed:
+        if self._is_suspicious(used_seconds):
+            self._means.suspects.add(self._suspect)
+        self._learn(used_seconds)
+        failed = self._failed(Cause.TIMEOUT, terms, log=log)
+        return replace(failed, cpu_seconds=used_seconds)
+
+    def _is_suspicious(self, used_seconds: float) -> bool:
+        """Whether a run that came to nothing has cost much, by the operator's measure."""
+        return used_seconds > self._means.terms.timeout_seconds * _SUSPICIOUS_SHARE
 
     def _read(self, child: Child, frame: bytes) -> Reply:
         crew = self._means.crew
+        used_seconds = child.used_seconds()
+        self._learn(used_seconds)
         try:
             receipt = Receipt.unpack(frame)
             response, text = child.payload(receipt)
-            reply = self._to_reply(response, report.from_json(text))
+            reply = self._to_reply(response, report.from_json(text), used_seconds)
         except ValueError as error:
             crew.replace_later(child)
             detail = f"its worker answered with {error}"
             return self._failed(Cause.CRASH, self._terms, detail=detail)
-        is_sound = isinstance(reply, Answered) and not reply.diagnostics
-        if is_sound:
-            self._means.suspects.forgive(self._key)
-            self._means.pace.learn(child.used_seconds())
-        elif isinstance(reply, Failed) or (self._is_long() and not child.is_reusable):
-            self._means.suspects.add(self._key)
+        if isinstance(reply, Answered) and not reply.diagnostics:
+            self._means.suspects.forgive(self._suspect)
+            self._means.pace.learn(used_seconds)
+        elif isinstance(reply, Failed) or self._is_suspicious(used_seconds):
+            self._means.suspects.add(self._suspect)
         child.finish(max(len(self._data), receipt.payload_length + receipt.report_length))
         if isinstance(reply, Failed):
             crew.replace_later(child)
@@ -169,10 +247,7 @@ class Run:
             crew.give_back(child)
         return reply
 
-    def _is_long(self) -> bool:
-        return self._child.used_seconds() > self._means.pace.long_seconds()
-
-    def _to_reply(self, response: bytes, told: report.Report) -> Reply:
+    def _to_reply(self, response: bytes, told: report.Report, used_seconds: float) -> Reply:
         if told.cause is None:
             return Answered(
                 response=response,
@@ -180,6 +255,7 @@ class Run:
                 facts=told.facts,
                 log=told.log,
                 waited_seconds=self._place.waited_seconds,
+                cpu_seconds=used_seconds,
             )
         return Failed(
             error=outcome.explain(told.cause, _narrowed(self._terms, self._child), told.detail),
@@ -187,10 +263,21 @@ class Run:
             log=told.log,
             detail=told.trace,
             waited_seconds=self._place.waited_seconds,
+            cpu_seconds=used_seconds,
         )
 
-    def _key(self) -> Hashable:
+    def _suspect(self) -> Hashable:
         return self._means.suspect_of(self._data)
+
+    def _program(self) -> Hashable:
+        return self._means.program_of(self._data)
+
+    def _learn(self, used_seconds: float) -> None:
+        self._means.costs.learn(self._program, self._suspect, used_seconds)
+
+    def _limit_seconds(self) -> float:
+        """The time in force; a worker can only narrow it."""
+        return _narrowed(self._terms, self._child).timeout_seconds
 
     def _failed(self, cause: Cause, terms: Terms, *, log: str = "", detail: str = "") -> Failed:
         return Failed(
@@ -200,14 +287,6 @@ class Run:
             detail=detail,
             waited_seconds=self._place.waited_seconds,
         )
-
-
-def _terms(limits: Limits, deadline: float) -> Terms:
-    terms = Terms(timeout_seconds=limits.timeout_seconds, memory_bytes=limits.memory_bytes)
-    left = max(deadline - time.monotonic(), 0.0)
-    if left < terms.timeout_seconds:
-        terms = replace(terms, timeout_seconds=left, timeout_set_by="the call's deadline")
-    return terms
 
 
 def _narrowed(terms: Terms, child: Child) -> Terms:

@@ -76,7 +76,7 @@ class Switchboard:
     def start(self, data: bytes, timeout_seconds: float, on_reply: OnReply) -> Job:
         """Evaluate a request; ``on_reply`` is called once, perhaps before this returns."""
         job = Job(data, deadline(timeout_seconds), on_reply)
-        place = self._pool.enter(data, partial(self._begin, job))
+        place = self._pool.enter(data, job.end, partial(self._begin, job))
         if isinstance(place, Failed):
             _tell(job, place)
             return job
@@ -91,7 +91,7 @@ class Switchboard:
         return job
 
     def cancel(self, job: Job) -> None:
-        """Nobody waits for the reply any more: do not begin; what has begun goes to its end."""
+        """Nobody waits for the reply any more: do not begin; what runs goes to its end."""
         job.on_reply = None
         if job in self._waiting and job.place.give_up():
             del self._waiting[job]
@@ -180,12 +180,13 @@ class Switchboard:
         """Look at runs that take long, and at the patience of those in line."""
         now = time.monotonic()
         for job in list(self._running.values()):
-            if job.run.due <= now and not job.run.look(now):
+            if job.run.due <= now and (not job.run.look(now) or _is_in_vain(job)):
                 self._end(job, None)
-        for job in [job for job in self._waiting if job.end <= now]:
+        for job in [job for job in self._waiting if job.end - job.place.expected_seconds <= now]:
             if job.place.give_up():
                 del self._waiting[job]
-                _tell(job, outcome.waited(job.place.age_seconds()))
+                place = job.place
+                _tell(job, outcome.waited(place.age_seconds(), place.expected_seconds))
         self._ticking = None
         if self._running or self._waiting:
             self._keep_ticking()
@@ -225,6 +226,11 @@ class Switchboard:
         # After the end of the loop nobody is there to be told.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(task)
+
+
+def _is_in_vain(job: Job) -> bool:
+    """Whether a run is paused, and nobody waits for its reply."""
+    return job.on_reply is None and job.run.is_paused
 
 
 def _tell(job: Job, reply: Reply) -> None:

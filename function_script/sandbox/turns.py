@@ -1,11 +1,12 @@
-"""A queue that serves whoever waits in turn: one of each key, then one of each again.
+"""A line that is served in turn: one of each key, then one of each again.
 
-Places keep requests in it, by XR. Bounded in total and for each key.
+Places keep requests in it, by XR.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -17,9 +18,7 @@ T = TypeVar("T")
 class Turns(Generic[T]):
     """First come first served among the items of one key; round robin between keys."""
 
-    def __init__(self, *, total: int, per_key: int) -> None:
-        self._total = total
-        self._per_key = per_key
+    def __init__(self) -> None:
         self._length = 0
         self._rows: OrderedDict[Hashable, deque[T]] = OrderedDict()
 
@@ -30,23 +29,24 @@ class Turns(Generic[T]):
         """How many items of ``key`` wait."""
         return len(self._rows.get(key, ()))
 
-    def is_full_for(self, key: Hashable) -> bool:
-        """Whether ``add`` would exceed a bound; None, nobody in particular, has no own one."""
-        is_full = key is not None and self.count(key) >= self._per_key
-        return is_full or self._length >= self._total
-
     def add(self, key: Hashable, item: T) -> None:
         """Line up; a new key has its turn after all others."""
         self._rows.setdefault(key, deque()).append(item)
         self._length += 1
 
-    def next(self, is_held: Callable[[Hashable], bool], is_due: Callable[[T], bool]) -> T | None:
+    def add_before(self, key: Hashable, item: T, is_later: Callable[[T], bool]) -> None:
+        """Line up before the first item of the same key that is later."""
+        row = self._rows.setdefault(key, deque())
+        later = (index for index, other in enumerate(row) if is_later(other))
+        row.insert(next(later, len(row)), item)
+        self._length += 1
+
+    def next(self, is_due: Callable[[T], bool]) -> T | None:
         """Take out the item whose turn it is, if any.
 
-        Keys that are held are passed over, and those whose first item is not due.
+        Keys whose first item is not due are passed over.
         """
-        rows = self._rows.items()
-        key = next((key for key, row in rows if is_due(row[0]) and not is_held(key)), _NOBODY)
+        key = next((key for key, row in self._rows.items() if is_due(row[0])), _NOBODY)
         if key is _NOBODY:
             return None
         row = self._rows[key]
@@ -56,6 +56,11 @@ class Turns(Generic[T]):
         if not row:
             del self._rows[key]
         return item
+
+    def ahead(self, key: Hashable) -> list[T]:
+        """List the items that have their turn before a new item of ``key`` has its own."""
+        rounds = self.count(key) + 1
+        return [item for row in self._rows.values() for item in islice(row, rounds)]
 
     def has_any(self, is_held: Callable[[Hashable], bool]) -> bool:
         """Whether an item waits whose key is not held."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import time
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -92,7 +91,7 @@ class Worker:
                 return
 
     def _answer(self, request: Request, *, is_last: bool) -> bool:
-        self._alarm.set(request.budget_seconds)
+        self._alarm.set(self._limits.timeout_seconds)
         response, told = self._evaluate(request)
         text = report.to_bounded_json(told)
         if len(response) + len(text) > self._channel.capacity_bytes:
@@ -111,7 +110,7 @@ class Worker:
 
     def _evaluate(self, request: Request) -> tuple[bytes, Report]:
         data = self._channel.read(request.length)
-        limits = _within(self._limits, request.budget_seconds)
+        limits = self._limits
         self._channel.put_limits(limits.timeout_seconds, limits.memory_bytes)
         try:
             answer = self._handle(data, limits, self._narrow(limits))
@@ -124,26 +123,18 @@ class Worker:
         return answer.response, told
 
     def _narrow(self, limits: Limits) -> Callable[[Limits], None]:
-        started = time.monotonic()
+        started = self._alarm.now()
 
         def on_limits(narrowed: Limits) -> None:
             self._channel.put_limits(narrowed.timeout_seconds, narrowed.memory_bytes)
             self._memory.limit(narrowed.memory_bytes)
             if narrowed.timeout_seconds < limits.timeout_seconds:
-                self._alarm.set(started + narrowed.timeout_seconds - time.monotonic())
+                self._alarm.set(started + narrowed.timeout_seconds - self._alarm.now())
 
         return on_limits
 
     def _is_spent(self, told: Report) -> bool:
         return told.cause is not None or self._memory.grown_bytes() > _MAX_GROWTH_BYTES
-
-
-def _within(limits: Limits, budget_seconds: float) -> Limits:
-    if budget_seconds >= limits.timeout_seconds:
-        return limits
-    # Rounded, since it is shown to people.
-    left = round(budget_seconds, 2)
-    return replace(limits, timeout_seconds=left, timeout_set_by="the call's deadline")
 
 
 def _take_log() -> str:

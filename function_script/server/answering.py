@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from function_script import function, wire
 from function_script.sandbox import Answered
-from function_script.sandbox.outcome import Cause
+from function_script.sandbox.outcome import RETRIED
 from function_script.server import log, records
 from function_script.server.rpc import RpcError, Status
 
@@ -39,6 +39,12 @@ def suspect(data: bytes) -> Hashable:
     """
     found = wire.read_identity(data)
     return found.api_version, found.kind, found.namespace, found.name, found.input_bytes
+
+
+def program(data: bytes) -> Hashable:
+    """The program that a request brings, whichever XR it is for: its cost is likely to be known."""
+    found = wire.read_identity(data)
+    return found.api_version, found.kind, found.input_kind, found.input_name, found.input_bytes
 
 
 class Desk:
@@ -89,7 +95,6 @@ class Desk:
 def _outcome(data: bytes, reply: Reply) -> Outcome:
     if isinstance(reply, Answered):
         return reply.response
-    if reply.cause is Cause.REFUSED:
-        # Nothing was begun, so the call as a whole fails, and Crossplane tries it again.
+    if reply.cause in RETRIED:
         return RpcError(status=Status.RESOURCE_EXHAUSTED, text=str(reply.error))
     return function.pass_through_unread(data, reply.error)

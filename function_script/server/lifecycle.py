@@ -138,6 +138,7 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         max_request_bytes=options.max_recv_message_size_mib * MIB,
         key_of=answering.owner,
         suspect_of=answering.suspect,
+        program_of=answering.program,
         gathers=True,
         preload=tuple(ENGINES.values()),
         rehearsals=rehearsal.build(),

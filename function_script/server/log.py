@@ -122,6 +122,7 @@ def _filled(values: dict[str, str | int | float], record: Record) -> Fields:
     values.update(record.identity)
     values["milliseconds"] = round(record.seconds * 1000, 2)
     values["waited_milliseconds"] = round(record.waited_seconds * 1000, 2)
+    values["cpu_milliseconds"] = round(record.cpu_seconds * 1000, 2)
     if record.program_seconds is not None:
         values["program_milliseconds"] = round(record.program_seconds * 1000, 2)
     values["request_bytes"] = record.request_bytes

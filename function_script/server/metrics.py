@@ -54,9 +54,11 @@ _BYTES = tuple(float(1 << exponent) for exponent in range(10, 27, 2))
 # More are counted without being asked for, which holds up the next request for a moment. What is
 # kept of each is small.
 _MOST: Final = 64
-# A record's input and outcome; its seconds in all, waiting and of the program; its bytes received
-# and sent; its counts; its limit.
-_Seen: TypeAlias = "tuple[str, str, float, float, float | None, int, int, Mapping[str, int], str]"
+# A record's input and outcome; its seconds in all, waiting, of CPU time and of the program; its
+# bytes received and sent; its counts; its limit.
+_Seen: TypeAlias = (
+    "tuple[str, str, float, float, float, float | None, int, int, Mapping[str, int], str]"
+)
 
 
 class Gauges(NamedTuple):
@@ -86,6 +88,7 @@ class Metrics:
         self._requests: Counter[tuple[str, str]] = Counter()
         self._seconds: defaultdict[str, _Histogram] = defaultdict(lambda: _Histogram(_SECONDS))
         self._waited, self._ran, self._program = (_Histogram(_SECONDS) for _ in STAGES)
+        self._cpu = _Histogram(_SECONDS)
         self._received, self._sent = _Histogram(_BYTES), _Histogram(_BYTES)
         self._documents: Counter[str] = Counter()
         self._lookups = Counter(hit=0, miss=0)
@@ -105,6 +108,7 @@ class Metrics:
                 record.outcome,
                 record.seconds,
                 record.waited_seconds,
+                record.cpu_seconds,
                 record.program_seconds,
                 record.request_bytes,
                 record.response_bytes,
@@ -124,12 +128,24 @@ class Metrics:
         """Count what has gathered; the lock is held."""
         gathered = self._gathered
         while gathered:
-            kind, outcome, seconds, waited, ran, received, sent, counts, limit = gathered.popleft()
+            (
+                kind,
+                outcome,
+                seconds,
+                waited,
+                cpu,
+                ran,
+                received,
+                sent,
+                counts,
+                limit,
+            ) = gathered.popleft()
             kind = kind if kind in _INPUTS else UNKNOWN
             self._requests[kind, outcome] += 1
             self._seconds[kind].observe(seconds)
             self._waited.observe(waited)
             self._ran.observe(max(seconds - waited, 0.0))
+            self._cpu.observe(cpu)
             if ran is not None:
                 self._program.observe(ran)
             self._received.observe(received)
@@ -155,6 +171,7 @@ class Metrics:
             yield _histograms(name, _DURATION, ["input"], dict(self._seconds))
             stages = dict(zip(STAGES, (self._waited, self._ran, self._program), strict=True))
             yield _histograms("stage_duration_seconds", _STAGES, ["stage"], stages)
+            yield _histograms("run_cpu_seconds", _CPU, [], {"": self._cpu})
             yield _histograms("request_size_bytes", _RECEIVED, [], {"": self._received})
             yield _histograms("response_size_bytes", _SENT, [], {"": self._sent})
             yield _counters("documents", _DOCUMENTS, ["input"], self._documents)
@@ -255,8 +272,9 @@ BUILD = {
 
 _REQUESTS = "Requests that were answered, in whatever way."
 _DURATION = "From a request's arrival to its response."
-_STAGES = "Parts of that: queue, before a worker was free; run, after that; program, the part of \
-run in which the user's program ran."
+_STAGES = "Parts of that: queue, without a worker or while it was paused; run, the rest; program, \
+the part of run in which the user's program ran."
+_CPU = "CPU time that runs needed in their workers; the time limit is one of this."
 _RECEIVED = "Size of requests."
 _SENT = "Size of responses. Crossplane accepts 4 MiB."
 _DOCUMENTS = "Composed resources that programs stated, changed or not."
@@ -271,7 +289,7 @@ _REFUSED = "Calls that the server refused before a worker saw them, or whose res
 would accept."
 _DROPPED = "Lines of the log that were dropped because the reader of standard error had stalled."
 _QUEUE = "Requests that wait for a worker."
-_WORKERS = "Worker processes: busy with a short run, busy with a long one, or idle."
+_WORKERS = "Worker processes: busy with a quick run, with a heavy one (or paused in it), or idle."
 _CONFINEMENT = "Whether the measure is in force in every worker (1), as the workers report it."
 _EXPIRY = "When the server's certificate expires; none without TLS."
 _BUILD = "Always 1; its labels say what is running."

@@ -34,7 +34,9 @@ _Identity: TypeAlias = Mapping[str, str]
 
 
 class Record(NamedTuple):
-    """Times in seconds. ``counts`` are whole numbers a worker reports; ``error`` is for users.
+    """Times in seconds; ``cpu_seconds`` are of the worker's CPU time.
+
+    ``counts`` are whole numbers a worker reports; ``error`` is for users.
 
     ``problems`` may quote what a program has seen: for --debug only. ``parent`` is the caller's
     trace context.
@@ -47,6 +49,7 @@ class Record(NamedTuple):
     response_bytes: int
     seconds: float
     waited_seconds: float
+    cpu_seconds: float = 0.0
     program_seconds: float | None = None
     counts: Mapping[str, int] = {}
     limit: str = ""
@@ -68,6 +71,7 @@ def of(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> Record
         response_bytes=response_bytes,
         seconds=seconds,
         waited_seconds=reply.waited_seconds,
+        cpu_seconds=reply.cpu_seconds,
         limit=_LIMITS.get(reply.cause, ""),
         error=str(reply.error),
         detail=reply.detail,
@@ -86,6 +90,7 @@ def _of_answer(reply: Answered, request_bytes: int, response_bytes: int, seconds
         response_bytes=response_bytes,
         seconds=seconds,
         waited_seconds=reply.waited_seconds,
+        cpu_seconds=reply.cpu_seconds,
         program_seconds=None if took is None else took * 1e-6,
         counts=numbers,
         limit=told.get("limit", "")[:_MAX_CHARACTERS],

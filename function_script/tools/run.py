@@ -15,7 +15,7 @@ from function_script import capture, function
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
-from function_script.sandbox.outcome import Cause
+from function_script.sandbox.outcome import RETRIED
 from function_script.tools import bounded, manifests
 from function_script.tools.results import fatal_messages
 from function_script.values import MAX_SAFE_INTEGER
@@ -66,15 +66,15 @@ def run(
     """Answer ``request`` as a server does, and write both to the file ``case``.
 
     Where a worker died or took too long, that is a FATAL result, with desired state as it came.
-    Raises FatalError when the program was not begun, and InputError when the case cannot be
-    written.
+    Raises FatalError where a server would have the call tried again, and InputError when the case
+    cannot be written.
     """
     data = request.SerializeToString()
     with Pool(options) as pool:
         reply = pool.run(data)
     if isinstance(reply, Answered):
         answer, problems = reply.response, reply.diagnostics
-    elif reply.cause is Cause.REFUSED:
+    elif reply.cause in RETRIED:
         raise reply.error
     else:
         answer, problems = function.pass_through_unread(data, reply.error), reply.error.diagnostics

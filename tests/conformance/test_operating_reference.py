@@ -35,6 +35,7 @@ FULL = records.Record(
     response_bytes=1,
     seconds=1.0,
     waited_seconds=1.0,
+    cpu_seconds=1.0,
     program_seconds=1.0,
     counts={"documents": 1, "looked_up": 1, "remembered": 1},
     limit="steps",

@@ -50,7 +50,7 @@ def test_requests_are_captured_and_replayed(tmp_path: Path) -> None:
         found = files(tmp_path, 3)
         server.stop()
     assert len(found) == len(list(tmp_path.iterdir())) == 3
-    assert "- longer than its limit\n" in "".join(path.read_text() for path in found)
+    assert "- time than its limit\n" in "".join(path.read_text() for path in found)
     assert "aHVudGVyMg" not in "".join(path.read_text() for path in found)
     assert cli.execute(["test", str(tmp_path), "--ci"]) == 0
 

@@ -79,7 +79,7 @@ LOST = [
     pytest.param(
         "def main(req):\n    for i in range(1000000000):\n        pass\n",
         ("--timeout", "100ms"),
-        "longer than its limit of 0.1 s",
+        "time than its limit of 0.1 s",
         id="time",
     ),
     pytest.param(

@@ -26,6 +26,7 @@ from function_script.sandbox import (
     seccomp,
 )
 from function_script.sandbox.measures import NOT_IN_FORCE, UNKNOWN, Confinement, Measure
+from function_script.sandbox.outcome import Cause
 from function_script.sandbox.refusals import Call, CallRefusedError
 
 if TYPE_CHECKING:
@@ -68,6 +69,17 @@ def test_the_weakest_worker_counts() -> None:
         confinement = pool.confinement()
     assert confinement.missing[Measure.SYSTEM_CALLS] == errno.EPERM
     assert Measure.MEMORY not in confinement.missing
+
+
+def test_the_cpu_time_of_every_thread_counts() -> None:
+    """A worker cannot start threads; of one that could, all of them would be counted."""
+    limits = replace(OPTIONS.limits, timeout_seconds=0.4)
+    with Pool(replace(OPTIONS, module="sandbox_unfiltered", limits=limits)) as pool:
+        replies = [pool.run(b"spin-aside") for _ in range(2)]
+    filtered, unfiltered = (reply.cause for reply in replies if isinstance(reply, Failed))
+    assert filtered in {Cause.BUG, Cause.FORBIDDEN}
+    # The limit of processes holds everybody but root.
+    assert unfiltered is (Cause.TIMEOUT if os.getuid() == 0 else Cause.BUG)
 
 
 def test_no_worker_that_lacks_a_measure_is_used_where_all_are_required() -> None:

@@ -11,6 +11,7 @@ from sandbox_handlers import PROBLEM
 from function_script.diagnostics import Diagnostic
 from function_script.limits import MIB
 from function_script.sandbox import machine, outcome, report, speech
+from function_script.sandbox.costs import Costs
 from function_script.sandbox.frames import Receipt
 from function_script.sandbox.outcome import Cause, Death, Terms
 from function_script.sandbox.pace import Pace
@@ -21,22 +22,75 @@ from function_script.source import Excerpt
 TERMS = Terms(timeout_seconds=2.0, memory_bytes=256 * MIB)
 
 
-def test_long_is_what_is_unusual() -> None:
-    """Twice what programs needed lately is long, within bounds set by the time limit."""
-    pace = Pace(2.0)
-    assert pace.long_seconds() == 0.25
-    pace.learn(0.15)
-    assert pace.long_seconds() == 0.3
-    pace.learn(5.0)
-    assert pace.long_seconds() == 0.5
-    for _ in range(2_000):
+def test_runs_gather_while_programs_are_short() -> None:
+    """One that takes longer is remembered for a hundred runs or so."""
+    pace = Pace()
+    assert pace.gathering_seconds() == 0.0
+    for _ in range(400):
         pace.learn(0.001)
-    assert pace.long_seconds() == 0.02
+    assert pace.gathering_seconds() > 0.0
+    pace.learn(0.01)
+    assert pace.gathering_seconds() == 0.0
+
+
+def learn(costs: Costs, program: str | None, xr: str, seconds: float) -> None:
+    """Have a run of a program and an XR note its cost."""
+    costs.learn(lambda: program, lambda: (program, xr), seconds)
+
+
+def expect(costs: Costs, program: str | None, xr: str) -> float:
+    """What a run of theirs will need."""
+    return costs.expect(lambda: program, lambda: (program, xr))
+
+
+def test_costs_are_known_by_program_and_xr() -> None:
+    """An XR that is not known is expected to need what its program needed for others."""
+    costs = Costs()
+    learn(costs, "heavy", "large", 1.5)
+    assert expect(costs, "heavy", "large") == expect(costs, "heavy", "new") == 1.5
+    learn(costs, "heavy", "small", 0.001)
+    assert expect(costs, "heavy", "small") == 0.0
+    assert expect(costs, "heavy", "new") == (1.5 + 0.001) / 2
+    assert expect(costs, "other", "large") == 0.0
+
+
+def test_a_program_that_alternates_is_heavy() -> None:
+    """Cheap runs halve the estimate, no more; and one that goes on is known before its end."""
+    costs = Costs()
+    for _ in range(5):
+        learn(costs, "sly", "xr", 1.5)
+        learn(costs, "sly", "xr", 0.0)
+        assert expect(costs, "sly", "xr") > 0.3
+    costs.note(lambda: "begun", 0.06)
+    assert expect(costs, "begun", "any") == 0.06
+
+
+def test_a_program_that_is_cheap_again_is_forgotten() -> None:
+    """And those that were always cheap, or are nobody's, are never remembered."""
+    costs = Costs()
+    costs.learn(pytest.fail, pytest.fail, 0.001)
+    learn(costs, None, "xr", 1.5)
+    learn(costs, "cold", "xr", 0.3)
+    for _ in range(10):
+        learn(costs, "cold", "xr", 0.001)
+    assert costs.expect(pytest.fail, pytest.fail) == 0.0
+
+
+def test_costs_are_forgotten_when_nothing_confirms_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a minute: what is refused for its cost would never run, and never be cheaper."""
+    costs = Costs()
+    learn(costs, "heavy", "xr", 1.5)
+    now = time.monotonic()
+    monkeypatch.setattr("time.monotonic", lambda: now + 59)
+    assert expect(costs, "heavy", "xr") == 1.5
+    monkeypatch.setattr("time.monotonic", lambda: now + 61)
+    assert expect(costs, "heavy", "xr") == 0.0
 
 
 DEATHS = [
     # signal, peak MiB, cause, why
-    pytest.param(signal.SIGALRM, 0, Cause.TIMEOUT, id="the worker's own alarm"),
+    pytest.param(signal.SIGPROF, 0, Cause.TIMEOUT, id="the worker's own alarm"),
+    pytest.param(signal.SIGALRM, 0, Cause.TIMEOUT, id="a plain worker's own alarm"),
     pytest.param(signal.SIGXCPU, 0, Cause.TIMEOUT, id="the kernel's CPU limit"),
     pytest.param(signal.SIGABRT, 0, Cause.MEMORY, id="Rust aborts when memory is out"),
     pytest.param(signal.SIGSEGV, 250, Cause.MEMORY, id="full when it failed to allocate"),
@@ -187,6 +241,7 @@ def test_prints_become_safe_text(printed: bytes, expected: str) -> None:
 def test_the_machine_is_never_too_small() -> None:
     """Whatever the container allows, some work can be done, and not too much at once."""
     assert machine.quick_workers() >= 2
+    assert machine.heavy_runs() >= 1
     assert machine.slow_workers(memory_bytes=1 << 50, workers=2) == 4
     assert machine.slow_workers(memory_bytes=1, workers=2) == 64
 

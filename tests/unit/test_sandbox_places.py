@@ -10,23 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from function_script.sandbox.outcome import Cause, Failed
-from function_script.sandbox.places import Place, Places
+from function_script.sandbox.places import UNKNOWN, Place, Places, Prospects
 from function_script.sandbox.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
 
-def enter(places: Places, key: str | None = None) -> Place:
+def enter(places: Places, key: str | None = None, prospects: Prospects = UNKNOWN) -> Place:
     """A place to run or to wait."""
-    place = places.enter(lambda: key, lambda: None)
+    place = places.enter(lambda: key, lambda: None, prospects)
     assert isinstance(place, Place)
     return place
 
 
 def test_no_more_than_the_quick_places_run() -> None:
     """The next one waits until one leaves."""
-    places = Places(quick=1, slow=1, waiting=5)
+    places = Places(quick=1, heavy=1, slow=1, waiting=5)
     first, second = enter(places), enter(places)
     assert (first.is_waiting, second.is_waiting) == (False, True)
     first.leave()
@@ -35,7 +35,7 @@ def test_no_more_than_the_quick_places_run() -> None:
 
 def test_a_run_gathers_behind_another() -> None:
     """While one runs, the next waits for its place although another is free; it has it first."""
-    places = Places(quick=2, slow=0, waiting=5, gathering_seconds=lambda: 60.0)
+    places = Places(quick=2, heavy=1, slow=0, waiting=5, gathering_seconds=lambda: 60.0)
     first, second = enter(places), enter(places)
     assert (first.is_waiting, second.is_waiting) == (False, True)
     assert second.is_waiting
@@ -46,7 +46,7 @@ def test_a_run_gathers_behind_another() -> None:
 
 def test_nobody_gathers_behind_a_long_run() -> None:
     """When the run that is there takes long, the next has the other place."""
-    places = Places(quick=2, slow=0, waiting=5, gathering_seconds=lambda: 60.0)
+    places = Places(quick=2, heavy=1, slow=0, waiting=5, gathering_seconds=lambda: 60.0)
     _, second = enter(places), enter(places)
     time.sleep(0.005)
     assert not places.relieve()
@@ -56,7 +56,7 @@ def test_nobody_gathers_behind_a_long_run() -> None:
 def test_whoever_waited_enough_has_the_other_place() -> None:
     """After the time to gather, a second worker is woken, and a third is not there."""
     seconds = [60.0]
-    places = Places(quick=2, slow=0, waiting=5, gathering_seconds=lambda: seconds[0])
+    places = Places(quick=2, heavy=1, slow=0, waiting=5, gathering_seconds=lambda: seconds[0])
     _, second, third = enter(places), enter(places), enter(places)
     seconds[0] = 1e-9
     assert not places.relieve()
@@ -65,7 +65,7 @@ def test_whoever_waited_enough_has_the_other_place() -> None:
 
 def test_leaving_makes_room() -> None:
     """A place is free again after its run, also when a run raised."""
-    places = Places(quick=1, slow=1, waiting=5)
+    places = Places(quick=1, heavy=1, slow=1, waiting=5)
     with pytest.raises(KeyError), enter(places):
         raise KeyError
     assert not enter(places).is_waiting
@@ -73,7 +73,7 @@ def test_leaving_makes_room() -> None:
 
 def test_giving_up_leaves_the_line() -> None:
     """Who waits no longer has no turn; one whose turn has come cannot give up."""
-    places = Places(quick=1, slow=0, waiting=5)
+    places = Places(quick=1, heavy=1, slow=0, waiting=5)
     first, second, third = enter(places), enter(places), enter(places)
     assert second.give_up()
     first.leave()
@@ -82,52 +82,147 @@ def test_giving_up_leaves_the_line() -> None:
     assert places.waiting == 0
 
 
-def test_giving_way_makes_room_while_there_are_slow_places() -> None:
-    """As many runs as there are slow places can give way, each of them once."""
-    places = Places(quick=1, slow=1, waiting=5)
+def heavy(seconds: float = 1.0, left: float = 60.0) -> Prospects:
+    """What is known of a heavy run."""
+    return Prospects(lambda: seconds, left)
+
+
+def test_giving_way_makes_room_for_quick_runs() -> None:
+    """As many heavy runs as there are CPUs go on; the next ones are paused and take turns."""
+    places = Places(quick=1, heavy=1, slow=4, waiting=5)
     first = enter(places, "a")
-    assert first.give_way()
-    assert first.give_way()
+    first.give_way()
+    first.give_way()
+    assert (first.is_slow, first.is_paused) == (True, False)
     second = enter(places, "b")
-    assert not second.give_way()
+    second.give_way()
     third = enter(places, "c")
-    assert third.is_waiting
+    third.give_way()
+    assert (second.is_paused, third.is_paused) == (True, True)
+    assert (places.busy, places.slow, places.waiting) == (0, 3, 0)
     first.leave()
-    assert second.give_way()
+    assert (second.is_paused, third.is_paused) == (False, True)
+    third.leave()
+    second.leave()
+    assert (places.busy, places.slow, places.waiting) == (0, 0, 0)
+
+
+def test_being_paused_is_waiting() -> None:
+    """The time counts to what a request has waited."""
+    places = Places(quick=1, heavy=1, slow=4, waiting=5)
+    for _ in range(2):
+        place = enter(places)
+        place.give_way()
+    time.sleep(0.02)
+    place.leave()
+    assert place.waited_seconds >= 0.02
+
+
+def test_a_run_stays_where_it_is_when_no_more_can_be_paused() -> None:
+    """Each that is paused holds a process."""
+    places = Places(quick=1, heavy=1, slow=4, waiting=5)
+    for _ in range(3):
+        enter(places).give_way()
+    stays = enter(places)
+    stays.give_way()
+    assert not stays.is_slow
+    assert enter(places).is_waiting
+
+
+def test_what_is_known_to_be_heavy_never_takes_a_quick_place() -> None:
+    """It waits for its turn before it begins, and quick runs pass by."""
+    places = Places(quick=1, heavy=1, slow=4, waiting=5)
+    first, second = enter(places, "a", heavy()), enter(places, "b", heavy())
+    quick = enter(places, "c")
+    assert (first.is_waiting, second.is_waiting, quick.is_waiting) == (False, True, False)
+    first.leave()
+    assert (second.is_waiting, second.is_slow) == (False, True)
+
+
+def test_who_is_paused_and_who_has_not_begun_take_turns() -> None:
+    """By key; of one key, whoever has begun goes on first."""
+    places = Places(quick=1, heavy=1, slow=8, waiting=9)
+    first = enter(places, "a", heavy())
+    waiting = enter(places, "b", heavy())
+    own = enter(places, "b", heavy())
+    paused = enter(places, "b")
+    paused.give_way()
+    other = enter(places, "c", heavy())
+    first.leave()
+    assert (paused.is_paused, other.is_waiting) == (False, True)
+    paused.leave()
+    assert (waiting.is_waiting, other.is_waiting) == (True, False)
+    other.leave()
+    assert (waiting.is_waiting, own.is_waiting) == (False, True)
+
+
+def test_what_turns_out_to_be_heavy_in_line_changes_it() -> None:
+    """A flood of one program is known to be heavy as soon as its first run is."""
+    known: list[float] = []
+    prospects = Prospects(lambda: sum(known), 60.0)
+    places = Places(quick=1, heavy=1, slow=8, waiting=9)
+    first = enter(places, "a", prospects)
+    second = enter(places, "b", prospects)
+    third = enter(places, "c")
+    known.append(1.0)
+    first.give_way()
+    assert (second.is_waiting, second.is_slow) == (True, True)
     assert not third.is_waiting
+    first.leave()
+    assert not second.is_waiting
 
 
-def test_one_key_has_half_of_the_slow_places() -> None:
-    """With so many long runs its next one waits, though a quick place is free for others."""
-    places = Places(quick=1, slow=4, waiting=5)
-    long = [enter(places, "flood") for _ in range(1)]
-    assert long[0].give_way()
-    long.append(enter(places, "flood"))
-    assert long[1].give_way()
+def test_suspects_have_places_of_their_own() -> None:
+    """A quarter of the slow ones; nobody else waits behind them."""
+    places = Places(quick=1, heavy=1, slow=4, waiting=9)
+    suspect = Prospects(is_suspect=True)
+    first, second = enter(places, "a", suspect), enter(places, "b", suspect)
+    assert (first.is_slow, first.is_waiting, second.is_waiting) == (True, False, True)
+    assert not enter(places, "c").is_waiting
+    assert not enter(places, "d", heavy()).is_waiting
+    first.leave()
+    assert not second.is_waiting
+
+
+def test_one_key_has_half_of_the_heavy_places() -> None:
+    """With so many heavy runs begun its next one waits, though a quick place is free for others."""
+    places = Places(quick=1, heavy=1, slow=5, waiting=20)
+    begun = [enter(places, "flood") for _ in range(1)]
+    begun[0].give_way()
+    begun.append(enter(places, "flood"))
+    begun[1].give_way()
     held = enter(places, "flood")
     other = enter(places, "other")
     assert (held.is_waiting, other.is_waiting) == (True, False)
     other.leave()
     assert held.is_waiting
-    long[0].leave()
+    begun[0].leave()
     assert not held.is_waiting
 
 
-def test_a_key_is_crowding_when_others_wait_behind_it() -> None:
-    """Not while it waits alone, nor when it has none in line itself."""
-    places = Places(quick=1, slow=4, waiting=20)
-    first = enter(places, "flood")
-    assert not first.is_crowding()
-    enter(places, "flood")
-    assert not first.is_crowding()
-    enter(places, "other")
-    assert first.is_crowding()
-    assert not places.is_crowding(enter(Places(quick=1, slow=0, waiting=9), "third"))
+def refusal(places: Places, prospects: Prospects) -> str:
+    """Why there is not even a place in line."""
+    refused = places.enter(lambda: None, lambda: None, prospects)
+    assert isinstance(refused, Failed)
+    assert refused.cause is Cause.REFUSED
+    return str(refused.error)
+
+
+def test_what_cannot_be_done_in_time_is_refused_at_once() -> None:
+    """When its own cost, or that of those before it, is more than the deadline leaves."""
+    places = Places(quick=1, heavy=2, slow=8, waiting=100)
+    text = "needed 1.5 s of CPU time before, and the call's deadline leaves 1 s"
+    assert text in refusal(places, heavy(1.5, 1.0))
+    for number in range(2 + 10):
+        enter(places, str(number), heavy(1.5, 60.0))
+    text = "before it need the CPUs for 7.5 s, and the call's deadline leaves 8 s"
+    assert text in refusal(places, heavy(1.5, 8.0))
+    assert enter(places, "late", heavy(1.5, 10.0)).is_waiting
 
 
 def test_the_queue_is_bounded_in_all_and_for_each_key() -> None:
     """One key has a quarter of the queue; beyond either bound a request is refused."""
-    places = Places(quick=1, slow=0, waiting=8)
+    places = Places(quick=1, heavy=1, slow=0, waiting=8)
     enter(places, "flood")
     for _ in range(2):
         enter(places, "flood")
@@ -142,7 +237,7 @@ def test_the_queue_is_bounded_in_all_and_for_each_key() -> None:
 
 def test_turns_are_told() -> None:
     """Who waits is called when the turn comes, and knows how long it was."""
-    places, told = Places(quick=1, slow=0, waiting=9), []
+    places, told = Places(quick=1, heavy=1, slow=0, waiting=9), []
     first = enter(places)
     second = places.enter(lambda: "", lambda: told.append("second"))
     first.leave()
@@ -153,7 +248,7 @@ def test_turns_are_told() -> None:
 
 def test_keys_are_not_asked_for_without_a_queue() -> None:
     """Reading a request's identity costs time, so nobody does it while there is room."""
-    places = Places(quick=1, slow=0, waiting=9)
+    places = Places(quick=1, heavy=1, slow=0, waiting=9)
 
     def key() -> Hashable:
         raise AssertionError
@@ -166,11 +261,11 @@ def test_keys_are_not_asked_for_without_a_queue() -> None:
 @given(st.lists(st.integers(0, 5), max_size=60), st.sets(st.integers(0, 5)))
 def test_turns_are_fair(keys: list[int], held: set[int]) -> None:
     """Each key's items keep their order; nobody is passed more than once by any other key."""
-    turns: Turns[tuple[int, int]] = Turns(total=100, per_key=100)
+    turns: Turns[tuple[int, int]] = Turns()
     for number, key in enumerate(keys):
         turns.add(key, (key, number))
     served = []
-    while (item := turns.next(lambda key: key in held, lambda _: True)) is not None:
+    while (item := turns.next(lambda item: item[0] not in held)) is not None:
         served.append(item)
     assert sorted(served) == sorted(
         (key, number) for number, key in enumerate(keys) if key not in held
@@ -188,18 +283,19 @@ def test_turns_are_fair(keys: list[int], held: set[int]) -> None:
     st.lists(st.tuples(st.sampled_from(["add", "next", "remove"]), st.integers(0, 3)), max_size=80)
 )
 def test_turns_count_right(steps: list[tuple[str, int]]) -> None:
-    """Whatever is added, served and taken out, length and bounds agree with a plain list."""
-    turns: Turns[int] = Turns(total=8, per_key=3)
+    """Whatever is added, served and taken out, length and what is ahead agree with a plain list."""
+    turns: Turns[int] = Turns()
     model: list[tuple[int, int]] = []
     for number, (step, key) in enumerate(steps):
         if step == "add":
-            is_full = len(model) >= 8 or sum(k == key for k, _ in model) >= 3
-            assert turns.is_full_for(key) is is_full
-            if not is_full:
-                turns.add(key, number)
-                model.append((key, number))
+            ahead = sorted(turns.ahead(key))
+            rounds = sum(k == key for k, _ in model) + 1
+            rows = [[item for k, item in model if k == other] for other in range(4)]
+            assert ahead == sorted(item for row in rows for item in row[:rounds])
+            turns.add(key, number)
+            model.append((key, number))
         elif step == "next":
-            item = turns.next(lambda _: False, lambda _: True)
+            item = turns.next(lambda _: True)
             assert (item is None) is (not model)
             model = [entry for entry in model if entry[1] != item]
         else:

@@ -55,7 +55,7 @@ LINES = [
         RECORD,
         r'"info","msg":"answered","outcome":"ok","api_version":"example.org/v1","kind":"XThing",'
         r'"name":"d\u2603","milliseconds":20.1,"waited_milliseconds":5.0,'
-        r'"program_milliseconds":10.0,"request_bytes":1000,"response_bytes":500,"documents":3}',
+        r'"cpu_milliseconds":0.0,"program_milliseconds":10.0,"request_bytes":1000,"response_bytes":500,"documents":3}',
         id="answered",
     ),
     pytest.param(
@@ -70,7 +70,8 @@ LINES = [
             detail='a"b',
         ),
         r'"error","msg":"not answered","outcome":"bug","milliseconds":20.1,'
-        r'"waited_milliseconds":5.0,"request_bytes":1000,"response_bytes":500,"limit":"steps",'
+        r'"waited_milliseconds":5.0,"cpu_milliseconds":0.0,"request_bytes":1000,'
+        r'"response_bytes":500,"limit":"steps",'
         r'"error":"cannot","detail":"a\"b"}',
         id="lost",
     ),

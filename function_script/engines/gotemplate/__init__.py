@@ -5,8 +5,11 @@ Called by the main path through the table of engines. Raises nothing but FatalEr
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
+from function_script.engines.allowance import Allowance
 from function_script.engines.gotemplate import gaps, places, problems, programs, references, tracing
 from function_script.engines.gotemplate.conformance import GoFailure, render_text
 from function_script.engines.gotemplate.data import template_data
@@ -30,18 +33,29 @@ __all__ = ["GoFailure", "check", "evaluate", "render_text", "unused_modules"]
 def evaluate(program: Program, scope: Scope, limits: Limits) -> Rendered:
     """Render a program's main template with the request; raises FatalError."""
     _check_size(program, limits)
+    allowance = Allowance(limits)
     parts = places.read_parts(program.options)
     loaded = _load(program, parts)
     pieces: list[str] = []
+    began = allowance.used_seconds()
     run = Run(loaded.unit, limits, scope.seed)
     try:
         run.render(_data(program, scope, loaded), pieces)
     except (GoError, OverLimit, RecursionError) as error:
         raise problems.run_problem(error, loaded, parts) from error
 
+    run_seconds = allowance.used_seconds() - began
+
+    @cache
+    def trace() -> tracing.Trace:
+        seconds = allowance.left_seconds()
+        if run_seconds * tracing.STRETCH > seconds:
+            return []
+        again = Run(loaded.unit, replace(limits, timeout_seconds=seconds), scope.seed)
+        return tracing.trace(again, _data(program, scope, loaded))
+
     def locate(line: int) -> Span | None:
-        again = Run(loaded.unit, limits, scope.seed)
-        return tracing.find_origin(line, again, _data(program, scope, loaded), loaded, parts)
+        return tracing.find_origin(line, trace(), loaded, parts)
 
     told = tuple(gaps.tell(run, pieces, loaded, parts))
     return Rendered(text=programs.to_output(pieces), gaps=told, locate=locate)

@@ -91,7 +91,7 @@ class Run:
         self._drawn: dict[str, int] = {}
         self._steps = limits.steps
         self._look_at = limits.steps - _STEPS_UNOBSERVED
-        self._deadline = time.monotonic() + limits.timeout_seconds * _TIME_SHARE
+        self._deadline = time.thread_time() + limits.timeout_seconds * _TIME_SHARE
         self._depth = 0
         # How many texts around the running code are captured and not written.
         self._captures = 0
@@ -231,9 +231,11 @@ class Run:
                 f"more than {self._limits.steps} steps, which is the limit",
                 hint="loops, templates and large values cost steps: let them do less",
             )
-        if time.monotonic() > self._deadline:
+        if time.thread_time() > self._deadline:
             seconds = self._limits.timeout_seconds
-            raise OverLimit(f"rendering takes longer than its share of the timeout of {seconds:g}s")
+            raise OverLimit(
+                f"rendering needs more CPU time than its share of the limit of {seconds:g} s"
+            )
         if len(self.parts) - self._counted > _PARTS_UNCOUNTED:
             self._count()
 

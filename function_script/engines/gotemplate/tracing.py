@@ -6,7 +6,7 @@ Called only when what was rendered turns out to be wrong, so it may be slow.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script.engines.gotemplate.faults import GoError, OverLimit
 from function_script.engines.gotemplate.places import find_place
@@ -21,11 +21,15 @@ if TYPE_CHECKING:
     from function_script.source import Span
 
 
-def find_origin(
-    line: int, run: Run, data: object, loaded: Loaded, parts: tuple[Part, ...]
-) -> Span | None:
-    """The place that wrote the first character, blanks apart, of a 1-based line of the output."""
-    written: list[tuple[str, int]] = []
+# Each text that was written, in order, with the line of code that wrote it.
+Trace: TypeAlias = list[tuple[str, int]]
+# How much longer a run takes that is traced, at most.
+STRETCH: Final = 5.0
+
+
+def trace(run: Run, data: object) -> Trace:
+    """Render once more; nothing when that fails, or takes longer than it may."""
+    written: Trace = []
 
     def write(text: str) -> None:
         written.append((text, sys._getframe(1).f_lineno))  # noqa: SLF001 # the code that writes
@@ -34,7 +38,12 @@ def find_origin(
     try:
         run.templates[MAIN](write, data, run)
     except (GoError, OverLimit, RecursionError):
-        return None
+        return []
+    return written
+
+
+def find_origin(line: int, written: Trace, loaded: Loaded, parts: tuple[Part, ...]) -> Span | None:
+    """The place that wrote the first character, blanks apart, of a 1-based line of the output."""
     found = _piece_of(line, written)
     if found is None:
         return None
@@ -43,15 +52,20 @@ def find_origin(
     return _span(site, offset, loaded, parts) if site is not None else None
 
 
-def _piece_of(line: int, written: list[tuple[str, int]]) -> tuple[int, int] | None:
+def _piece_of(line: int, written: Trace) -> tuple[int, int] | None:
     """The line of code that wrote the output's line, and where in what it wrote."""
     current = 1
     for text, number in written:
-        for offset, character in enumerate(text):
-            if current == line and not character.isspace():
-                return number, offset
-            current += character == "\n"
-            if current > line:
+        breaks = text.count("\n")
+        if current + breaks < line:
+            current += breaks
+            continue
+        start = 0
+        while current < line:
+            start = text.index("\n", start) + 1
+            current += 1
+        for offset in range(start, len(text)):
+            if text[offset] == "\n" or not text[offset].isspace():
                 return number, offset
     return None
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from function_script.engines.allowance import Allowance
 from function_script.engines.jinja import compiled
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.rendering import render
-from function_script.engines.jinja.tracing import Tracer
+from function_script.engines.jinja.tracing import Costs, Tracer
 from function_script.program import Rendered
 
 if TYPE_CHECKING:
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> Rendered:
     """Render the template; ``locate`` of the result renders it once more, when first called."""
-    text, gaps = render(compiled.load(program, limits), scope, limits)
-    return Rendered(text=text, gaps=gaps, locate=Tracer(program, scope, limits).locate)
+    allowance = Allowance(limits)
+    loaded = compiled.load(program, limits)
+    began = allowance.used_seconds()
+    text, gaps = render(loaded, scope, limits)
+    run_seconds = allowance.used_seconds() - began
+    costs = Costs(loaded.compile_seconds, run_seconds, allowance)
+    return Rendered(text=text, gaps=gaps, locate=Tracer(program, scope, limits, costs).locate)
 
 
 def check(program: Program, limits: Limits) -> None:

@@ -6,6 +6,7 @@ Called by the engine. What is kept is never changed and holds nothing of a run.
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -43,11 +44,15 @@ _DEBUG_LINE = re.compile(r"(\d+)=(\d+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """A program ready to run. ``used`` are the variables that any of its templates names."""
+    """A program ready to run. ``used`` are the variables that any of its templates names.
+
+    ``compile_seconds`` is the CPU time that compiling it took.
+    """
 
     main: Template
     environment: Environment
     used: frozenset[str]
+    compile_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +70,15 @@ _programs: Cache[tuple[object, ...], Compiled] = Cache(
 def load(program: Program, limits: Limits) -> Compiled:
     """The compiled program, from the cache if it was compiled before; raises ProgramError."""
     check_size(program, limits)
-    key = _key(program)
+    key = key_of(program)
     found = _programs.find(key)
     if found is None:
         found = build(program, Environment(is_strict=is_strict(program), defers=defers(program)))
-        _programs.put(key, found, _characters(key))
+        _programs.put(key, found, count_characters(key))
     return found
 
 
-def _key(program: Program) -> tuple[object, ...]:
+def key_of(program: Program) -> tuple[object, ...]:
     """All that the compiled program depends on, names for positions included."""
     parts: list[object] = [is_strict(program), defers(program)]
     parts += (program.main.name, program.main.text)
@@ -82,7 +87,8 @@ def _key(program: Program) -> tuple[object, ...]:
     return tuple(parts)
 
 
-def _characters(key: tuple[object, ...]) -> int:
+def count_characters(key: tuple[object, ...]) -> int:
+    """Count how long the sources in a key are together."""
     return sum(len(part) for part in key if isinstance(part, str))
 
 
@@ -110,6 +116,7 @@ def build(program: Program, environment: Environment, *, is_whole: bool = False)
 
     Raises ProgramError with everything that is wrong in any of them.
     """
+    began = time.thread_time()
     sources = {**program.modules, _MAIN: program.main}
     parsed = _parse(sources, environment, sources if is_whole else (_MAIN,))
     _check(parsed, program.modules)
@@ -120,7 +127,12 @@ def build(program: Program, environment: Environment, *, is_whole: bool = False)
         for number, (name, each) in enumerate(parsed.items())
     }
     used = frozenset().union(*(each.survey.used for each in parsed.values()))
-    return Compiled(main=environment.templates[_MAIN], environment=environment, used=used)
+    return Compiled(
+        main=environment.templates[_MAIN],
+        environment=environment,
+        used=used,
+        compile_seconds=time.thread_time() - began,
+    )
 
 
 def _parse(

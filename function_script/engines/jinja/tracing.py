@@ -6,8 +6,10 @@ the lines it comes from, through macros, blocks and filters that keep lines toge
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from function_script.engines.cache import Cache
 from function_script.engines.jinja import compiled
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.codegen import CodeGenerator
@@ -19,7 +21,7 @@ from function_script.engines.jinja.deferring import (
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.positions import whole_line
-from function_script.engines.jinja.problems import MissingError, RenderError
+from function_script.engines.jinja.problems import BudgetError, MissingError, RenderError
 from function_script.engines.jinja.rendering import begin
 from function_script.engines.jinja.run import Run
 
@@ -29,10 +31,19 @@ if TYPE_CHECKING:
     from jinja2 import nodes
     from jinja2.compiler import Frame
 
+    from function_script.engines.allowance import Allowance
     from function_script.engines.jinja.calls import Call
+    from function_script.engines.jinja.compiled import Compiled
     from function_script.limits import Limits
     from function_script.program import Program, Scope
     from function_script.source import Span
+
+# How much longer compiling and running take for a program that is traced, at most.
+_COMPILE_STRETCH = 2.0
+_RUN_STRETCH = 15.0
+_STEPS_UNOBSERVED = 100
+_MAX_PROGRAMS = 8
+_MAX_CHARACTERS = 512 * 1024
 
 
 class Origin(NamedTuple):
@@ -145,7 +156,21 @@ class _TracingEnvironment(Environment):
 
 
 class _TracingBudget(Budget):
-    __slots__ = ()
+    """Ends a run that is traced when its CPU time is used up, too."""
+
+    __slots__ = ("_end", "_look_at")
+
+    def __init__(self, limits: Limits, seconds: float) -> None:
+        super().__init__(limits)
+        self._end = time.thread_time() + seconds
+        self._look_at = 0
+
+    def spend(self, steps: int) -> None:
+        super().spend(steps)
+        if self.used >= self._look_at:
+            self._look_at = self.used + _STEPS_UNOBSERVED
+            if time.thread_time() > self._end:
+                raise BudgetError("the time to trace it is used up")
 
     def concat(self, parts: Iterable[str]) -> str:
         pieces = list(parts)
@@ -154,17 +179,31 @@ class _TracingBudget(Budget):
         return merge(pieces)
 
 
-class Tracer:
-    """Locates the lines of one rendered text."""
+_programs: Cache[tuple[object, ...], Compiled] = Cache(
+    max_entries=_MAX_PROGRAMS, max_size=_MAX_CHARACTERS
+)
 
-    def __init__(self, program: Program, scope: Scope, limits: Limits) -> None:
+
+class Costs(NamedTuple):
+    """The CPU seconds that a program took, and the allowance for tracing it."""
+
+    compile_seconds: float
+    run_seconds: float
+    allowance: Allowance
+
+
+class Tracer:
+    """Locates the lines of one rendered text, if it may take so long."""
+
+    def __init__(self, program: Program, scope: Scope, limits: Limits, costs: Costs) -> None:
         self._program = program
         self._scope = scope
         self._limits = limits
+        self._costs = costs
         self._spans: list[Span | None] | None = None
 
     def locate(self, line: int) -> Span | None:
-        """The template's line that wrote the text's line (1-based); None if there is none."""
+        """The template's line that wrote the text's line (1-based); None if nobody knows."""
         if self._spans is None:
             try:
                 self._spans = self._trace()
@@ -173,17 +212,33 @@ class Tracer:
         return self._spans[line - 1] if 0 < line <= len(self._spans) else None
 
     def _trace(self) -> list[Span | None]:
-        environment = _TracingEnvironment(
-            is_strict=compiled.is_strict(self._program), defers=compiled.defers(self._program)
-        )
-        program = compiled.build(self._program, environment)
-        run = Run(environment, self._scope, self._limits)
-        run.budget = _TracingBudget(self._limits)
+        program = self._load()
+        seconds = self._costs.allowance.left_seconds()
+        if program is None or self._costs.run_seconds * _RUN_STRETCH > seconds:
+            return []
+        run = Run(program.environment, self._scope, self._limits)
+        run.budget = _TracingBudget(self._limits, seconds)
         run.is_rehearsal = True
         spans: list[Span | None] = []
+        sources = program.environment.sources
         for origin in merge(without_gaps(begin(program, run))).origins:
             if origin is None:
                 spans.append(spans[-1] if spans else None)
             else:
-                spans.append(whole_line(environment.sources[origin.template], origin.line))
+                spans.append(whole_line(sources[origin.template], origin.line))
         return spans
+
+    def _load(self) -> Compiled | None:
+        """The program compiled for tracing; None when compiling it anew would take too long."""
+        key = compiled.key_of(self._program)
+        program = _programs.find(key)
+        if program is not None:
+            return program
+        if self._costs.compile_seconds * _COMPILE_STRETCH > self._costs.allowance.left_seconds():
+            return None
+        environment = _TracingEnvironment(
+            is_strict=compiled.is_strict(self._program), defers=compiled.defers(self._program)
+        )
+        program = compiled.build(self._program, environment)
+        _programs.put(key, program, compiled.count_characters(key))
+        return program

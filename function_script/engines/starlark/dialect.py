@@ -63,12 +63,12 @@ def brief(options: starlark.EvalOptions) -> starlark.EvalOptions:
 
 
 def options(limits: Limits) -> starlark.EvalOptions:
-    """Evaluation that stops when the step's time, counted from now, is nearly over.
+    """Evaluation that stops when the step's CPU time, counted from now, is nearly used up.
 
     The interpreter asks once in 1,000 loop turns or calls, and never inside one long operation:
     this serves the error message, the bound is the end of the worker process.
     """
-    end = time.monotonic() + limits.timeout_seconds * (1 - _TIME_MARGIN)
+    end = time.thread_time() + limits.timeout_seconds * (1 - _TIME_MARGIN)
     return starlark.EvalOptions(
-        max_callstack_size=MAX_CALLS, check_cancelled=lambda: time.monotonic() > end
+        max_callstack_size=MAX_CALLS, check_cancelled=lambda: time.thread_time() > end
     )

@@ -241,7 +241,7 @@ def _notes(calls: Sequence[_Frame]) -> tuple[str, ...]:
 
 def _limit(verb: str, failure: _Failure, sources: Sources, limits: Limits) -> LimitError | None:
     if failure.message == "Evaluation cancelled":
-        cause = f"it takes longer than its limit of {limits.timeout_seconds:g} s"
+        cause = f"it needs more CPU time than its limit of {limits.timeout_seconds:g} s"
         hint = "look for a loop that does not end, or runs over more than it must"
     elif failure.message.startswith("Starlark call stack overflow"):
         cause = f"calls are nested deeper than the limit of {MAX_CALLS}"
