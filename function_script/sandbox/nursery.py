@@ -37,6 +37,9 @@ _LOOK_SECONDS = 0.01
 _BOOT_SECONDS = 180.0
 # From the fork of a worker to its first word.
 _BIRTH_SECONDS = 15.0
+# A worker that ends before it is ready was most likely killed from outside.
+_MAX_BIRTHS = 3
+_SHORTAGE_HINT = "is the node or the pod short of CPU or memory?"
 _END_SECONDS = 2.0
 
 
@@ -65,20 +68,22 @@ class Nursery:
     def fork(self) -> Child:
         """A new worker; raises SandboxError when there is no way to get one."""
         with self._registry.birth():
-            try:
-                child = self._fork_child()
-            except CallRefusedError as refusal:
-                raise explain(refusal.call, refusal.errno) from refusal
-            try:
-                confinement = self._confinement_of(child)
-            except SandboxError:
-                child.kill()
-                child.has_ended()
-                self.reap(child.pid)
-                child.close()
-                raise
-            self._registry.add(child, confinement)
-        return child
+            for _ in range(_MAX_BIRTHS):
+                try:
+                    child = self._fork_child()
+                except CallRefusedError as refusal:
+                    raise explain(refusal.call, refusal.errno) from refusal
+                try:
+                    confinement = self._confinement_of(child)
+                except SandboxError:
+                    self._discard(child)
+                    raise
+                if confinement is not None:
+                    self._registry.add(child, confinement)
+                    return child
+                # It was killed, perhaps together with its zygote.
+                self._discard(child)
+            raise cannot_start("the new process ended before it was ready", _SHORTAGE_HINT)
 
     def reap(self, pid: int) -> Death:
         """How the worker ended; it has ended."""
@@ -134,13 +139,16 @@ class Nursery:
             ours.pop_all()
         return ForkedChild(connection=here, box=box, log=log, pid=pid, pidfd=pidfd)
 
-    def _confinement_of(self, child: Child) -> Confinement:
-        """What a newborn worker reports; raises SandboxError when it is not to be used."""
+    def _confinement_of(self, child: Child) -> Confinement | None:
+        """What a newborn worker reports; None: it has ended.
+
+        Raises SandboxError when it is not to be used.
+        """
         frame = child.receipt(_BIRTH_SECONDS)
+        if frame is None:
+            raise cannot_start("the new process is not ready in time", _SHORTAGE_HINT)
         if not frame:
-            state = "is silent" if frame is None else "ended"
-            reason = f"the new process {state} before it was ready"
-            raise cannot_start(reason, "is the node or the pod short of CPU or memory?")
+            return None
         try:
             confinement = measures.unpack(frame)
         except CallRefusedError as refusal:
@@ -148,6 +156,13 @@ class Nursery:
         if self._is_strict and not confinement.is_full:
             raise _unconfined(confinement)
         return confinement
+
+    def _discard(self, child: Child) -> None:
+        """End a worker that nobody has used."""
+        child.kill()
+        child.has_ended()
+        self.reap(child.pid)
+        child.close()
 
     def _fork(self, descriptors: list[int]) -> tuple[int, int]:
         with self._lock:

@@ -191,3 +191,10 @@ def test_a_worker_that_ends_before_it_is_ready_is_one_failure() -> None:
 def test_frames_fit_into_the_smallest_packet() -> None:
     """They are received with the buffer of all frames."""
     assert len(measures.pack(UNKNOWN)) <= struct.calcsize("64s")
+
+
+def test_a_worker_that_was_killed_before_it_is_ready_is_replaced() -> None:
+    """As one is whose zygote was killed in that moment; the request does not hear of it."""
+    with Pool(replace(OPTIONS, module="sandbox_late_born")) as pool:
+        replies = [pool.run(b"echo x") for _ in range(2)]
+    assert [reply.response for reply in replies if isinstance(reply, Answered)] == [b"x", b"x"]
