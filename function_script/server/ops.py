@@ -56,7 +56,7 @@ class OpsEndpoints:
             return HttpResponse(503, b"not ready: not serving\n")
         if not self._pool.is_able():
             return HttpResponse(503, b"not ready: no worker\n")
-        return _OK
+        return HttpResponse(200, f"ok\nconfinement: {self.confinement().summary()}\n".encode())
 
     def confinement(self) -> Confinement:
         """What holds for all workers, as they reported it themselves."""

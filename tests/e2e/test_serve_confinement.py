@@ -31,13 +31,13 @@ def fetch(server: Server, path: str) -> str:
 
 
 def test_a_confined_server_says_so() -> None:
-    """In the log and by a metric for each measure; /readyz tells everybody no more than it must."""
+    """In the log, at /readyz and by a metric for each measure."""
     with Server("--insecure", "--require-sandbox") as server:
         page, metrics = fetch(server, "/readyz"), fetch(server, "/metrics")
         server.stop()
     (line,) = server.lines("serving")
     assert (line["system_calls"], line["confinement"]) == ("filtered", "full")
-    assert page == "ok\n"
+    assert page == "ok\nconfinement: full\n"
     assert f'{METRIC}{{measure="system_calls"}} 1.0' in metrics
     assert f"{METRIC}{{" in metrics
     assert not [line for line in metrics.splitlines() if METRIC in line and line.endswith(" 0.0")]
@@ -51,7 +51,7 @@ def test_a_confined_server_says_so() -> None:
     ],
 )
 def test_a_server_without_a_filter_says_so(tmp_path: Path, refused: str, reason: str) -> None:
-    """It serves, and its log and metrics say that system calls are not filtered."""
+    """It serves, and says everywhere that system calls are not filtered."""
     python = refusing.write_wrapper(tmp_path / "python", refused)
     with Server("--insecure", python=python) as server, server.channel() as channel:
         assert not call(channel, GOOD).results
@@ -60,7 +60,7 @@ def test_a_server_without_a_filter_says_so(tmp_path: Path, refused: str, reason:
     (line,) = server.lines("serving")
     assert line["system_calls"] == f"not filtered: {reason}"
     assert str(line["confinement"]).startswith(f"partial: without system_calls ({reason})")
-    assert page == "ok\n"
+    assert page.startswith(f"ok\nconfinement: partial: without system_calls ({reason})")
     assert f'{METRIC}{{measure="system_calls"}} 0.0' in metrics
     assert f'{METRIC}{{measure="memory"}} 1.0' in metrics
     assert [line for line in server.log if line["level"] == "warning"]

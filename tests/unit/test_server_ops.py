@@ -48,7 +48,10 @@ def test_ready_is_who_serves_and_has_a_worker(pool: Pool) -> None:
         ops.is_serving = True
         assert fetch(port, "/readyz") == (503, "not ready: no worker\n")
         pool.fill()
-        assert fetch(port, "/readyz") == (200, "ok\n")
+        assert fetch(port, "/readyz") == (
+            200,
+            f"ok\nconfinement: {ops.confinement().summary()}\n",
+        )
         assert 'function_script_workers{state="idle"} 1.0' in fetch(port, "/metrics")[1]
         ops.is_serving = False
         assert fetch(port, "/readyz") == (503, "not ready: not serving\n")
