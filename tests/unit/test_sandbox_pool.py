@@ -379,7 +379,8 @@ def test_waiting_ends_at_the_callers_deadline() -> None:
         failed = failure(pool.run(b"echo x", timeout_seconds=0.1))
         assert failed.cause is Cause.WAITED
         assert "s for a free worker, until the call's deadline" in str(failed.error)
-        assert 0.1 <= failed.waited_seconds < SLACK_SECONDS
+        # It is counted from when the request is in line, a moment after the deadline was set.
+        assert 0.09 <= failed.waited_seconds < SLACK_SECONDS
         assert not hostile.done()
 
 
