@@ -22,7 +22,7 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
 
 from e2e.authority import Identity  # noqa: E402 - the tests' folder is on the path now
-from hostile.client_attacks import floods  # noqa: E402 - the same
+from hostile.client_attacks import floods, has_ended  # noqa: E402 - the same
 from raw_http2 import (  # noqa: E402 - the same
     DATA,
     END_STREAM,
@@ -116,7 +116,7 @@ def stay_silent(address: str) -> None:
     """Hold connections that say nothing, and open those again that are closed."""
     held: list[socket.socket] = []
     while True:
-        held = [each for each in held if not _has_ended(each)]
+        held = [each for each in held if not has_ended(each)]
         with suppress(OSError):
             while len(held) < _SILENT:
                 held.append(_connect(address))
@@ -150,16 +150,6 @@ def attacking(flood: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 def _connect(address: str) -> socket.socket:
     host, _, port = address.rpartition(":")
     return socket.create_connection((host, int(port)), timeout=_SECONDS)
-
-
-def _has_ended(connection: socket.socket) -> bool:
-    connection.settimeout(0)
-    try:
-        return not connection.recv(1)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
 
 
 def _repeat(run: Callable[[], None], count: int) -> None:

@@ -174,7 +174,7 @@ def silent_connections(target: Target, number: int = 900, new_clients: int = 20)
     def stay() -> None:
         held: list[socket.socket] = []
         while not end.is_set():
-            held = [each for each in held if not _has_ended(each)]
+            held = [each for each in held if not has_ended(each)]
             while len(held) < number and not end.is_set():
                 with suppress(OSError):
                     held.append(socket.create_connection((host, int(port)), timeout=2.0))
@@ -192,7 +192,8 @@ def silent_connections(target: Target, number: int = 900, new_clients: int = 20)
         thread.join()
 
 
-def _has_ended(connection: socket.socket) -> bool:
+def has_ended(connection: socket.socket) -> bool:
+    """Tell whether the other side has closed a connection that says nothing."""
     connection.settimeout(0)
     try:
         return not connection.recv(1)
