@@ -44,7 +44,7 @@ test-compiled: .venv/dev ## Run the whole test suite once more with the way of a
 	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial and not attack"
 	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial
 
-# Everything that tests the tools, and what they are made of; tests/linux_only.py has what is left out.
+# Everything that tests the tools, and what they are made of; tests/support/linux_only.py has what is left out.
 PORTABLE = tests/portable tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
 	tests/scripts tests/diagnostics tests/browser tests/hostile tests/e2e/test_package_push.py \
 	tests/e2e/test_package_tokens.py tests/conformance/test_function_spec.py tests/conformance/test_input_crds.py \
@@ -88,7 +88,7 @@ goldens: .venv/dev ## Write the golden files anew; review the difference as beha
 	@$(BIN)/python -m pytest -q --update-goldens tests/scripts tests/test_examples.py
 
 names: .venv/dev ## Rewrite what repeats a name or the version of function_script/release.py
-	@$(BIN)/python -m pytest -q --update-goldens tests/architecture/test_names.py tests/unit/test_cli.py
+	@$(BIN)/python -m pytest -q --update-goldens tests/architecture/test_names.py tests/unit/cli/test_cli.py
 
 proto: .venv/dev ## Generate the protobuf stubs anew
 	@$(BIN)/python proto/generate.py

@@ -32,15 +32,21 @@ CODEC = (
 # type checkers: compiled, those look for the types when they are defined.
 MODULES = (
     *(Path("wire", name) for name in CODEC),
-    *(Path("sandbox", name) for name in ("pace", "places", "turns", "suspects", "costs")),
-    *(Path("sandbox", name) for name in ("child", "crew", "box", "channel", "frames")),
+    *(Path("sandbox", name) for name in ("pace", "scheduler", "turns", "suspects", "costs")),
+    *(
+        Path("sandbox", name)
+        for name in ("worker_process", "idle_workers", "shared_memory", "channel", "ipc")
+    ),
     *(Path("sandbox", name) for name in ("plain", "stream")),
-    *(Path("sandbox", name) for name in ("report", "run", "worker")),
-    *(Path("sandbox", "switchboard"), Path("server", "answering"), Path("server", "records")),
-    *(Path("documents", name) for name in ("simple", "memo", "stream")),
-    *(Path("contribution", name) for name in ("names", "order", "sanitize")),
-    *(Path("contribution", name) for name in ("annotations", "composed", "rendered", "returned")),
-    Path("engines", "starlark", "parts"),
+    *(Path("sandbox", name) for name in ("report", "execution", "worker")),
+    *(Path("sandbox", "dispatcher"), Path("server", "handler"), Path("server", "request_record")),
+    *(Path("documents", name) for name in ("simple", "cache", "stream")),
+    *(Path("contribution", name) for name in ("name_rules", "ordering", "sanitize")),
+    *(
+        Path("contribution", name)
+        for name in ("annotations", "desired_resource", "from_documents", "from_response")
+    ),
+    Path("engines", "starlark", "analysis", "paths"),
     *(Path(name) for name in ("fields", "objects", "request", "desired", "response")),
 )
 # `make lint` judges types. A build only needs them, and has the libraries in isolation no more

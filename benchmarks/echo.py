@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.function import Answer
+from function_script.function import HandlerResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 RESPONSE_BYTES = 30_000
 
 
-def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:  # noqa: ARG001 - the handler's signature
+def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> HandlerResult:  # noqa: ARG001 - the handler's signature
     """Answer with as many bytes as about 50 resources have."""
     on_limits(limits)
-    return Answer(response=bytes(RESPONSE_BYTES), facts={"input": "none"})
+    return HandlerResult(response=bytes(RESPONSE_BYTES), facts={"input": "none"})

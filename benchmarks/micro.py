@@ -64,7 +64,7 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
     """Microseconds of each stage, in the order of `function.run`, and of all of it."""
     data = requests(workload, getattr(programs, language)(few=workload.few))[0]
     index = wire.index_request(data)
-    outside = function.outside(index)
+    outside = function.external_sources(index)
     step = inputs.read(index.input or b"", LIMITS, outside)
     engine = engines.get(step.language)
     decoded = index.observed.resources.values() if index.observed is not None else ()
@@ -85,7 +85,9 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
         "documents": best(lambda: contribution.read(result, scope, LIMITS)),
         "merge": best(lambda: desired.merge(index, wanted)),
         "encode": best(
-            lambda: response.encode(response.to(index, state, wanted, step.ttl_seconds), LIMITS)
+            lambda: response.encode(
+                response.build_response(index, state, wanted, step.ttl_seconds), LIMITS
+            )
         ),
         "whole": best(lambda: function.handle(data, LIMITS, lambda _: None)),
     }

@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from function_script.fields import Fields
+    from function_script.fields import ObjectReader
 
 # Crossplane drops these silently when a function sets them: Ready has a field of its own.
 RESERVED_CONDITIONS = ("Healthy", "Ready", "Responsive", "Synced", "UpToDate")
 PASCAL_CASE = re.compile(r"[A-Z][A-Za-z0-9]*")
 
 
-def check_type(item: Fields, key: str, kind: str) -> None:
+def check_type(item: ObjectReader, key: str, kind: str) -> None:
     """Note a type at ``key`` that Crossplane reserves or that is no condition type at all."""
     if kind in RESERVED_CONDITIONS:
         listed = ", ".join(RESERVED_CONDITIONS)

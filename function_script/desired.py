@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
-from function_script.documents import Memo
+from function_script.documents import ByteLruCache
 from function_script.errors import DocumentError
 
 if TYPE_CHECKING:
-    from function_script.contribution import Composed, Composite, Contribution
+    from function_script.contribution import Composite, Contribution, DesiredResource
     from function_script.values import Object
 
 _NOTHING = wire.index_resource(b"")
@@ -21,7 +21,7 @@ _NOTHING = wire.index_resource(b"")
 # Encoded resources by the document they were read from. The key is shared with other memos.
 _MEMO_BYTES = 4 << 20
 _ENTRY_BYTES = 300
-_memo: Memo[bytes] = Memo(_MEMO_BYTES)
+_memo: ByteLruCache[bytes] = ByteLruCache(_MEMO_BYTES)
 
 
 def merge(request: wire.Request, wanted: Contribution) -> bytes | None:
@@ -41,9 +41,11 @@ def merge(request: wire.Request, wanted: Contribution) -> bytes | None:
     return wire.splice_state(payload or b"", composite, changed, removed)
 
 
-def _composed(name: str, entry: Composed, resource: Object, earlier: wire.Resource | None) -> bytes:
+def _composed(
+    name: str, entry: DesiredResource, resource: Object, earlier: wire.Resource | None
+) -> bytes:
     if earlier is None or earlier.struct is None:
-        return _alone(name, entry, resource)
+        return _encode_new(name, entry, resource)
     if not resource and not entry.replace:
         # Nothing is said but its readiness.
         ready = earlier.ready if entry.ready is None else entry.ready
@@ -52,37 +54,37 @@ def _composed(name: str, entry: Composed, resource: Object, earlier: wire.Resour
     before = wire.decode_struct(earlier.struct)
     keeps_nulls = entry.keeps_nulls and entry.replace
     if not keeps_nulls:
-        resource = cast("Object", objects.pruned(resource))
+        resource = cast("Object", objects.without_nulls(resource))
     ready, details = entry.ready or 0, {}
     if not entry.replace:
-        resource = _merged(before, resource)
+        resource = _encode_merged(before, resource)
         ready = earlier.ready if entry.ready is None else entry.ready
         details = earlier.connection_details
     if resource == before and ready == earlier.ready:
         # Echoed as it was: keep the very bytes, with whatever they hold that we do not know.
         return earlier.payload
-    return _entry(name, resource, ready, details, drop_nulls=not keeps_nulls)
+    return _encode_entry(name, resource, ready, details, drop_nulls=not keeps_nulls)
 
 
-def _alone(name: str, entry: Composed, resource: Object) -> bytes:
+def _encode_new(name: str, entry: DesiredResource, resource: Object) -> bytes:
     """A resource that no earlier step has: the same bytes for the same document."""
     payload = _memo.find(entry.key) if entry.key is not None else None
     if payload is None:
         drop_nulls = not entry.keeps_nulls
-        payload = _entry(name, resource, entry.ready or 0, {}, drop_nulls=drop_nulls)
+        payload = _encode_entry(name, resource, entry.ready or 0, {}, drop_nulls=drop_nulls)
         if entry.key is not None:
             _memo.keep(entry.key, payload, size_bytes=len(payload) + _ENTRY_BYTES)
     return payload
 
 
-def _merged(before: Object, resource: Object) -> Object:
+def _encode_merged(before: Object, resource: Object) -> Object:
     merged: Object = {}
     objects.merge(merged, before)
     objects.merge(merged, resource)
     return merged
 
 
-def _entry(
+def _encode_entry(
     name: str, resource: Object, ready: int, details: dict[str, bytes], *, drop_nulls: bool
 ) -> bytes:
     for field in ("apiVersion", "kind"):
@@ -106,7 +108,7 @@ def _composite(request: wire.Request, wanted: Composite) -> bytes | None:
         objects.merge(resource, {"status": wanted.status})
     elif wanted.status is not None:
         _identify(resource, request)
-        objects.merge(resource, {"status": objects.pruned(wanted.status)})
+        objects.merge(resource, {"status": objects.without_nulls(wanted.status)})
     is_there = resource or _is_made(wanted, request)
     return wire.encode_resource(
         _encoded(resource, "the XR", drop_nulls=not wanted.as_written)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Problems:
+class ProblemList:
     """What was found wrong so far: texts of the form ``path: cannot …``."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Problems:
         self.texts.append((f"{path}: {text}" if path else text, hint))
 
 
-class Fields:
+class ObjectReader:
     """One object at a path. A getter that finds a problem notes it and gives the absent value.
 
     ``path`` is a text, or the Fields that hold the object and its key there: nearly always
@@ -36,7 +36,9 @@ class Fields:
 
     __slots__ = ("_path", "problems", "value")
 
-    def __init__(self, value: Object, path: str | tuple[Fields, str], problems: Problems) -> None:
+    def __init__(
+        self, value: Object, path: str | tuple[ObjectReader, str], problems: ProblemList
+    ) -> None:
         self.value = value
         self.problems = problems
         self._path = path
@@ -53,9 +55,9 @@ class Fields:
         """The path of the field ``key``."""
         return child(self.path, key)
 
-    def noting(self, problems: Problems) -> Fields:
+    def noting(self, problems: ProblemList) -> ObjectReader:
         """The same object, of which ``problems`` takes what is wrong."""
-        return Fields(self.value, self._path, problems)
+        return ObjectReader(self.value, self._path, problems)
 
     def refuse_unknown(self, *known: str, hint: str | None = None) -> None:
         """Note every field that is not ``known``, with the nearest name that is."""
@@ -77,26 +79,26 @@ class Fields:
         """A boolean."""
         return self._typed(key, bool, "a boolean")
 
-    def object(self, key: str, *, required: bool = False) -> Fields | None:
+    def object(self, key: str, *, required: bool = False) -> ObjectReader | None:
         """An object, as Fields of its own."""
         found: Object | None = self._typed(key, dict, "an object", required=required)
-        return None if found is None else Fields(found, (self, key), self.problems)
+        return None if found is None else ObjectReader(found, (self, key), self.problems)
 
-    def objects(self, key: str) -> Iterator[Fields]:
+    def objects(self, key: str) -> Iterator[ObjectReader]:
         """The objects of a list."""
         found: list[Value] | None = self._typed(key, list, "a list")
         for index, item in enumerate(found or ()):
             path = f"{self.at(key)}[{index}]"
             if isinstance(item, dict):
-                yield Fields(item, path, self.problems)
+                yield ObjectReader(item, path, self.problems)
             else:
                 self._mismatch(path, "an object", item)
 
-    def members(self, *, nullable: bool = False) -> Iterator[tuple[str, Fields | None]]:
+    def members(self, *, nullable: bool = False) -> Iterator[tuple[str, ObjectReader | None]]:
         """Every key with its object; with ``nullable``, None for keys whose value is null."""
         for key, item in self.value.items():
             if isinstance(item, dict):
-                yield key, Fields(item, (self, key), self.problems)
+                yield key, ObjectReader(item, (self, key), self.problems)
             elif item is None and nullable:
                 yield key, None
             else:
@@ -126,7 +128,7 @@ class Fields:
                 self.problems.add(self.at(key), "is required")
             return None
         if exact:
-            choices = {name: choices[name] for name in short_names(choices)}
+            choices = {name: choices[name] for name in public_names(choices)}
         if isinstance(found, str) and found in choices:
             return choices[found]
         word = str(found) if isinstance(found, (str, bool)) else None
@@ -136,7 +138,7 @@ class Fields:
             shown = f'"{found}"' if isinstance(found, str) else type_name(found)
             near = nearest(str(found), choices)
             hint = f'did you mean "{near}"?' if near else None
-            allowed = ", ".join(sorted(short_names(choices)))
+            allowed = ", ".join(sorted(public_names(choices)))
             self.problems.add(self.at(key), f"must be one of {allowed}, not {shown}", hint=hint)
             return None
         return choices[word]
@@ -164,7 +166,7 @@ class Fields:
         return found
 
     def _mismatch(self, path: str, expected: str, found: Value) -> None:
-        self.problems.add(path, f"must be {expected}, not {a_type(found)}")
+        self.problems.add(path, f"must be {expected}, not {type_with_article(found)}")
 
 
 def child(path: str, key: str) -> str:
@@ -183,12 +185,12 @@ def nearest(name: str, known: Mapping[str, object] | tuple[str, ...]) -> str | N
     return lowered[found[0]] if found else None
 
 
-def short_names(choices: Mapping[str, object]) -> list[str]:
+def public_names(choices: Mapping[str, object]) -> list[str]:
     """The spellings to show people: without the protocol's long ones (``SEVERITY_WARNING``)."""
     return [name for name in choices if "_" not in name]
 
 
-def a_type(value: object) -> str:
+def type_with_article(value: object) -> str:
     """A value's type with its article, as messages need it: ``a_type([]) == "a list"``."""
     name = type_name(value)
     if name == "null":

@@ -15,15 +15,15 @@ from function_script import (
     desired,
     engines,
     inputs,
-    progress,
     redaction,
     request,
     requirements,
     response,
+    sequencing,
     wire,
 )
-from function_script import facts as known
 from function_script import limits as bounds
+from function_script import telemetry as known
 from function_script.errors import FatalError, InputError, SandboxError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class HandlerResult:
     """A response's bytes, and what people want to know beside it.
 
     ``diagnostics`` are the problems behind a FATAL. ``facts`` go to the log line: which XR,
@@ -47,16 +47,18 @@ class Answer:
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
-def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:
+def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> HandlerResult:
     """Answer a RunFunctionRequest; never raises an Exception, but for MemoryError.
 
     ``limits`` are the operator's ceilings. ``on_limits`` is called with those in force, once
     the input has said how far it narrows them.
     """
     facts = dict(known.read(data))
-    ruling = bounds.Ruling(limits, on_limits)
+    ruling = bounds.EffectiveLimits(limits, on_limits)
     try:
-        return Answer(response=run(index(data), limits, ruling.narrow, facts), facts=facts)
+        return HandlerResult(
+            response=run(index_request(data), limits, ruling.narrow, facts), facts=facts
+        )
     except FatalError as error:
         return _fatal(data, ruling.attributed(error, facts), facts)
     except wire.WireError as error:
@@ -75,11 +77,11 @@ def run(
     data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None], facts: dict[str, str]
 ) -> bytes:
     """One step: read the input, run its program, merge what it wants into desired state."""
-    step = inputs.read(data.input or b"", ceilings, outside(data))
+    step = inputs.read(data.input or b"", ceilings, external_sources(data))
     on_limits(step.limits)
     scope = scope_of(data, step)
     asked = requirements.resolve(step.requirements, scope, data)
-    if requirements.find_missing(asked, data):
+    if requirements.unresolved(asked, data):
         return response.encode(response.waiting(data, asked), step.limits)
 
     with known.run_of(step, facts):
@@ -87,10 +89,12 @@ def run(
     read = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
     known.count(facts, len(read.composed))
     wanted = requirements.merge(redaction.redact_warnings(read, data), asked, data)
-    wanted = progress.settle(data, wanted, step)
+    wanted = sequencing.apply(data, wanted, step)
 
     state = desired.merge(data, wanted)
-    return response.encode(response.to(data, state, wanted, step.ttl_seconds), step.limits)
+    return response.encode(
+        response.build_response(data, state, wanted, step.ttl_seconds), step.limits
+    )
 
 
 def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
@@ -104,14 +108,14 @@ def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
     )
 
 
-def outside(data: wire.Request) -> inputs.Outside:
+def external_sources(data: wire.Request) -> inputs.ExternalState:
     """What a request has for programs that are not in the input."""
-    return inputs.Outside(
+    return inputs.ExternalState(
         context=partial(request.find_context, data), required=partial(request.read_required, data)
     )
 
 
-def index(data: bytes) -> wire.Request:
+def index_request(data: bytes) -> wire.Request:
     """The request's parts; raises InputError when ``data`` is no RunFunctionRequest."""
     try:
         return wire.index_request(data)
@@ -142,15 +146,19 @@ def pass_through_unread(data: bytes, error: FatalError) -> bytes:
         return response.fatal(wire.index_tag(data), error)
 
 
-def _fatal(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:
+def _fatal(data: bytes, error: FatalError, facts: dict[str, str]) -> HandlerResult:
     error = redaction.redact_error(error, data)
-    return Answer(response=pass_through(data, error), diagnostics=error.diagnostics, facts=facts)
+    return HandlerResult(
+        response=pass_through(data, error), diagnostics=error.diagnostics, facts=facts
+    )
 
 
-def _broken(data: bytes, error: FatalError, facts: dict[str, str]) -> Answer:
+def _broken(data: bytes, error: FatalError, facts: dict[str, str]) -> HandlerResult:
     """Without state: what else is broken is not known. The error quotes nothing of the request."""
     bare = wire.index_request(data)._replace(desired=None, context=None)
-    return Answer(response=response.fatal(bare, error), diagnostics=error.diagnostics, facts=facts)
+    return HandlerResult(
+        response=response.fatal(bare, error), diagnostics=error.diagnostics, facts=facts
+    )
 
 
 def _bug(error: Exception) -> SandboxError:

@@ -95,7 +95,7 @@ PRINTED, BUILT_IN = "printed", "built-in"
 """Those that nobody sets: what a program prints; and all that an engine has for one value."""
 
 
-class Ruling:
+class EffectiveLimits:
     """The limits of one run: the operator's ceilings, until the input has narrowed them."""
 
     def __init__(self, ceilings: Limits, on_limits: Callable[[Limits], None]) -> None:

@@ -34,17 +34,17 @@ _STEP = re.compile(
 )
 
 
-def copied(value: Readable) -> Value:
+def deep_copy(value: Readable) -> Value:
     """The same data in new dicts and lists; any mapping becomes a dict, any sequence a list."""
     if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
+        return {key: deep_copy(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [copied(item) for item in value]
+        return [deep_copy(item) for item in value]
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Mapping):
-        return {key: copied(item) for key, item in value.items()}
-    return [copied(item) for item in value]
+        return {key: deep_copy(item) for key, item in value.items()}
+    return [deep_copy(item) for item in value]
 
 
 def merge(target: Object, source: Object) -> None:
@@ -58,15 +58,15 @@ def merge(target: Object, source: Object) -> None:
             if isinstance(below, dict):
                 merge(below, value)
                 continue
-        target[key] = copied(value)
+        target[key] = deep_copy(value)
 
 
-def pruned(value: Value) -> Value:
+def without_nulls(value: Value) -> Value:
     """A copy without null fields, at any depth; nulls in lists stay, as positions matter there."""
     if isinstance(value, dict):
-        return {key: pruned(item) for key, item in value.items() if item is not None}
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [pruned(item) for item in value]
+        return [without_nulls(item) for item in value]
     return value
 
 
@@ -117,7 +117,7 @@ def parse_path(text: str) -> Path:
     return tuple(parts)
 
 
-def body(value: Readable) -> Readable:
+def unwrap_resource(value: Readable) -> Readable:
     """The object itself, also when it stands in its protocol wrapper ``{"resource": {...}}``."""
     if isinstance(value, (dict, Mapping)) and "resource" in value and "apiVersion" not in value:
         return value["resource"]
@@ -126,7 +126,7 @@ def body(value: Readable) -> Readable:
 
 def find_condition(resource: Readable, kind: str) -> Mapping[str, Readable] | None:
     """The first entry of ``status.conditions`` with this ``type``."""
-    conditions = find_path(body(resource), ("status", "conditions"))
+    conditions = find_path(unwrap_resource(resource), ("status", "conditions"))
     if not isinstance(conditions, (list, tuple)):
         return None
     for condition in conditions:

@@ -35,7 +35,7 @@ class Program:
         )
 
 
-class _Built(dict[str, Readable]):
+class _LazyDict(dict[str, Readable]):
     """What was read of a lazy mapping so far; a key that is not there is built, and stays."""
 
     __slots__ = ("_build",)
@@ -48,7 +48,7 @@ class _Built(dict[str, Readable]):
         return value
 
 
-class _BuiltByKey(dict[str, Readable]):
+class _LazyDictByKey(dict[str, Readable]):
     """The same, with a builder for each key."""
 
     __slots__ = ("_builders",)
@@ -72,7 +72,7 @@ class Lazy(Mapping[str, Readable]):
 
     def __init__(self, builders: Mapping[str, Callable[[], Readable]]) -> None:
         self._keys: Collection[str] = builders
-        self.kept: dict[str, Readable] = _BuiltByKey(builders)
+        self.kept: dict[str, Readable] = _LazyDictByKey(builders)
         self._decode: Callable[[str], Value] | None = None
 
     @classmethod
@@ -87,7 +87,7 @@ class Lazy(Mapping[str, Readable]):
         ``decode`` gives the same value in dicts and lists, where ``build`` gives lazy ones.
         """
         lazy = cls.__new__(cls)
-        lazy._keys, lazy.kept, lazy._decode = keys, _Built(build), decode  # noqa: SLF001 - its own kind
+        lazy._keys, lazy.kept, lazy._decode = keys, _LazyDict(build), decode  # noqa: SLF001 - its own kind
         return lazy
 
     def __getitem__(self, key: str) -> Readable:
@@ -157,7 +157,7 @@ def _object_at(value: Readable, *path: str) -> Object:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gap:
+class MissingValue:
     """Where a value was to be written that does not exist: nothing was written there.
 
     ``offset`` counts characters of the text. ``missing`` says what does not exist, ``span`` is
@@ -170,7 +170,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class TemplateResult:
     """A template's result: text to be read as a YAML stream.
 
     ``locate`` maps a 1-based line of ``text`` to the template's place that produced it. It is
@@ -179,11 +179,11 @@ class Rendered:
 
     text: str
     locate: Callable[[int], Span | None]
-    gaps: Sequence[Gap] = ()
+    gaps: Sequence[MissingValue] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Withheld:
+class DeferredResource:
     """A composed resource that a script could not make; the rest is as for a Gap."""
 
     name: str
@@ -192,7 +192,7 @@ class Withheld:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Returned:
+class ScriptResult:
     """A script's result: a RunFunctionResponse-shaped object, and where it was returned.
 
     ``locate`` gives the place of a field in it, for errors; it is ``span`` if nobody knows better.
@@ -203,5 +203,5 @@ class Returned:
     value: Object
     span: Span | None = None
     resources: Sequence[str] = ()
-    withheld: Sequence[Withheld] = ()
+    withheld: Sequence[DeferredResource] = ()
     locate: Callable[[Sequence[str | int]], Span | None] | None = None

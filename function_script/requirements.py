@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 
-class Asked(NamedTuple):
+class ResolvedRequirements(NamedTuple):
     """What the input asks for, by requirement name; ``schemas``: (apiVersion, kind)."""
 
     resources: dict[str, wire.Selector]
     schemas: dict[str, tuple[str, str]]
 
 
-_NOTHING = Asked({}, {})
+_NOTHING = ResolvedRequirements({}, {})
 # Every Crossplane may read Compositions, and none has this name.
 _NO_COMPOSITION = wire.Selector(
     "apiextensions.crossplane.io/v1", "Composition", "probe.script.fn.crossplane.io"
 )
 
 
-def resolve(declared: Requirements, scope: Scope, given: wire.Request) -> Asked:
+def resolve(declared: Requirements, scope: Scope, given: wire.Request) -> ResolvedRequirements:
     """What an input declares, with the values that come from the XR. Raises InputError.
 
     A caller that does not say what it can do may be of before 2.0, which ignores requirements
@@ -50,10 +50,10 @@ def resolve(declared: Requirements, scope: Scope, given: wire.Request) -> Asked:
     has_namespaces = all(each.namespace is not None for each in resources.values())
     if resources and has_namespaces and request.needs_probe(given):
         resources[request.PROBE] = _NO_COMPOSITION
-    return Asked(resources, dict(declared.schemas))
+    return ResolvedRequirements(resources, dict(declared.schemas))
 
 
-def find_missing(asked: Asked, given: wire.Request) -> list[str]:
+def unresolved(asked: ResolvedRequirements, given: wire.Request) -> list[str]:
     """The names of what the caller has not looked for yet; what it did not find is not missing.
 
     Raises InputError when it never will look. What was fetched for another selector under the
@@ -87,7 +87,7 @@ def check_capabilities(given: wire.Request, resources: list[str], schemas: list[
         raise _incapable(schemas[0], "schemas", "REQUIRED_SCHEMAS")
 
 
-def merge(wanted: Contribution, asked: Asked, given: wire.Request) -> Contribution:
+def merge(wanted: Contribution, asked: ResolvedRequirements, given: wire.Request) -> Contribution:
     """What the program wants with what its input declares. Raises DocumentError, InputError."""
     if wanted.resources or wanted.schemas:
         check_capabilities(given, sorted(wanted.resources), sorted(wanted.schemas))
@@ -96,10 +96,10 @@ def merge(wanted: Contribution, asked: Asked, given: wire.Request) -> Contributi
     for name, selector in wanted.resources.items():
         if asked.resources.get(name, selector) != selector:
             declared = describe(asked.resources[name])
-            raise _twice(name, declared, describe(selector))
+            raise _conflicts(name, declared, describe(selector))
     for name, kind in wanted.schemas.items():
         if asked.schemas.get(name, kind) != kind:
-            raise _twice(name, " ".join(asked.schemas[name]), " ".join(kind))
+            raise _conflicts(name, " ".join(asked.schemas[name]), " ".join(kind))
     return replace(
         wanted,
         resources={**asked.resources, **wanted.resources},
@@ -163,7 +163,7 @@ def _incapable(name: str, what: str, capability: str) -> InputError:
     )
 
 
-def _twice(name: str, declared: str, wanted: str) -> DocumentError:
+def _conflicts(name: str, declared: str, wanted: str) -> DocumentError:
     return DocumentError.of(
         f'requirement "{name}" is declared by the input as {declared}, '
         f"and asked for by the program as {wanted}",

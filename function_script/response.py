@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 
-class Asking(Protocol):
+class HasRequirements(Protocol):
     """Whoever asks for resources and schemas: a contribution, or an input."""
 
     @property
@@ -34,7 +34,7 @@ class Asking(Protocol):
 DEFAULT_TTL_SECONDS = 60.0
 
 
-def to(
+def build_response(
     request: wire.Request, desired: bytes | None, wanted: Contribution, ttl_seconds: float | None
 ) -> wire.Response:
     """The whole response. A program's TTL beats its input's (``ttl_seconds``).
@@ -73,7 +73,7 @@ def _check_names(request: wire.Request, wanted: Contribution) -> None:
             )
 
 
-def waiting(request: wire.Request, asked: Asking) -> wire.Response:
+def waiting(request: wire.Request, asked: HasRequirements) -> wire.Response:
     """The pass-through of a step that cannot run before it has been given what it asks for.
 
     Crossplane calls again at once, so there is nothing to keep.
@@ -138,7 +138,7 @@ def _context(earlier: bytes | None, wanted: Object) -> bytes | None:
         raise DocumentError.of(f"cannot return context: {error}") from error
 
 
-def _requirements(request: wire.Request, wanted: Asking) -> wire.Requirements | None:
+def _requirements(request: wire.Request, wanted: HasRequirements) -> wire.Requirements | None:
     if not wanted.resources and not wanted.schemas:
         return None
     older = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import linux_only
 import pytest
-from example_counts import load_profile
-from scoreboard import Scoreboard
+from support import linux_only
+from support.example_counts import load_profile
+from support.score_report import Scoreboard
 
 from function_script import wire
 from function_script.sandbox import system

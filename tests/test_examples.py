@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from notes import without_note
+from support.notes import without_note
 
 from function_script.cli import execute
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import walk
+from support import walk
 
 from function_script import documents, objects
 from function_script.cli.serve import serve

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from function_script import __version__
-from function_script.cli import failures, options, terminal
+from function_script.cli import exit_codes, options, terminal
 from function_script.cli.check import check
 from function_script.cli.docs import docs
 from function_script.cli.editor import editor
@@ -132,6 +132,6 @@ def execute(args: Sequence[str]) -> int:
 
     def command() -> int:
         code = commands.main(args=list(args), prog_name=NAME, standalone_mode=False, obj=flags)
-        return code if isinstance(code, int) else failures.OK
+        return code if isinstance(code, int) else exit_codes.OK
 
-    return failures.guard(command, flags)
+    return exit_codes.guard(command, flags)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options, terminal
+from function_script.cli import exit_codes, options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +75,7 @@ def check(**flags: Unpack[_Flags]) -> int:
     The exit code is 1 when there are errors.
     """
     from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
-    from function_script.tools import report as frames  # noqa: PLC0415 - slow to import
+    from function_script.tools import console as frames  # noqa: PLC0415 - slow to import
 
     known = tool.load(flags["xrd"], flags["crds"])
     report = tool.check(flags["compositions"], flags["program_root"], known, flags["ignore"])
@@ -88,4 +88,4 @@ def check(**flags: Unpack[_Flags]) -> int:
         text = tool.render_text(report, colourful=colourful, is_quiet=flags["quiet"])
     if text:
         terminal.echo_coloured(text)
-    return failures.OK if report.is_success(strict=flags["strict"]) else failures.PROBLEM
+    return exit_codes.OK if report.is_success(strict=flags["strict"]) else exit_codes.PROBLEM

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options, terminal
+from function_script.cli import exit_codes, options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,6 +68,6 @@ def render(**flags: Unpack[_Flags]) -> int:
     sys.stdout.buffer.write(answer.response)
     sys.stdout.buffer.flush()
     if answer.failure is None:
-        return failures.OK
-    failures.report_problem(answer.failure)
+        return exit_codes.OK
+    exit_codes.report_problem(answer.failure)
     return _FATAL

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options, rendering, terminal
+from function_script.cli import options, render_options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from function_script.tools.render.operation_command import Paths
 
 
-class _Flags(rendering.Flags, TypedDict):
+class _Flags(render_options.Flags, TypedDict):
     operation: Path
     functions: Path | None
     include_full_operation: bool
@@ -37,7 +37,7 @@ Examples:
 @click.command(
     NAME,
     epilog=_EPILOG,
-    params=[*rendering.shared("OPERATION"), rendering.required_schemas()],
+    params=[*render_options.shared("OPERATION"), render_options.required_schemas()],
 )
 @click.argument("operation", type=options.PATH)
 @click.argument("functions", type=options.PATH, required=False)
@@ -64,10 +64,12 @@ def render_operation(**flags: Unpack[_Flags]) -> None:
     give: watched.yaml, required.yaml, credentials.yaml, schemas/ and context/.
     """
     given = flags["operation"]
-    with rendering.sandbox(given / "operation.yaml" if given.is_dir() else given, flags) as pool:
+    with render_options.sandbox(
+        given / "operation.yaml" if given.is_dir() else given, flags
+    ) as pool:
         from function_script.tools.render import operation_command  # noqa: PLC0415 - slow to import
 
-        chosen = rendering.read_options(flags)
+        chosen = render_options.read_options(flags)
         terminal.echo_exact(operation_command.render_text(_paths(flags), chosen, pool))
 
 
@@ -81,11 +83,11 @@ def _paths(flags: _Flags) -> Paths:
     return replace(
         base,
         functions=flags["functions"] or base.functions,
-        required=(*base.required, *rendering.split_paths(flags["required_resources"])),
+        required=(*base.required, *render_options.split_paths(flags["required_resources"])),
         watched=flags["watched_resource"] or base.watched,
         schemas=flags["required_schemas"] or base.schemas,
         credentials=flags["function_credentials"] or base.credentials,
-        context=[*base.context, *rendering.context_files(flags)],
-        context_values=rendering.context_values(flags),
+        context=[*base.context, *render_options.context_files(flags)],
+        context_values=render_options.context_values(flags),
         programs=flags["program_root"],
     )

@@ -23,7 +23,7 @@ def shown(*, is_quiet: bool = False) -> Iterator[Progress]:
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
     if is_quiet:
-        yield xpkg.Silent()
+        yield xpkg.NullProgress()
     elif not sys.stderr.isatty():
         yield _Lines()
     else:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import failures, options, rendering, terminal, validating, watching
+from function_script.cli import (
+    exit_codes,
+    options,
+    render_options,
+    terminal,
+    validate_options,
+    watch_output,
+)
 
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
@@ -17,7 +24,7 @@ if TYPE_CHECKING:
     from function_script.tools.validate import Report
 
 
-class _Flags(rendering.Flags, validating.Flags, TypedDict):
+class _Flags(render_options.Flags, validate_options.Flags, TypedDict):
     xr: Path
     composition: Path | None
     functions: Path | None
@@ -45,9 +52,9 @@ Examples:
     short_help="Show what a Composition makes of an XR.",
     epilog=_EPILOG,
     params=[
-        *rendering.shared("COMPOSITION"),
-        rendering.required_schemas("-s"),
-        *validating.shared(),
+        *render_options.shared("COMPOSITION"),
+        render_options.required_schemas("-s"),
+        *validate_options.shared(),
         options.quiet("notes"),
     ],
 )
@@ -109,17 +116,17 @@ def render(**flags: Unpack[_Flags]) -> int:
     if flags["watch"] and "-" in ",".join(flags["crds"]).split(","):
         raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
     beside = flags["composition"] or flags["xr"] / "composition.yaml"
-    with rendering.sandbox(beside, flags, is_quiet=flags["quiet"]) as pool:
+    with render_options.sandbox(beside, flags, is_quiet=flags["quiet"]) as pool:
         from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
-        chosen = rendering.read_options(flags, full_xr=flags["include_full_xr"])
+        chosen = render_options.read_options(flags, full_xr=flags["include_full_xr"])
         if flags["watch"]:
             _watch(flags, chosen, pool)
         if flags["validate"]:
             report = _validate(flags, chosen, pool)
-            return validating.tell(report, flags, is_quiet=flags["quiet"])
+            return validate_options.tell(report, flags, is_quiet=flags["quiet"])
         terminal.echo_exact(command.render_text(_paths(flags), chosen, pool))
-    return failures.OK
+    return exit_codes.OK
 
 
 def _watch(flags: _Flags, chosen: Options, pool: Pool) -> None:
@@ -133,9 +140,9 @@ def _watch(flags: _Flags, chosen: Options, pool: Pool) -> None:
 
     if flags["validate"]:
         report = Task(run=lambda: _validate(flags, chosen, pool), files=files)
-        watching.watch_report(report, flags, is_quiet=flags["quiet"])
+        watch_output.watch_report(report, flags, is_quiet=flags["quiet"])
     documents = Task(run=lambda: command.render_documents(_paths(flags), chosen, pool), files=files)
-    watching.watch_documents(documents, is_quiet=flags["quiet"])
+    watch_output.watch_documents(documents, is_quiet=flags["quiet"])
 
 
 def _extensions(flags: _Flags, paths: Paths) -> list[str]:
@@ -179,12 +186,12 @@ def _paths(flags: _Flags) -> Paths:
         observed=flags["observed_resources"] or base.observed,
         required=(
             *base.required,
-            *rendering.split_paths((*flags["required_resources"], *flags["extra_resources"])),
+            *render_options.split_paths((*flags["required_resources"], *flags["extra_resources"])),
         ),
         schemas=flags["required_schemas"] or base.schemas,
         credentials=flags["function_credentials"] or base.credentials,
         xrd=flags["xrd"] or base.xrd,
-        context=[*base.context, *rendering.context_files(flags)],
-        context_values=rendering.context_values(flags),
+        context=[*base.context, *render_options.context_files(flags)],
+        context_values=render_options.context_values(flags),
         programs=flags["program_root"],
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import confinement, failures, options, terminal
+from function_script.cli import confinement, exit_codes, options, terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,6 +64,6 @@ def run(**flags: Unpack[_Flags]) -> int:
         terminal.echo(result.log, err=True)
     terminal.echo(result.text)
     if result.error is None:
-        return failures.OK
+        return exit_codes.OK
     sys.stdout.flush()
-    return failures.report_problem(result.error)
+    return exit_codes.report_problem(result.error)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from function_script.cli import confinement, failures, options, terminal
+from function_script.cli import confinement, exit_codes, options, terminal
 
 if TYPE_CHECKING:
     from function_script.tools.cases.command import Options
@@ -92,18 +92,18 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
 
     confinement.print_note(is_quiet=flags["quiet"])
     is_fine = command.run(flags["paths"] or (Path(),), _options(flags))
-    return failures.OK if is_fine else failures.PROBLEM
+    return exit_codes.OK if is_fine else exit_codes.PROBLEM
 
 
 def _options(flags: _Flags) -> Options:
-    from function_script.sandbox import machine  # noqa: PLC0415 - slow to import
-    from function_script.tools import report  # noqa: PLC0415 - slow to import
+    from function_script.sandbox import capacity  # noqa: PLC0415 - slow to import
+    from function_script.tools import console  # noqa: PLC0415 - slow to import
     from function_script.tools.cases import command, running  # noqa: PLC0415 - slow to import
 
     is_ci = flags["ci"] or os.environ.get("CI", "").lower() not in {"", "0", "false"}
     if is_ci and flags["update"]:
         raise click.UsageError("--update: in CI, expected documents are not written")
-    terms = running.Terms(
+    terms = running.RunOptions(
         places=options.read_places(flags["function"]),
         timeout_seconds=flags["timeout"],
         may_seed=not is_ci,
@@ -113,11 +113,11 @@ def _options(flags: _Flags) -> Options:
         terms=terms,
         pattern=_pattern(flags["run"]),
         fails_fast=flags["fail_fast"],
-        jobs=flags["jobs"] or machine.count_cpus(),
+        jobs=flags["jobs"] or capacity.count_cpus(),
         output=flags["output"],
         file=flags["output_file"],
         is_quiet=flags["quiet"],
-        colourful=report.is_colourful(sys.stdout),
+        colourful=console.is_colourful(sys.stdout),
         print=terminal.echo_coloured,
     )
 

@@ -6,7 +6,7 @@ from typing import Final, TypedDict, Unpack
 
 import click
 
-from function_script.cli import options, validating
+from function_script.cli import options, validate_options
 
 _EPILOG: Final = """\b
 Examples:
@@ -15,7 +15,7 @@ Examples:
 """
 
 
-class _Flags(validating.Flags, TypedDict):
+class _Flags(validate_options.Flags, TypedDict):
     extensions: str
     resources: str
     quiet: bool
@@ -25,7 +25,7 @@ class _Flags(validating.Flags, TypedDict):
 @click.command(
     short_help="Check resources against schemas.",
     epilog=_EPILOG,
-    params=[*validating.shared("-o"), options.quiet("notes"), options.debug()],
+    params=[*validate_options.shared("-o"), options.quiet("notes"), options.debug()],
 )
 @click.argument("extensions")
 @click.argument("resources")
@@ -45,4 +45,4 @@ def validate(**flags: Unpack[_Flags]) -> int:
         cache_directory=flags["cache_dir"],
         crossplane_image=flags["crossplane_image"],
     )
-    return validating.tell(report, flags, is_quiet=flags["quiet"])
+    return validate_options.tell(report, flags, is_quiet=flags["quiet"])

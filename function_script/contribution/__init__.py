@@ -11,23 +11,23 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script import documents
-from function_script.contribution import deferral, peer, remembered, reported, warnings
-from function_script.contribution.composed import Composed
+from function_script.contribution import cache, deferral, gotemplating, lint, reported
+from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import OURS
-from function_script.contribution.places import path_of
-from function_script.contribution.rendered import combined, from_documents
-from function_script.contribution.returned import from_response
-from function_script.contribution.shapes import (
+from function_script.contribution.from_documents import from_documents, merge_parts
+from function_script.contribution.from_response import from_response
+from function_script.contribution.model import (
     Composite,
     Contribution,
-    Deferred,
+    DeferredDocument,
     Dependency,
-    Order,
+    ResourcePolicy,
 )
+from function_script.contribution.places import path_of
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
-from function_script.fields import Problems
-from function_script.program import Rendered, Returned
+from function_script.fields import ProblemList
+from function_script.program import ScriptResult, TemplateResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,20 +40,20 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 __all__ = [
-    "Composed",
     "Composite",
     "Contribution",
-    "Deferred",
+    "DeferredDocument",
     "Dependency",
-    "Order",
+    "DesiredResource",
+    "ResourcePolicy",
     "read",
 ]
 
-DIALECTS = {"script": OURS, "gotemplating": peer.PEER}
+DIALECTS = {"script": OURS, "gotemplating": gotemplating.PEER}
 
 
 def read(
-    result: Rendered | Returned,
+    result: TemplateResult | ScriptResult,
     scope: Scope,
     limits: Limits,
     dialect: str = "script",
@@ -63,22 +63,22 @@ def read(
 
     ``doubts`` are the input's: they become warnings.
     """
-    problems = Problems()
-    if isinstance(result, Returned):
+    problems = ProblemList()
+    if isinstance(result, ScriptResult):
         wanted = from_response(result.value, problems, result.resources)
         _refuse(problems, "main returned ", lambda path: _returned_at(result, path))
         return _with_order(reported.bounded(wanted), result)
     text = result.text
-    deferred: tuple[Deferred, ...] = ()
+    deferred: tuple[DeferredDocument, ...] = ()
     if result.gaps:
-        text, deferred = deferral.take_out(result, scope.xr, DIALECTS[dialect], limits)
+        text, deferred = deferral.split_deferred(result, scope.xr, DIALECTS[dialect], limits)
     wanted = _from_text(text, result.locate, scope.xr, DIALECTS[dialect], limits)
     if deferred:
         deferral.check_names(deferred, wanted)
         wanted = replace(wanted, deferred=deferred)
     if dialect == "gotemplating":
-        wanted = combined([peer.around(scope, doubts), wanted])
-    if warned := warnings.of_text(result):
+        wanted = merge_parts([gotemplating.extra_context(scope, doubts), wanted])
+    if warned := lint.of_text(result):
         wanted = replace(wanted, results=wanted.results + warned)
     return reported.bounded(wanted)
 
@@ -86,16 +86,16 @@ def read(
 def _from_text(
     text: str, locate: Callable[[int], Span | None], xr: Object, dialect: Dialect, limits: Limits
 ) -> Contribution:
-    key = remembered.key_of(text, xr, dialect, limits)
-    wanted = remembered.find(key)
+    key = cache.key_of(text, xr, dialect, limits)
+    wanted = cache.find(key)
     if wanted is None:
         stream = documents.read_stream(text, locate=locate, limits=limits, lenient=dialect.lenient)
         wanted = from_documents(stream, xr, dialect, locate)
-        remembered.keep(key, wanted)
+        cache.keep(key, wanted)
     return wanted
 
 
-def _with_order(wanted: Contribution, result: Returned) -> Contribution:
+def _with_order(wanted: Contribution, result: ScriptResult) -> Contribution:
     ordered = [name for name, entry in wanted.composed.items() if entry.order is not None]
     if not ordered and not result.withheld:
         return wanted
@@ -106,17 +106,19 @@ def _with_order(wanted: Contribution, result: Returned) -> Contribution:
             name: partial(_returned_at, result, (*path, name, "depends_on")) for name in ordered
         },
         deferred=tuple(
-            Deferred(name=each.name, subject=each.name, missing=each.missing, span=each.span)
+            DeferredDocument(
+                name=each.name, subject=each.name, missing=each.missing, span=each.span
+            )
             for each in result.withheld
         ),
     )
 
 
-def _returned_at(result: Returned, path: Path) -> Span | None:
+def _returned_at(result: ScriptResult, path: Path) -> Span | None:
     return result.span if result.locate is None else result.locate(path)
 
 
-def _refuse(problems: Problems, prefix: str, locate: Callable[[Path], Span | None]) -> None:
+def _refuse(problems: ProblemList, prefix: str, locate: Callable[[Path], Span | None]) -> None:
     if problems.texts:
         raise DocumentError(
             *(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from function_script import documents
-from function_script.contribution.shapes import Deferred
+from function_script.contribution.model import DeferredDocument
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError, FatalError
 from function_script.objects import api_version_and_kind, find_path
@@ -18,32 +18,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from function_script.contribution.dialects import Dialect
-    from function_script.contribution.shapes import Contribution
+    from function_script.contribution.model import Contribution
     from function_script.limits import Limits
-    from function_script.program import Gap, Rendered
+    from function_script.program import MissingValue, TemplateResult
     from function_script.values import Object
 
 _SEPARATOR = "\n---"
 
 
-class _Piece(NamedTuple):
+class _RawDocument(NamedTuple):
     """What stands between two separators: ``text[start:end]``, and its gaps."""
 
     start: int
     end: int
-    gaps: Sequence[Gap]
+    gaps: Sequence[MissingValue]
 
 
-class _Found(NamedTuple):
+class _Identity(NamedTuple):
     """A document as far as it can be read; ``word`` stands in its gaps, if anything does."""
 
     document: Object
     word: str
 
 
-def take_out(
-    result: Rendered, xr: Object, dialect: Dialect, limits: Limits
-) -> tuple[str, tuple[Deferred, ...]]:
+def split_deferred(
+    result: TemplateResult, xr: Object, dialect: Dialect, limits: Limits
+) -> tuple[str, tuple[DeferredDocument, ...]]:
     """The text without the documents that have gaps, line for line, and those documents.
 
     Raises DocumentError for a gap that leaves open which document it is in, or which resource
@@ -51,7 +51,7 @@ def take_out(
     """
     text, kept = result.text, 0
     parts: list[str] = []
-    deferred: list[Deferred] = []
+    deferred: list[DeferredDocument] = []
     for piece in _pieces(text, result.gaps):
         found = _find_document(text, piece, limits)
         parts.append(text[kept : piece.start])
@@ -64,7 +64,7 @@ def take_out(
     return "".join(parts), tuple(deferred)
 
 
-def check_names(deferred: Sequence[Deferred], wanted: Contribution) -> None:
+def check_names(deferred: Sequence[DeferredDocument], wanted: Contribution) -> None:
     """Raise DocumentError for a resource name that stands in two documents of the step."""
     names = set(wanted.composed)
     for each in deferred:
@@ -75,7 +75,7 @@ def check_names(deferred: Sequence[Deferred], wanted: Contribution) -> None:
             names.add(each.name)
 
 
-def _pieces(text: str, gaps: Sequence[Gap]) -> Iterator[_Piece]:
+def _pieces(text: str, gaps: Sequence[MissingValue]) -> Iterator[_RawDocument]:
     """The pieces that have gaps."""
     waiting = list(gaps)
     for start, end, line_end in _borders(text):
@@ -83,13 +83,13 @@ def _pieces(text: str, gaps: Sequence[Gap]) -> Iterator[_Piece]:
         waiting = waiting[len(inside) :]
         for gap in inside:
             if gap.offset < start:
-                raise _vague(gap, "it stands in a line that separates documents")
+                raise _ambiguous(gap, "it stands in a line that separates documents")
         if inside:
-            yield _Piece(start, end, inside)
+            yield _RawDocument(start, end, inside)
         # What stands in the separator's own line could make it something else.
         for gap in waiting:
             if gap.offset <= line_end:
-                raise _vague(gap, "it stands in a line that separates documents")
+                raise _ambiguous(gap, "it stands in a line that separates documents")
 
 
 def _borders(text: str) -> Iterator[tuple[int, int, int]]:
@@ -107,7 +107,7 @@ def _borders(text: str) -> Iterator[tuple[int, int, int]]:
     yield start, len(text), len(text)
 
 
-def _find_document(text: str, piece: _Piece, limits: Limits) -> _Found | None:
+def _find_document(text: str, piece: _RawDocument, limits: Limits) -> _Identity | None:
     """The document as far as it can be read with gaps; None for a piece of comments only."""
     failure: FatalError | None = None
     for candidate, word in (_filled(text, piece), (_without_lines(text, piece), "")):
@@ -119,12 +119,12 @@ def _find_document(text: str, piece: _Piece, limits: Limits) -> _Found | None:
         if not found and word:
             return None
         if len(found) == 1:
-            return _Found(found[0].value, word)
+            return _Identity(found[0].value, word)
     cause = "its document cannot be read without it"
-    raise _vague(piece.gaps[0], cause) from failure
+    raise _ambiguous(piece.gaps[0], cause) from failure
 
 
-def _filled(text: str, piece: _Piece) -> tuple[str, str]:
+def _filled(text: str, piece: _RawDocument) -> tuple[str, str]:
     """The piece with a word in every gap that it holds nowhere else."""
     number = 0
     while (word := f"gap{number}") in text[piece.start : piece.end]:
@@ -137,7 +137,7 @@ def _filled(text: str, piece: _Piece) -> tuple[str, str]:
     return "".join((*parts, text[at : piece.end])), word
 
 
-def _without_lines(text: str, piece: _Piece) -> str:
+def _without_lines(text: str, piece: _RawDocument) -> str:
     """The piece without the lines that have gaps: a gap may stand for a whole block of lines."""
     kept: list[str] = []
     at = piece.start
@@ -149,22 +149,24 @@ def _without_lines(text: str, piece: _Piece) -> str:
     return "\n".join(kept)
 
 
-def _identify(found: _Found, gap: Gap, xr: Object, dialect: Dialect) -> Deferred:
+def _identify(
+    found: _Identity, gap: MissingValue, xr: Object, dialect: Dialect
+) -> DeferredDocument:
     """Which document is withheld; nothing that says so may have a gap itself."""
     kinds = api_version_and_kind(found.document)
     key = dialect.annotations.name
     name = find_path(found.document, ("metadata", "annotations", key))
     if found.word and any(found.word in str(part) for part in (*kinds, name)):
-        raise _vague(gap, "it is part of the name or the kind of a document")
+        raise _ambiguous(gap, "it is part of the name or the kind of a document")
     is_meta = kinds[0] == dialect.meta_api_version
     if isinstance(name, str) and name and not is_meta:
-        return Deferred(name=name, subject=name, missing=gap.missing, span=gap.span)
+        return DeferredDocument(name=name, subject=name, missing=gap.missing, span=gap.span)
     if not is_meta and kinds != api_version_and_kind(xr):
-        raise _vague(gap, f"its document ({kinds[1] or 'of no kind'}) has no {key}")
-    return Deferred(name=None, subject=kinds[1], missing=gap.missing, span=gap.span)
+        raise _ambiguous(gap, f"its document ({kinds[1] or 'of no kind'}) has no {key}")
+    return DeferredDocument(name=None, subject=kinds[1], missing=gap.missing, span=gap.span)
 
 
-def _vague(gap: Gap, cause: str) -> DocumentError:
+def _ambiguous(gap: MissingValue, cause: str) -> DocumentError:
     return DocumentError(
         Diagnostic(
             message=f"cannot defer {gap.missing}: {cause}",

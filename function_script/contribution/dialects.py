@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from function_script.contribution.annotations import Annotations
-from function_script.contribution.returned import from_response
+from function_script.contribution.from_response import from_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from function_script.contribution.shapes import Contribution
-    from function_script.fields import Fields
+    from function_script.contribution.model import Contribution
+    from function_script.fields import ObjectReader
     from function_script.values import Object, Value
 
 
@@ -33,7 +33,7 @@ class Dialect:
 
     annotations: Annotations
     meta_api_version: str
-    kinds: Mapping[str, Callable[[Fields], Contribution]]
+    kinds: Mapping[str, Callable[[ObjectReader], Contribution]]
     replaces: bool
     keeps_empty: bool
     lenient: bool
@@ -42,10 +42,10 @@ class Dialect:
 
 def _reader(
     fields: tuple[str, ...], to_response: Callable[[Object], Object]
-) -> Callable[[Fields], Contribution]:
+) -> Callable[[ObjectReader], Contribution]:
     """A meta kind that says what a script's response would: read by the same readers."""
 
-    def read(document: Fields) -> Contribution:
+    def read(document: ObjectReader) -> Contribution:
         document.refuse_unknown("apiVersion", "kind", "metadata", *fields)
         return from_response(to_response(document.value), document.problems)
 

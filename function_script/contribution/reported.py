@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from function_script.contribution import warnings
+from function_script.contribution import lint
 from function_script.errors import LimitError
 from function_script.wire import enums
 
 if TYPE_CHECKING:
     from function_script import wire
-    from function_script.contribution.shapes import Contribution
+    from function_script.contribution.model import Contribution
 
 MAX_RESULTS: Final = 1_000
 MAX_CONDITIONS: Final = 100
@@ -42,7 +42,7 @@ def bounded(wanted: Contribution) -> Contribution:
 
 
 def _is_own(result: wire.Result) -> bool:
-    return result.severity == enums.SEVERITY_WARNING and result.reason in warnings.REASONS
+    return result.severity == enums.SEVERITY_WARNING and result.reason in lint.REASONS
 
 
 def _check_count(name: str, count: int, maximum: int) -> None:

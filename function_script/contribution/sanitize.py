@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.contribution import names
-from function_script.fields import Fields
+from function_script.contribution import name_rules
+from function_script.fields import ObjectReader
 
 if TYPE_CHECKING:
-    from function_script.fields import Problems
+    from function_script.fields import ProblemList
     from function_script.values import Object
 
 # Owned by the API server: server-side apply refuses or ignores them.
@@ -32,7 +32,7 @@ _SERVER_FIELDS = frozenset({"status"})
 _FOREIGN_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
 
-def composed_object(body: Fields) -> Object:
+def composed_object(body: ObjectReader) -> Object:
     """``body`` without status and server-owned metadata; checks names, labels and annotations.
 
     Shares what it can with ``body``; null fields stay, for they are left out where it is encoded.
@@ -42,7 +42,7 @@ def composed_object(body: Fields) -> Object:
     if metadata is None:
         return resource
     labels = _stated(metadata, "labels")
-    names.check(body, metadata, labels or {})
+    name_rules.check(body, metadata, labels or {})
     annotations = metadata.texts("annotations")
     kept = resource["metadata"] = _kept(metadata.value, SERVER_METADATA)
     if annotations is not None:
@@ -50,7 +50,7 @@ def composed_object(body: Fields) -> Object:
     return resource
 
 
-def as_written(body: Fields, advice: Problems) -> Object:
+def without_server_fields(body: ObjectReader, advice: ProblemList) -> Object:
     """All of ``body``, nulls and labels of any type included.
 
     ``advice`` takes what is said of names and of labels' values. Shares what it can with ``body``.
@@ -61,18 +61,18 @@ def as_written(body: Fields, advice: Problems) -> Object:
     labels = metadata.value.get("labels")
     texts = labels.items() if isinstance(labels, dict) else ()
     noted = metadata.noting(advice)
-    names.check(body, noted, {key: text for key, text in texts if isinstance(text, str)})
+    name_rules.check(body, noted, {key: text for key, text in texts if isinstance(text, str)})
     kept: Object = {**metadata.value, "annotations": {**(metadata.texts("annotations") or {})}}
     return {**body.value, "metadata": kept}
 
 
-def _stated(metadata: Fields, key: str) -> dict[str, str] | None:
+def _stated(metadata: ObjectReader, key: str) -> dict[str, str] | None:
     """The texts below a key; one that is null is left out like all nulls."""
     found = metadata.value.get(key)
     if not isinstance(found, dict) or None not in found.values():
         return metadata.texts(key)
     value = {**metadata.value, key: _kept(found, frozenset())}
-    return Fields(value, metadata.path, metadata.problems).texts(key)
+    return ObjectReader(value, metadata.path, metadata.problems).texts(key)
 
 
 def _kept(value: Object, dropped: frozenset[str]) -> Object:

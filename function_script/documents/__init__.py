@@ -6,22 +6,22 @@ Called by the main path (rendered text), the library (`from_yaml`, `to_yaml`) an
 
 from __future__ import annotations
 
-from function_script.documents.memo import Memo, take_tally
-from function_script.documents.origin import Origin
-from function_script.documents.positions import Embedding, find_embedding
+from function_script.documents.cache import ByteLruCache, reset_stats
+from function_script.documents.origin import TextOrigin
+from function_script.documents.positions import EmbeddedText, find_embedding
 from function_script.documents.stream import Document, read_source, read_stream, read_value
 from function_script.documents.writer import to_yaml, to_yaml_stream
 
 __all__ = [
+    "ByteLruCache",
     "Document",
-    "Embedding",
-    "Memo",
-    "Origin",
+    "EmbeddedText",
+    "TextOrigin",
     "find_embedding",
     "read_source",
     "read_stream",
     "read_value",
-    "take_tally",
+    "reset_stats",
     "to_yaml",
     "to_yaml_stream",
 ]

@@ -51,7 +51,7 @@ LAST_COUNTS = "the last one counts"
 _MERGE_FIRST = "write << before the other keys"
 
 
-class Composed(NamedTuple):
+class ParsedDocument(NamedTuple):
     """A document's value, its first line (0-based; of content, not of comments), and its size."""
 
     value: Value
@@ -60,9 +60,9 @@ class Composed(NamedTuple):
     depth: int
 
 
-def compose(
+def parse(
     text: str, *, nodes: int, depth: int, doubts: list[YamlError] | None = None
-) -> Composed | None:
+) -> ParsedDocument | None:
     """Read a text of at most one document; None when it holds none.
 
     Raises YamlError, with the place, for text that is not YAML or not what Kubernetes accepts;
@@ -72,9 +72,9 @@ def compose(
     try:
         return _Composer(text, nodes, depth, doubts).document()
     except yaml.MarkedYAMLError as error:
-        raise hints.explained(error, text) from error
+        raise hints.explain_yaml_error(error, text) from error
     except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
-        raise hints.unreadable(text) from error
+        raise hints.invalid_character(text) from error
 
 
 def events(text: str) -> Callable[[], Event]:
@@ -102,7 +102,7 @@ class _Composer:
         self._depth = self._depth_left = depth
         self._characters_left = _MAX_EXPANDED
 
-    def document(self) -> Composed | None:
+    def document(self) -> ParsedDocument | None:
         self._next()
         if isinstance(self._next(), StreamEndEvent):
             return None
@@ -112,7 +112,7 @@ class _Composer:
         after = self._next()
         if not isinstance(after, StreamEndEvent):
             raise _error("more than one document, where one is expected", after)
-        return Composed(
+        return ParsedDocument(
             value=value,
             line=place(start)[0],
             nodes=self._nodes - self._nodes_left,

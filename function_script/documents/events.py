@@ -44,9 +44,9 @@ def read_events(text: str) -> Iterator[Event]:
         while (event := next_event()) is not None:
             yield _plain(event)
     except yaml.MarkedYAMLError as error:
-        raise hints.explained(error, text) from error
+        raise hints.explain_yaml_error(error, text) from error
     except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
-        raise hints.unreadable(text) from error
+        raise hints.invalid_character(text) from error
 
 
 def _plain(event: yaml.events.Event) -> Event:

@@ -29,7 +29,7 @@ _CLOSING = {
 _TWO_COLONS = re.compile(r"[^:]*: +[^'\"|>&].*: ")
 
 
-def explained(error: MarkedYAMLError, text: str) -> YamlError:
+def explain_yaml_error(error: MarkedYAMLError, text: str) -> YamlError:
     """The parser's error with its place and, where the mistake is a classic one, its mending."""
     mark = error.problem_mark or error.context_mark
     line, column = (0, 0) if mark is None else (mark.line, mark.column)
@@ -66,7 +66,7 @@ def _unfinished(error: MarkedYAMLError, lines: list[str]) -> YamlError:
     return YamlError(message, line=line, column=len(lines[line].rstrip()))
 
 
-def unreadable(text: str) -> YamlError:
+def invalid_character(text: str) -> YamlError:
     """The error for a character that no YAML text may hold."""
     match = _UNREADABLE.search(text)
     start = 0 if match is None else match.start()

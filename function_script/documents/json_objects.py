@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from function_script.diagnostics import cut
-from function_script.documents.composer import LAST_COUNTS, Composed, compose
+from function_script.documents.composer import LAST_COUNTS, ParsedDocument, parse
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.documents.scalars import to_float, to_integer
 
@@ -23,7 +23,7 @@ _SHOWN_BYTES = 32
 
 def find_object(
     text: str, start: int, *, nodes: int, depth: int, doubts: list[YamlError] | None = None
-) -> tuple[Composed, int] | None:
+) -> tuple[ParsedDocument, int] | None:
     """The object that begins at ``start``, and where it ends; None when it is not JSON.
 
     Raises YamlError, with lines counted from ``start``, for JSON that is not acceptable. With
@@ -35,7 +35,7 @@ def find_object(
     except _RefusedError as error:
         if doubts is None:
             # Rare enough to be read again by the reader that knows places; both refuse the same.
-            compose(text[start:], nodes=nodes, depth=depth)
+            parse(text[start:], nodes=nodes, depth=depth)
             raise
         if not isinstance(error, _RepeatedError):
             return None
@@ -47,7 +47,9 @@ def find_object(
     counter = _Counter(nodes, depth)
     counter.check(value, depth)
     return (
-        Composed(value=value, line=0, nodes=nodes - counter.nodes, depth=depth - counter.depth),
+        ParsedDocument(
+            value=value, line=0, nodes=nodes - counter.nodes, depth=depth - counter.depth
+        ),
         end,
     )
 
@@ -75,7 +77,7 @@ def _with_repeated(
     if found is not None:
         noted: list[YamlError] = []
         try:
-            compose(text[start : found[1]], nodes=nodes, depth=depth, doubts=noted)
+            parse(text[start : found[1]], nodes=nodes, depth=depth, doubts=noted)
         except YamlError:
             # JSON that is no YAML: without its place.
             noted = [_repeated().let_pass(LAST_COUNTS)]

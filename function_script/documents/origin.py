@@ -22,7 +22,7 @@ _SWALLOWED = re.compile(r"[^\s-]---$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class TextOrigin:
     """The text of a stream with either the source it is, or the way back to its template.
 
     ``locate`` maps a 1-based line of ``text`` to the template's place.

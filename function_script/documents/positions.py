@@ -32,7 +32,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Position:
     """Where the field at a path begins: its key in a map, else its value. Both are 0-based.
 
     ``is_exact`` is false when the path leads nowhere and this is its nearest ancestor.
@@ -45,7 +45,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Embedding:
+class EmbeddedText:
     """A text that stands in a YAML text line by line, as the literal block of a script does.
 
     ``first_line`` (1-based) is the outer line of the inner line 1, of ``lines`` in all; inner
@@ -62,7 +62,7 @@ class Embedding:
         return self.first_line + inner - 1, None if column is None else column + self.indentation
 
 
-def find_place(text: str, path: Path) -> Place | None:
+def find_place(text: str, path: Path) -> Position | None:
     """The place of ``path``, or of its nearest ancestor; None for a text that is not YAML."""
     try:
         return _Finder(text).find(path)
@@ -70,7 +70,7 @@ def find_place(text: str, path: Path) -> Place | None:
         return None
 
 
-def find_embedding(text: str, path: Path) -> Embedding | None:
+def find_embedding(text: str, path: Path) -> EmbeddedText | None:
     """How the lines of the string at ``path`` stand in ``text``.
 
     None when there is no string, or its lines do not stand there one by one: folded blocks,
@@ -88,23 +88,23 @@ def find_embedding(text: str, path: Path) -> Embedding | None:
     return _one_line(text, scalar, line, column)
 
 
-def _literal(text: str, value: str, first: int) -> Embedding | None:
+def _literal(text: str, value: str, first: int) -> EmbeddedText | None:
     outer, inner = text.splitlines(), value.splitlines()
     for number, content in enumerate(inner):
         # The first line with content shows how far all are indented.
         if content.strip() and first + number < len(outer):
             indentation = len(outer[first + number]) - len(content)
-            return Embedding(first_line=first + 1, indentation=indentation, lines=len(inner))
+            return EmbeddedText(first_line=first + 1, indentation=indentation, lines=len(inner))
     return None
 
 
-def _one_line(text: str, scalar: ScalarEvent, line: int, column: int) -> Embedding | None:
+def _one_line(text: str, scalar: ScalarEvent, line: int, column: int) -> EmbeddedText | None:
     quotes = 1 if scalar.style in {"'", '"'} else 0
     begin = column + quotes
     outer = text.splitlines()
     if not outer[line : line + 1] or not outer[line].startswith(scalar.value, begin):
         return None
-    return Embedding(first_line=line + 1, indentation=begin, lines=1)
+    return EmbeddedText(first_line=line + 1, indentation=begin, lines=1)
 
 
 class _Finder:
@@ -113,7 +113,7 @@ class _Finder:
     def __init__(self, text: str) -> None:
         self._next: Callable[[], Event] = events(text)
 
-    def find(self, path: Path) -> Place | None:
+    def find(self, path: Path) -> Position | None:
         self._next()
         if not isinstance(self._next(), yaml.DocumentStartEvent):
             return None
@@ -122,9 +122,9 @@ class _Finder:
         for part in path:
             found = self._part(value, part)
             if found is None:
-                return Place(line=line, column=column, value=value, is_exact=False)
+                return Position(line=line, column=column, value=value, is_exact=False)
             (line, column), value = found
-        return Place(line=line, column=column, value=value, is_exact=True)
+        return Position(line=line, column=column, value=value, is_exact=True)
 
     def _part(self, value: Event, part: str | int) -> tuple[tuple[int, int], Event] | None:
         if isinstance(value, MappingStartEvent) and isinstance(part, str):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from function_script.documents.composer import Composed
+from function_script.documents.composer import ParsedDocument
 from function_script.documents.scalars import WORDS, resolve
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ _BLANK = re.compile(r" *(?:#[ -~]*)?")
 # Most lines of documents come again, in the same document or the next. Cleared when full.
 _MAX_LINES = 4096
 _MAX_LINE_LENGTH = 200
-_lines: dict[str, _Line] = {}
+_lines: dict[str, _ParsedLine] = {}
 
 
-class _Line(NamedTuple):
+class _ParsedLine(NamedTuple):
     """``- key: value``; ``column`` is where the item or key begins, -1 for a line to skip.
 
     ``is_open``: after the key stands nothing, so its value may be on the next lines, or an empty
@@ -48,19 +48,19 @@ class _Line(NamedTuple):
     is_open: bool
 
 
-_SKIPPED = _Line(column=-1, is_item=False, key=None, value=None, is_open=False)
+_SKIPPED = _ParsedLine(column=-1, is_item=False, key=None, value=None, is_open=False)
 
 
-def find_simple(text: str, *, nodes: int, depth: int) -> Composed | None:
+def parse_simple(text: str, *, nodes: int, depth: int) -> ParsedDocument | None:
     """The object of a simple text; None for any other, also for more ``nodes`` or ``depth``."""
     try:
         composed = _Reader().read(text)
-    except _OtherError:
+    except _NotSimpleError:
         return None
     return composed if composed.nodes <= nodes and composed.depth <= depth else None
 
 
-class _OtherError(Exception):
+class _NotSimpleError(Exception):
     """The text is none of those that are read here."""
 
 
@@ -82,7 +82,7 @@ class _Reader:
         self.nodes = 1
         self.depth = 1
 
-    def read(self, text: str) -> Composed:
+    def read(self, text: str) -> ParsedDocument:
         """The object; raises _OtherError."""
         root = self.members
         first = -1
@@ -102,13 +102,13 @@ class _Reader:
                 if is_item and not self._begin_item(line):
                     continue
             if key is None or key in self.members:
-                raise _OtherError
+                raise _NotSimpleError
             self.members[key] = value
             if is_open:
                 self._wait(key, value)
         if first < 0:
-            raise _OtherError
-        return Composed(value=root, line=first, nodes=self.nodes, depth=self.depth)
+            raise _NotSimpleError
+        return ParsedDocument(value=root, line=first, nodes=self.nodes, depth=self.depth)
 
     def _enter(self, column: int, *, is_item: bool) -> None:
         """Open the value that begins here, or go back to the level this line belongs to."""
@@ -125,9 +125,9 @@ class _Reader:
         if not is_item and self.items is not None:
             self.column, self.members, self.items = self.outer.pop()
         if self.column != column or (self.items is not None) is not is_item:
-            raise _OtherError
+            raise _NotSimpleError
 
-    def _begin_item(self, line: _Line) -> bool:
+    def _begin_item(self, line: _ParsedLine) -> bool:
         """Add an item to the open list; whether it is a map, of which the line has a member."""
         items = self.items if self.items is not None else []
         if line.key is None:
@@ -158,10 +158,10 @@ class _Reader:
         return {} if isinstance(value, dict) else []
 
 
-def _parsed(line: str) -> _Line:
+def _parsed(line: str) -> _ParsedLine:
     found = _parse(line)
     if found is None:
-        raise _OtherError
+        raise _NotSimpleError
     if len(line) <= _MAX_LINE_LENGTH:
         if len(_lines) >= _MAX_LINES:
             _lines.clear()
@@ -169,7 +169,7 @@ def _parsed(line: str) -> _Line:
     return found
 
 
-def _parse(line: str) -> _Line | None:
+def _parse(line: str) -> _ParsedLine | None:
     if _BLANK.fullmatch(line):
         return _SKIPPED
     match = _LINE.fullmatch(line)
@@ -190,4 +190,6 @@ def _parse(line: str) -> _Line | None:
     if is_open and empty is None and (key is None or line.endswith(" ")):
         return None
     column = len(indent)
-    return _Line(column=column, is_item=item is not None, key=key, value=value, is_open=is_open)
+    return _ParsedLine(
+        column=column, is_item=item is not None, key=key, value=value, is_open=is_open
+    )

@@ -11,13 +11,13 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from function_script.diagnostics import Diagnostic
-from function_script.documents.composer import Composed, compose
+from function_script.documents.cache import ByteLruCache
+from function_script.documents.composer import ParsedDocument, parse
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.documents.json_objects import find_object
-from function_script.documents.memo import Memo
-from function_script.documents.origin import Origin
+from function_script.documents.origin import TextOrigin
 from function_script.documents.positions import Path, find_place
-from function_script.documents.simple import find_simple
+from function_script.documents.simple import parse_simple
 from function_script.limits import Limits
 from function_script.values import Object, Value, type_phrase
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from function_script.source import Source, Span
 
 _LIMITS = Limits()
-_EMPTY = Composed(value=None, line=0, nodes=0, depth=0)
+_EMPTY = ParsedDocument(value=None, line=0, nodes=0, depth=0)
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 _SEPARATOR_REST = re.compile(r"\s*(?:#.*)?\Z", re.DOTALL)
 
 # Parsed documents by their text. A value takes about ten times the memory of its text.
 _MEMO_BYTES = 16 << 20
 _BYTES_PER_CHARACTER = 12
-_memo: Memo[Composed] = Memo(_MEMO_BYTES)
+_memo: ByteLruCache[ParsedDocument] = ByteLruCache(_MEMO_BYTES)
 
 
 class Document:
@@ -50,7 +50,13 @@ class Document:
     """
 
     def __init__(
-        self, composed: Composed, key: str, origin: Origin, *, number: int, first_line: int
+        self,
+        composed: ParsedDocument,
+        key: str,
+        origin: TextOrigin,
+        *,
+        number: int,
+        first_line: int,
     ) -> None:
         self.value = cast("Object", composed.value)
         self.key = key
@@ -87,12 +93,12 @@ def read_stream(
     stream: documents, nodes (maps, lists and scalars, aliases expanded), depth. ``lenient``: keys
     that come again and labels that are no strings are not refused, but noted as doubts.
     """
-    return _Reader(Origin(text=text, locate=locate), limits, lenient=lenient).documents()
+    return _Reader(TextOrigin(text=text, locate=locate), limits, lenient=lenient).documents()
 
 
 def read_source(source: Source, *, limits: Limits = _LIMITS) -> list[Document]:
     """The objects of a stream that its author wrote as such: a file. See `read_stream`."""
-    return _Reader(Origin(text=source.text, source=source), limits).documents()
+    return _Reader(TextOrigin(text=source.text, source=source), limits).documents()
 
 
 def read_value(text: str, *, limits: Limits = _LIMITS) -> Value:
@@ -101,16 +107,16 @@ def read_value(text: str, *, limits: Limits = _LIMITS) -> Value:
     Raises DocumentError or LimitError, with the place in the message and not in a span.
     """
     try:
-        composed = compose(text, nodes=limits.nodes, depth=limits.depth)
+        composed = parse(text, nodes=limits.nodes, depth=limits.depth)
     except YamlError as error:
-        raise Origin(text=text).error(error, first_line=1, what="the YAML") from error
+        raise TextOrigin(text=text).error(error, first_line=1, what="the YAML") from error
     return None if composed is None else composed.value
 
 
 class _Reader:
     """Collects the documents of one stream, within its limits."""
 
-    def __init__(self, origin: Origin, limits: Limits, *, lenient: bool = False) -> None:
+    def __init__(self, origin: TextOrigin, limits: Limits, *, lenient: bool = False) -> None:
         self._origin = origin
         self._lenient = lenient
         self._limits = limits
@@ -140,7 +146,7 @@ class _Reader:
 
     def _json_object(
         self, start: int, line: int, doubts: list[YamlError]
-    ) -> tuple[Composed, int] | None:
+    ) -> tuple[ParsedDocument, int] | None:
         nodes, depth = self._nodes_left, self._limits.depth
         noted = doubts if self._lenient else None
         try:
@@ -178,7 +184,7 @@ class _Reader:
         if composed.value is not None:
             self._add(composed, text, line, doubts)
 
-    def _composed(self, text: str, line: int, doubts: list[YamlError]) -> Composed:
+    def _composed(self, text: str, line: int, doubts: list[YamlError]) -> ParsedDocument:
         try:
             return _compose(
                 text,
@@ -189,11 +195,11 @@ class _Reader:
         except YamlError as error:
             raise self._error(error, line) from error
 
-    def _has_room(self, composed: Composed) -> bool:
+    def _has_room(self, composed: ParsedDocument) -> bool:
         return composed.nodes <= self._nodes_left and composed.depth <= self._limits.depth
 
     def _add(
-        self, composed: Composed, text: str, line: int, doubts: Sequence[YamlError] = ()
+        self, composed: ParsedDocument, text: str, line: int, doubts: Sequence[YamlError] = ()
     ) -> None:
         if len(self._documents) == self._limits.documents:
             message = f"more than {self._limits.documents:,} documents"
@@ -210,15 +216,19 @@ class _Reader:
         return self._origin.error(error, first_line=line, what=what)
 
 
-def _compose(text: str, *, nodes: int, depth: int, doubts: list[YamlError] | None) -> Composed:
-    composed = find_simple(text, nodes=nodes, depth=depth)
-    composed = composed or compose(text, nodes=nodes, depth=depth, doubts=doubts) or _EMPTY
+def _compose(
+    text: str, *, nodes: int, depth: int, doubts: list[YamlError] | None
+) -> ParsedDocument:
+    composed = parse_simple(text, nodes=nodes, depth=depth)
+    composed = composed or parse(text, nodes=nodes, depth=depth, doubts=doubts) or _EMPTY
     if composed.value is not None:
         _check_object(composed, text, doubts)
     return composed
 
 
-def _check_object(composed: Composed, text: str, doubts: list[YamlError] | None = None) -> None:
+def _check_object(
+    composed: ParsedDocument, text: str, doubts: list[YamlError] | None = None
+) -> None:
     """Refuse what no Kubernetes object is: other types, labels that are not strings.
 
     Labels are noted as ``doubts`` if there is such a list.

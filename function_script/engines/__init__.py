@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from function_script.engines.base import Engine
-    from function_script.engines.reads import Read
+    from function_script.engines.reads import FieldAccess
     from function_script.program import Program
 
 # Imported when first asked for: a local render pays for one language, not for three.
@@ -25,10 +25,11 @@ def get(language: str) -> Engine:
     return cast("Engine", importlib.import_module(ENGINES[language]))
 
 
-def find_reads(language: str, program: Program) -> list[Read]:
+def find_reads(language: str, program: Program) -> list[FieldAccess]:
     """What a program that compiles certainly reads of the request; for tools."""
-    module = importlib.import_module(f"{ENGINES[language]}.reads")
-    return cast("list[Read]", module.find(program))
+    folder = f"{ENGINES[language]}.analysis" if language == "starlark" else ENGINES[language]
+    module = importlib.import_module(f"{folder}.request_reads")
+    return cast("list[FieldAccess]", module.find(program))
 
 
 def sorts_keys(language: str) -> bool:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from function_script.limits import Limits
-    from function_script.program import Program, Rendered, Returned, Scope
+    from function_script.program import Program, Scope, ScriptResult, TemplateResult
 
 
 class Engine(Protocol):
     """A language: a module with these functions is enough."""
 
-    def evaluate(self, program: Program, scope: Scope, limits: Limits) -> Rendered | Returned:
+    def evaluate(
+        self, program: Program, scope: Scope, limits: Limits
+    ) -> TemplateResult | ScriptResult:
         """Compile (or take from the cache) and run; raises nothing but FatalError."""
 
     def check(self, program: Program, limits: Limits) -> None:

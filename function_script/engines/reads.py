@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ANY: Final = 0
 
 
-class Read(NamedTuple):
+class FieldAccess(NamedTuple):
     """A lookup of the last part of ``path``, from the request on, and where it is written.
 
     ``is_guarded``: the program goes on where that part does not exist.
@@ -29,7 +29,7 @@ class Read(NamedTuple):
     is_guarded: bool = False
 
 
-def unchanged(reads: Iterable[Read], changed: Iterable[Path]) -> list[Read]:
+def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:
     """Without those below what the program changes itself: it may have what it reads from there."""
     prefixes = set(changed)
     return [
@@ -39,6 +39,6 @@ def unchanged(reads: Iterable[Read], changed: Iterable[Path]) -> list[Read]:
     ]
 
 
-def guarded(reads: Iterable[Read], asked: Collection[Path]) -> list[Read]:
+def guarded(reads: Iterable[FieldAccess], asked: Collection[Path]) -> list[FieldAccess]:
     """With those marked whose path the program asks for anywhere, as in a condition."""
     return [read._replace(is_guarded=read.is_guarded or read.path in asked) for read in reads]

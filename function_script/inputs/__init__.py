@@ -17,19 +17,19 @@ from function_script.inputs.parsing import (
     parse,
     parse_without_sources,
 )
-from function_script.inputs.progress import Progress
+from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.remembered import read
 from function_script.inputs.requirements import Required, Requirements
-from function_script.inputs.step import Dialect, Language, Outside, Step
+from function_script.inputs.step import Dialect, ExternalState, Language, Step
 
 __all__ = [
     "KINDS",
     "LANGUAGES",
     "PEERS",
     "Dialect",
+    "ExternalState",
     "Language",
-    "Outside",
-    "Progress",
+    "ReadinessOptions",
     "Required",
     "Requirements",
     "Step",

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from function_script.fields import Fields, a_type
-from function_script.inputs import origin, places, progress, requirements, settings
+from function_script.fields import ObjectReader, type_with_article
+from function_script.inputs import (
+    common_fields,
+    external_sources,
+    program_source,
+    readiness_options,
+    requirements,
+)
 from function_script.inputs.step import Step
 
 if TYPE_CHECKING:
-    from function_script.inputs.step import Language, Sources
+    from function_script.inputs.step import Language, ProgramSources
     from function_script.limits import Limits
     from function_script.program import Program
     from function_script.values import Object
@@ -22,38 +28,44 @@ _SHARED = (
     *("source", "fileSystem", "environment", "context", "requiredResource"),
     *("modules", "modulesFrom", "params", "requirements", "credentials"),
     *("ttl", "limits", "options"),
-    *progress.FIELDS,
+    *readiness_options.FIELDS,
 )
 _UNDEFINED = {"Lenient": "Lenient", "Strict": "Strict"}
 _MAX_CREDENTIALS = 100
 _MISSING_KEY = {"Checked": "checked", "Default": "default", "Zero": "zero", "Error": "error"}
 
 
-def parse_starlark_script(fields: Fields, ceilings: Limits, sources: Sources) -> Step:
+def parse_starlark_script(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
     """A StarlarkScript: ``script`` and what all kinds share."""
     fields.refuse_unknown(*_SHARED, "script")
-    program = origin.program(fields, origin.Form(text="script", main="main.star"), sources)
+    program = program_source.read_program(
+        fields, program_source.SourceFields(text="script", main="main.star"), sources
+    )
     options = _options(fields)
     return _step(fields, options, "starlark", program, ceilings)
 
 
-def parse_jinja_template(fields: Fields, ceilings: Limits, sources: Sources) -> Step:
+def parse_jinja_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
     """A JinjaTemplate: ``inline``, ``options.undefined`` and what all kinds share."""
     fields.refuse_unknown(*_SHARED, "inline")
-    program = origin.program(fields, origin.Form(text="inline", main="main.j2"), sources)
+    program = program_source.read_program(
+        fields, program_source.SourceFields(text="inline", main="main.j2"), sources
+    )
     options = _options(fields, "undefined")
     of_language: Object = {"undefined": options.choice("undefined", _UNDEFINED) or "Lenient"}
     return _step(fields, options, "jinja", replace(program, options=of_language), ceilings)
 
 
-def parse_go_template(fields: Fields, ceilings: Limits, sources: Sources) -> Step:
+def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
     """A GoTemplate: ``inline``, ``delims``, its options and what all kinds share."""
     fields.refuse_unknown(*_SHARED, "inline", "delims")
-    program = origin.program(fields, origin.Form(text="inline", main="main.gotmpl"), sources)
+    program = program_source.read_program(
+        fields, program_source.SourceFields(text="inline", main="main.gotmpl"), sources
+    )
     options = _options(fields, "missingKey", "stableValues", "crypto")
     of_language: Object = {
         "dialect": "script",
-        "delims": settings.delims(fields),
+        "delims": common_fields.delims(fields),
         "missingkey": options.choice("missingKey", _MISSING_KEY) or "checked",
         "stable_values": bool(options.flag("stableValues")),
         "crypto": bool(options.flag("crypto")),
@@ -61,20 +73,24 @@ def parse_go_template(fields: Fields, ceilings: Limits, sources: Sources) -> Ste
     return _step(fields, options, "gotemplate", replace(program, options=of_language), ceilings)
 
 
-def _options(fields: Fields, *of_language: str) -> Fields:
+def _options(fields: ObjectReader, *of_language: str) -> ObjectReader:
     """The options, as if written empty where the input has none."""
-    found = fields.object("options") or Fields({}, fields.at("options"), fields.problems)
+    found = fields.object("options") or ObjectReader({}, fields.at("options"), fields.problems)
     found.refuse_unknown("keepManagedFields", *of_language)
     return found
 
 
 def _step(
-    fields: Fields, options: Fields, language: Language, program: Program, ceilings: Limits
+    fields: ObjectReader,
+    options: ObjectReader,
+    language: Language,
+    program: Program,
+    ceilings: Limits,
 ) -> Step:
     """The step of a kind of ours, after its own fields: everything the kinds share."""
     fields.object("metadata")
     params = fields.object("params")
-    conduct = progress.read(fields)
+    conduct = readiness_options.read(fields)
     if conduct is not None and conduct.defers:
         program = replace(program, options={**program.options, "missing": "Defer"})
     return Step(
@@ -82,30 +98,30 @@ def _step(
         kind=str(fields.value["kind"]),
         language=language,
         program=program,
-        limits=settings.limits(fields, ceilings),
+        limits=common_fields.limits(fields, ceilings),
         params=params.value if params is not None else {},
-        ttl_seconds=settings.ttl_seconds(fields),
+        ttl_seconds=common_fields.ttl_seconds(fields),
         keep_managed_fields=bool(options.flag("keepManagedFields")),
-        requirements=requirements.parse(fields, places.required(fields)),
+        requirements=requirements.parse(fields, external_sources.required_resources(fields)),
         credentials=_credentials(fields),
         progress=conduct,
     )
 
 
-def _credentials(fields: Fields) -> tuple[str, ...]:
+def _credentials(fields: ObjectReader) -> tuple[str, ...]:
     """The names of the credentials that the program may see."""
     found = fields.value.get("credentials")
     if found is None:
         return ()
     path = fields.at("credentials")
     if not isinstance(found, list):
-        fields.problems.add(path, f"must be a list, not {a_type(found)}")
+        fields.problems.add(path, f"must be a list, not {type_with_article(found)}")
         return ()
     if len(found) > _MAX_CREDENTIALS:
         fields.problems.add(path, f"must be at most {_MAX_CREDENTIALS}")
     for index, name in enumerate(found):
         if not isinstance(name, str) or not name:
-            shown = "an empty one" if name == "" else a_type(name)
+            shown = "an empty one" if name == "" else type_with_article(name)
             fields.problems.add(f"{path}[{index}]", f"must be a name, not {shown}")
         elif name in found[:index]:
             fields.problems.add(f"{path}[{index}]", f'"{name}" is there twice')

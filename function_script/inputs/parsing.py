@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.fields import Fields, Problems, nearest
-from function_script.inputs import kinds, peer, remote
+from function_script.fields import ObjectReader, ProblemList, nearest
+from function_script.inputs import gotemplating, kinds, remote
 from function_script.inputs.files import files_below
-from function_script.inputs.step import Language, Outside, Sources, Step
+from function_script.inputs.step import ExternalState, Language, ProgramSources, Step
 from function_script.limits import Limits
 
 if TYPE_CHECKING:
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
 
 Kind = tuple[str, str]
 
-KINDS: dict[Kind, Callable[[Fields, Limits, Sources], Step]] = {
+KINDS: dict[Kind, Callable[[ObjectReader, Limits, ProgramSources], Step]] = {
     (kinds.API_VERSION, "StarlarkScript"): kinds.parse_starlark_script,
     (kinds.API_VERSION, "JinjaTemplate"): kinds.parse_jinja_template,
     (kinds.API_VERSION, "GoTemplate"): kinds.parse_go_template,
-    (peer.API_VERSION, "GoTemplate"): peer.parse_go_template,
+    (gotemplating.API_VERSION, "GoTemplate"): gotemplating.parse_go_template,
 }
 # For whoever counts steps without parsing them.
 LANGUAGES: dict[Kind, Language] = {
     (kinds.API_VERSION, "StarlarkScript"): "starlark",
     (kinds.API_VERSION, "JinjaTemplate"): "jinja",
     (kinds.API_VERSION, "GoTemplate"): "gotemplate",
-    (peer.API_VERSION, "GoTemplate"): "gotemplate",
+    (gotemplating.API_VERSION, "GoTemplate"): "gotemplate",
 }
-PEERS: Final[Kind] = (peer.API_VERSION, "GoTemplate")
+PEERS: Final[Kind] = (gotemplating.API_VERSION, "GoTemplate")
 """What every other input that has the shape of one is read as."""
 _ONLY_OURS: Final = frozenset({"StarlarkScript", "JinjaTemplate"})
 _KINDS: Final = frozenset(kind for _, kind in KINDS)
 _OUR_GROUP: Final = kinds.API_VERSION.partition("/")[0]
 _GROUPS: Final = frozenset(api_version.partition("/")[0] for api_version, _ in KINDS)
-EMPTY = Outside(context=lambda _: None, required=lambda *_: None)
+EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None)
 
 
-def parse(value: Object, ceilings: Limits, outside: Outside = EMPTY) -> Step:
+def parse(value: Object, ceilings: Limits, outside: ExternalState = EMPTY) -> Step:
     """Parse a step's input; an empty ``value`` stands for a step without one.
 
     ``ceilings`` are the operator's limits: the input can only narrow them. ``outside`` is what
@@ -51,7 +51,7 @@ def parse(value: Object, ceilings: Limits, outside: Outside = EMPTY) -> Step:
     ``input.limits.timeout: cannot …``.
     """
     files = files_below(ceilings.program_root)
-    return _parse(value, ceilings, Sources(files=files, outside=outside))
+    return _parse(value, ceilings, ProgramSources(files=files, outside=outside))
 
 
 def parse_without_sources(value: Object, ceilings: Limits | None = None) -> Step:
@@ -61,7 +61,7 @@ def parse_without_sources(value: Object, ceilings: Limits | None = None) -> Step
     """
     ceilings = ceilings or Limits()
     files = files_below(ceilings.program_root) if ceilings.program_root else None
-    return _parse(value, ceilings, Sources(files=files, outside=None))
+    return _parse(value, ceilings, ProgramSources(files=files, outside=None))
 
 
 def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None:
@@ -81,7 +81,7 @@ def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None
     if is_ours or kind in _ONLY_OURS:
         return None
     is_named = kind == PEERS[1] or _group(api_version) == _group(PEERS[0])
-    has_shape = peer.has_shape(value, has_default_source=has_default_source)
+    has_shape = gotemplating.has_shape(value, has_default_source=has_default_source)
     return PEERS if is_named or has_shape else None
 
 
@@ -101,12 +101,12 @@ def _group(api_version: str) -> str:
     return api_version.partition("/")[0]
 
 
-def _parse(value: Object, ceilings: Limits, sources: Sources) -> Step:
-    problems = Problems()
+def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
+    problems = ProblemList()
     has_default_source = bool(ceilings.default_source)
     if not value and has_default_source:
-        value = {"apiVersion": peer.API_VERSION, "kind": "GoTemplate"}
-    fields = Fields(value, "input", problems)
+        value = {"apiVersion": gotemplating.API_VERSION, "kind": "GoTemplate"}
+    fields = ObjectReader(value, "input", problems)
     kind = find_kind(value, has_default_source=has_default_source)
     if kind is None:
         _refuse(fields)
@@ -117,7 +117,7 @@ def _parse(value: Object, ceilings: Limits, sources: Sources) -> Step:
     raise InputError(*(Diagnostic(message=text, hint=hint) for text, hint in problems.texts))
 
 
-def _refuse(fields: Fields) -> None:
+def _refuse(fields: ObjectReader) -> None:
     """Note why an input is of no kind that runs."""
     if not fields.value:
         fields.problems.add(fields.path, "is required", hint=f"accepted: {_accepted()}")

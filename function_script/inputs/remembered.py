@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
-from function_script.documents import Memo
+from function_script.documents import ByteLruCache
 from function_script.inputs import kinds
-from function_script.inputs.origin import INLINE
 from function_script.inputs.parsing import parse
+from function_script.inputs.program_source import INLINE
 
 if TYPE_CHECKING:
-    from function_script.inputs.step import Outside, Step
+    from function_script.inputs.step import ExternalState, Step
     from function_script.limits import Limits
     from function_script.values import Object
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 _MEMO_BYTES = 4 << 20
 _SIZE_FACTOR = 2
 _STEP_BYTES = 2_000
-_memo: Memo[Step] = Memo(_MEMO_BYTES)
+_memo: ByteLruCache[Step] = ByteLruCache(_MEMO_BYTES)
 
 
-def read(payload: bytes, ceilings: Limits, outside: Outside) -> Step:
+def read(payload: bytes, ceilings: Limits, outside: ExternalState) -> Step:
     """The step of an input's Struct; see `parse`. A program outside of it is read each time."""
     key = (payload, ceilings)
     step = _memo.find(key)
@@ -39,7 +39,7 @@ def read(payload: bytes, ceilings: Limits, outside: Outside) -> Step:
     if not step.params:
         return step
     # Whatever a program could do to its params must not reach the next run.
-    return replace(step, params=cast("Object", objects.copied(step.params)))
+    return replace(step, params=cast("Object", objects.deep_copy(step.params)))
 
 
 def _is_inside(value: Object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from function_script.fields import Fields
+    from function_script.fields import ObjectReader
 
 SOURCE: Final = "Remote"
 FIELD: Final = "remote"
@@ -16,7 +16,7 @@ _HINT: Final = (
 )
 
 
-def refuse(fields: Fields) -> bool:
+def refuse(fields: ObjectReader) -> bool:
     """Note that an input wants a program from elsewhere; whether it does."""
     is_source = fields.value.get("source") == SOURCE
     if not is_source and fields.value.get(FIELD) is None:

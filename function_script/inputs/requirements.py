@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from function_script import objects
-from function_script.fields import Fields
+from function_script.fields import ObjectReader
 from function_script.program import OWN_REQUIREMENTS
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Requirements:
         return bool(self.resources or self.schemas or self.programs)
 
 
-def parse(fields: Fields, programs: Mapping[str, wire.Selector]) -> Requirements:
+def parse(fields: ObjectReader, programs: Mapping[str, wire.Selector]) -> Requirements:
     """The field ``requirements``, and what the program itself is fetched by."""
     found = fields.object("requirements")
     if found is None:
@@ -66,7 +66,7 @@ def parse(fields: Fields, programs: Mapping[str, wire.Selector]) -> Requirements
     )
 
 
-def field_path(fields: Fields, key: str) -> str | None:
+def field_path(fields: ObjectReader, key: str) -> str | None:
     """A path such as ``spec.clusterRef.name``; None when absent or no path."""
     text = fields.text(key)
     if text is None:
@@ -82,7 +82,7 @@ def field_path(fields: Fields, key: str) -> str | None:
     return text
 
 
-def _members(fields: Fields, key: str) -> list[tuple[str, Fields]]:
+def _members(fields: ObjectReader, key: str) -> list[tuple[str, ObjectReader]]:
     found = fields.object(key)
     if found is None:
         return []
@@ -100,14 +100,16 @@ def _members(fields: Fields, key: str) -> list[tuple[str, Fields]]:
     return [(name, item) for name, item in found.members() if item is not None]
 
 
-def _schema(item: Fields) -> tuple[str, str]:
+def _schema(item: ObjectReader) -> tuple[str, str]:
     item.refuse_unknown("apiVersion", "kind")
     return item.text("apiVersion", required=True) or "", item.text("kind", required=True) or ""
 
 
-def _required(item: Fields) -> Required:
+def _required(item: ObjectReader) -> Required:
     item.refuse_unknown("apiVersion", "kind", *_SELECTING, "fromFieldPath", "optional")
-    paths = item.object("fromFieldPath") or Fields({}, item.at("fromFieldPath"), item.problems)
+    paths = item.object("fromFieldPath") or ObjectReader(
+        {}, item.at("fromFieldPath"), item.problems
+    )
     paths.refuse_unknown(*_SELECTING)
     _check_selection(item, paths)
     return Required(
@@ -123,18 +125,18 @@ def _required(item: Fields) -> Required:
     )
 
 
-def _text(item: Fields, key: str) -> str | None:
+def _text(item: ObjectReader, key: str) -> str | None:
     return item.text(key, required=item.value.get(key) is not None)
 
 
-def _label_paths(paths: Fields) -> Mapping[str, str] | None:
+def _label_paths(paths: ObjectReader) -> Mapping[str, str] | None:
     labels = paths.object("matchLabels")
     if labels is None:
         return None
     return {key: path for key in labels.value if (path := field_path(labels, key)) is not None}
 
 
-def _check_selection(item: Fields, paths: Fields) -> None:
+def _check_selection(item: ObjectReader, paths: ObjectReader) -> None:
     """By name or by labels, and each value from one place only."""
     by_name, by_labels = (
         item.value.get(key) is not None or paths.value.get(key) is not None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from function_script import wire
     from function_script.diagnostics import Diagnostic
     from function_script.inputs.files import Files
-    from function_script.inputs.progress import Progress
+    from function_script.inputs.readiness_options import ReadinessOptions
     from function_script.limits import Limits
     from function_script.program import Program
     from function_script.values import Object, Readable
@@ -51,12 +51,12 @@ class Step:
     keep_managed_fields: bool = False
     requirements: Requirements = NOTHING_REQUIRED
     credentials: tuple[str, ...] | None = ()
-    progress: Progress | None = None
+    progress: ReadinessOptions | None = None
     doubts: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outside:
+class ExternalState:
     """What a request has for programs that are not in the input.
 
     ``context`` gives the value of a key of the pipeline's context, None where there is none.
@@ -69,11 +69,11 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class ProgramSources:
     """Where programs come from that are not in the input.
 
     None for either: nothing is looked for there, and the program stays empty.
     """
 
     files: Files | None
-    outside: Outside | None
+    outside: ExternalState | None

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from function_script import wire
-from function_script.contribution import warnings
+from function_script.contribution import lint
 from function_script.redaction import secret_values
 from function_script.redaction.budget import Budget, TooMuchWorkError
 from function_script.redaction.finder import Finder
@@ -77,9 +77,7 @@ def redact_warnings(read: Contribution, request: wire.Request) -> Contribution:
 
     What a program itself says is its author's choice.
     """
-    places = [
-        index for index, result in enumerate(read.results) if result.reason in warnings.QUOTING
-    ]
+    places = [index for index, result in enumerate(read.results) if result.reason in lint.QUOTING]
     if not places:
         return read
     redacted = _redact([read.results[index].message for index in places], request)

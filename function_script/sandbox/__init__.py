@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from function_script.sandbox.outcome import Answered, Failed, Reply
-    from function_script.sandbox.pool import Load, Pool, PoolOptions
+    from function_script.sandbox.pool import Pool, PoolOptions, PoolStats
 
-__all__ = ["Answered", "Failed", "Load", "Pool", "PoolOptions", "Reply"]
+__all__ = ["Answered", "Failed", "Pool", "PoolOptions", "PoolStats", "Reply"]
 
 _OUTCOMES: Final = {"Answered", "Failed", "Reply"}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from function_script.sandbox.frames import Request, receive
+from function_script.sandbox.ipc import Request, receive
 
 if TYPE_CHECKING:
     import socket
 
-    from function_script.sandbox.box import Box
-    from function_script.sandbox.frames import Receipt
+    from function_script.sandbox.ipc import Receipt
+    from function_script.sandbox.shared_memory import SharedMemory
 
 
 class Channel(ABC):
@@ -40,7 +40,7 @@ class Channel(ABC):
 class SharedMemoryChannel(Channel):
     """Has frames on a socket of packets, and all else in a box."""
 
-    def __init__(self, connection: socket.socket, box: Box) -> None:
+    def __init__(self, connection: socket.socket, box: SharedMemory) -> None:
         super().__init__(box.capacity_bytes)
         self._connection = connection
         self._box = box

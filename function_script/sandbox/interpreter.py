@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from function_script.sandbox.settings import Settings
+    from function_script.sandbox.zygote_config import ZygoteConfig
 
 # Isolated from the environment and the current directory; modules come from where ours came from.
 _BOOT = """\
@@ -26,7 +26,9 @@ _KEPT_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _VARIABLES = {"RUST_BACKTRACE": "0"}
 
 
-def start(module: str, descriptors: Sequence[int], settings: Settings) -> subprocess.Popen[bytes]:
+def start(
+    module: str, descriptors: Sequence[int], settings: ZygoteConfig
+) -> subprocess.Popen[bytes]:
     """Call ``main`` of a module beside this one, in a new process; raises OSError."""
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     ours = str(Path(__file__).resolve().parents[2])

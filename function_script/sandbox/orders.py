@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 
-from function_script.sandbox.outcome import Death
+from function_script.sandbox.outcome import ExitStatus
 from function_script.sandbox.refusals import Call, CallRefusedError
 
 READY = b"ready"
@@ -57,12 +57,12 @@ def unpack_fork(packet: bytes) -> int:
     return int(pid)
 
 
-def pack_death(number: int, status: int | None, peak_bytes: int) -> bytes:
+def pack_exit_status(number: int, status: int | None, peak_bytes: int) -> bytes:
     """Return how a worker ended; None: it is not, or no longer, a child of this zygote."""
     return _DEATH.pack(number, status is not None, status or 0, peak_bytes)
 
 
-def unpack_death(packet: bytes) -> Death:
+def unpack_death(packet: bytes) -> ExitStatus:
     """Return the death in ``packet``."""
     _, is_known, status, peak_bytes = _DEATH.unpack(packet)
-    return Death(status=status if is_known else None, peak_bytes=peak_bytes)
+    return ExitStatus(status=status if is_known else None, peak_bytes=peak_bytes)

@@ -72,7 +72,7 @@ Reply: TypeAlias = Answered | Failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class AppliedLimits:
     """What a run was allowed; ``timeout_set_by`` and ``memory_set_by`` complete "set by …".
 
     ``counts_cpu``: the timeout is CPU time, and not time on the clock.
@@ -86,7 +86,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Death:
+class ExitStatus:
     """How a worker ended: its wait status (None: nobody knows) and largest resident size.
 
     ``cause`` is set when its pool ended it for a reason of its own.
@@ -97,7 +97,7 @@ class Death:
     cause: Cause | None = None
 
 
-def cause_of(death: Death, terms: Terms) -> Cause:
+def cause_of(death: ExitStatus, terms: AppliedLimits) -> Cause:
     """Tell from a worker's end what it died of."""
     if death.cause is not None:
         return death.cause
@@ -125,7 +125,7 @@ _CAUSES_BY_SIGNAL: Mapping[str, Cause] = {
 }
 
 
-def explain(cause: Cause, terms: Terms, detail: str = "") -> FatalError:
+def explain(cause: Cause, terms: AppliedLimits, detail: str = "") -> FatalError:
     """The error for a run that ended by ``cause``; ``detail`` is safe to show to the user."""
     if cause is Cause.TIMEOUT:
         took = "it needed more CPU time" if terms.counts_cpu else "on the clock it took more time"
@@ -151,7 +151,7 @@ def starved(cpu_seconds: float, seconds: float, *, is_at_deadline: bool) -> Fata
     return _limit(f"it was not done {when}: it had {_seconds(cpu_seconds)} of CPU time", _BUSY_HINT)
 
 
-def waited(seconds: float, expected_seconds: float) -> Failed:
+def wait_timeout_error(seconds: float, expected_seconds: float) -> Failed:
     """No worker became free while the call's deadline still left the time that is expected."""
     until = "until the call's deadline"
     if expected_seconds:
@@ -179,7 +179,7 @@ def too_busy(wait_seconds: float, left_seconds: float) -> Failed:
     return Failed(error=_limit(text, _BUSY_HINT), cause=Cause.REFUSED)
 
 
-def queue_full(waiting_of_this: int, waiting: int) -> Failed:
+def queue_full_error(waiting_of_this: int, waiting: int) -> Failed:
     """More requests wait already than the pool lets wait, in all or of this composite resource."""
     text = (
         f"all workers are busy and {waiting} requests are waiting, "
@@ -188,7 +188,7 @@ def queue_full(waiting_of_this: int, waiting: int) -> Failed:
     return Failed(error=_limit(text, _BUSY_HINT), cause=Cause.REFUSED)
 
 
-def too_large(request_bytes: int, max_bytes: int) -> Failed:
+def request_too_large_error(request_bytes: int, max_bytes: int) -> Failed:
     """The request does not fit."""
     text = f"the request has {_size(request_bytes)}, more than the limit of {_size(max_bytes)}"
     error = _limit(text, "set by --max-recv-message-size")

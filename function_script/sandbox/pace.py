@@ -10,7 +10,7 @@ _SHORT_SECONDS = 0.002
 _GATHERING_SECONDS = 0.015
 
 
-class Pace:
+class RuntimeEstimate:
     """Learns from programs that finished; knows nothing of those that never do.
 
     May be used by many threads at once: an update that gets lost does no harm.

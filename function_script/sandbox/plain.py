@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from function_script.sandbox import interpreter, stream
-from function_script.sandbox.child import LAST_BREATH_SECONDS, Child
-from function_script.sandbox.frames import Receipt, Request
+from function_script.sandbox.ipc import Receipt, Request
 from function_script.sandbox.measures import UNKNOWN
-from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, Death
+from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, ExitStatus
 from function_script.sandbox.refusals import Call, CallRefusedError, cannot_start, explain, named
+from function_script.sandbox.worker_process import LAST_BREATH_SECONDS, WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from function_script.sandbox.measures import Confinement
-    from function_script.sandbox.settings import Settings
+    from function_script.sandbox.zygote_config import ZygoteConfig
 
 # A worker can fill some 100 MiB between two looks.
 _LOOK_SECONDS = 0.02
@@ -38,12 +38,12 @@ _READY_SECONDS = 30.0
 _PS_SECONDS = 5.0
 
 
-class PlainChild(Child):
+class PlainChild(WorkerProcess):
     """Owns a process, a connection and a file, until ``close``."""
 
     counts_cpu = False
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ZygoteConfig) -> None:
         """Start the process; raises CallRefusedError."""
         with ExitStack() as ours:
             with named(Call.OPEN):
@@ -158,12 +158,12 @@ class PlainChild(Child):
         """Return what the worker had printed when it ended."""
         return os.pread(self._log.fileno(), MAX_LOG_BYTES, 0)
 
-    def death(self) -> Death:
+    def death(self) -> ExitStatus:
         """Tell how the process ended, which it has."""
         code: int | None = self._process.poll()
         # As wait(2) encodes it.
         status = code if code is None else -code if code < 0 else code << 8
-        return Death(status=status, peak_bytes=self._peak_bytes, cause=self._cause)
+        return ExitStatus(status=status, peak_bytes=self._peak_bytes, cause=self._cause)
 
     def close(self) -> None:
         """Release everything; the process has ended."""
@@ -188,14 +188,14 @@ class PlainChild(Child):
 class PlainReaper:
     """Buries each worker when it has ended, one after the other, in a thread of its own."""
 
-    def __init__(self, bury: Callable[[Child], object]) -> None:
+    def __init__(self, bury: Callable[[WorkerProcess], object]) -> None:
         self._bury = bury
-        self._dying: queue.SimpleQueue[tuple[Child, Callable[[], object]] | None]
+        self._dying: queue.SimpleQueue[tuple[WorkerProcess, Callable[[], object]] | None]
         self._dying = queue.SimpleQueue()
         self._runner = threading.Thread(target=self._work, name="reaper", daemon=True)
         self._runner.start()
 
-    def add(self, child: Child, on_end: Callable[[], object]) -> None:
+    def add(self, child: WorkerProcess, on_end: Callable[[], object]) -> None:
         """Bury ``child``, which was killed, when it has ended, and call ``on_end`` then."""
         self._dying.put((child, on_end))
 
@@ -215,14 +215,14 @@ class PlainReaper:
 class PlainNursery:
     """Starts plain workers, the first one at once. Thread-safe."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ZygoteConfig) -> None:
         self._settings = settings
         self._lock = threading.Lock()
         self._is_closed = False
         self._children: dict[int, PlainChild] = {}
         self._first: PlainChild | None = self._start()
 
-    def fork(self) -> Child:
+    def fork(self) -> WorkerProcess:
         """Return a new worker; raises SandboxError when there is no way to get one."""
         with self._lock:
             if self._is_closed:
@@ -235,13 +235,13 @@ class PlainNursery:
             raise
         return child
 
-    def reap(self, pid: int) -> Death:
+    def reap(self, pid: int) -> ExitStatus:
         """Tell how a worker ended that has ended."""
         with self._lock:
             child = self._children.pop(pid)
         return child.death()
 
-    def build_reaper(self, bury: Callable[[Child], object]) -> PlainReaper:
+    def build_reaper(self, bury: Callable[[WorkerProcess], object]) -> PlainReaper:
         """Build who waits for the end of workers, and starts at once."""
         return PlainReaper(bury)
 

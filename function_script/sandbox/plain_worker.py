@@ -15,16 +15,16 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from function_script.sandbox import confinement, warming
-from function_script.sandbox.settings import Settings
+from function_script.sandbox import rlimits, warming
 from function_script.sandbox.stream import StreamChannel
 from function_script.sandbox.worker import Worker
+from function_script.sandbox.zygote_config import ZygoteConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from function_script.limits import Limits
-    from function_script.sandbox.worker import Answer, Handle, Memory
+    from function_script.sandbox.worker import Handle, HandlerResult, Memory
 
 _SIZES = Path("/proc/self/statm")
 # How getrusage(2) counts memory: Linux and BSD in KiB.
@@ -36,21 +36,21 @@ def main(connection_fd: int, log_fd: int, settings_json: str) -> None:
     # Ctrl-C in a terminal reaches the whole group; only the pool decides when workers end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    settings = Settings.from_json(settings_json)
-    threading.stack_size(confinement.STACK_BYTES)
+    settings = ZygoteConfig.from_json(settings_json)
+    threading.stack_size(rlimits.STACK_BYTES)
     thread = threading.Thread(target=_live, args=(connection_fd, log_fd, settings))
     thread.start()
     thread.join()
 
 
-def _live(connection_fd: int, log_fd: int, settings: Settings) -> None:
+def _live(connection_fd: int, log_fd: int, settings: ZygoteConfig) -> None:
     handle = warming.load(settings)
     code = 1
     try:
         connection = socket.socket(fileno=connection_fd)
         os.dup2(log_fd, 2)
         os.close(log_fd)
-        confinement.bound_worker()
+        rlimits.bound_worker()
         channel = StreamChannel(connection, settings.capacity_bytes)
         memory = _memory(settings.limits)
         worker = Worker(
@@ -58,7 +58,7 @@ def _live(connection_fd: int, log_fd: int, settings: Settings) -> None:
             handle=memory.guard(handle) if isinstance(memory, PeakMemory) else handle,
             limits=settings.limits,
             memory=memory,
-            alarm=confinement.Alarm(on_the_clock=True),
+            alarm=rlimits.Watchdog(on_the_clock=True),
         )
         channel.announce()
         worker.serve(settings.max_runs)
@@ -73,7 +73,7 @@ def _live(connection_fd: int, log_fd: int, settings: Settings) -> None:
 def _memory(limits: Limits) -> Memory:
     """Bound the address space where its size can be known; else the pool watches."""
     if _SIZES.exists():
-        return confinement.Memory(limits.memory_bytes)
+        return rlimits.MemoryLimit(limits.memory_bytes)
     return PeakMemory(limits.memory_bytes)
 
 
@@ -95,7 +95,9 @@ class PeakMemory:
     def guard(self, handle: Handle) -> Handle:
         """Wrap ``handle`` so that a run fails which held too much, and was quicker than a look."""
 
-        def guarded(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:
+        def guarded(
+            data: bytes, limits: Limits, on_limits: Callable[[Limits], None]
+        ) -> HandlerResult:
             before = self.grown_bytes()
             answer = handle(data, limits, on_limits)
             # Else an earlier run was the one that held so much, under another limit.

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Self
 
 from function_script.errors import SandboxError
 from function_script.limits import MIB, Limits
-from function_script.sandbox import machine, outcome, system
+from function_script.sandbox import capacity, outcome, system
 from function_script.sandbox.costs import Costs
-from function_script.sandbox.crew import Crew
+from function_script.sandbox.execution import Execution, PoolContext, WorkerLost
+from function_script.sandbox.idle_workers import IdleWorkers
 from function_script.sandbox.outcome import Cause, Failed, Reply
-from function_script.sandbox.pace import Pace
-from function_script.sandbox.places import Place, Places
-from function_script.sandbox.run import Loss, Means, Run
-from function_script.sandbox.settings import ANSWER_SECONDS, Settings
-from function_script.sandbox.suspects import Suspects
+from function_script.sandbox.pace import RuntimeEstimate
+from function_script.sandbox.scheduler import Scheduler, Slot
+from function_script.sandbox.suspects import PenaltyBox
+from function_script.sandbox.zygote_config import ANSWER_SECONDS, ZygoteConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -57,7 +57,7 @@ class PoolOptions:
     """
 
     limits: Limits = field(default_factory=Limits)
-    workers: int = field(default_factory=machine.quick_workers)
+    workers: int = field(default_factory=capacity.cpu_count)
     slow_workers: int | None = None
     heavy_runs: int | None = None
     spare: int = 1
@@ -76,7 +76,7 @@ class PoolOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class PoolStats:
     """Requests in line, quick runs, others that have begun, idle workers.
 
     ``retired``: workers ended in good order so far.
@@ -96,8 +96,8 @@ class Pool:
         self._options = options
         slow = options.slow_workers
         if slow is None:
-            slow = machine.slow_workers(options.limits.memory_bytes, options.workers)
-        settings = Settings(
+            slow = capacity.max_slow_slots(options.limits.memory_bytes, options.workers)
+        settings = ZygoteConfig(
             module=options.module,
             preload=options.preload,
             rehearsals=options.rehearsals,
@@ -105,9 +105,9 @@ class Pool:
             max_runs=options.max_runs,
             capacity_bytes=options.max_request_bytes + _ROOM_FOR_OUTPUT_BYTES,
         )
-        heavy = machine.heavy_runs() if options.heavy_runs is None else options.heavy_runs
-        pace = Pace()
-        places = Places(
+        heavy = capacity.heavy_runs() if options.heavy_runs is None else options.heavy_runs
+        pace = RuntimeEstimate()
+        places = Scheduler(
             quick=options.workers,
             heavy=heavy,
             slow=slow,
@@ -119,16 +119,16 @@ class Pool:
             answer_seconds=options.answer_seconds,
             is_strict=options.requires_confinement,
         )
-        self.means = Means(
+        self.means = PoolContext(
             limits=options.limits,
             places=places,
-            crew=Crew(
+            crew=IdleWorkers(
                 self._nursery,
                 max_idle=options.workers + min(heavy, slow) + options.spare,
                 spare=options.spare,
             ),
             pace=pace,
-            suspects=Suspects(),
+            suspects=PenaltyBox(),
             costs=Costs(),
             suspect_of=options.suspect_of or options.key_of,
             program_of=options.program_of,
@@ -149,10 +149,10 @@ class Pool:
         """Have workers ready before the first request; raises SandboxError when it cannot be."""
         self.means.crew.hire(self._options.workers)
 
-    def enter(self, data: bytes, end: float, on_turn: Callable[[], None]) -> Place | Failed:
+    def enter(self, data: bytes, end: float, on_turn: Callable[[], None]) -> Slot | Failed:
         """A place for a request (see Places.enter) whose caller waits until ``end``."""
         if len(data) > self._options.max_request_bytes:
-            return outcome.too_large(len(data), self._options.max_request_bytes)
+            return outcome.request_too_large_error(len(data), self._options.max_request_bytes)
         prospects = self.means.prospects(data, end - time.monotonic())
         key_of = partial(self._options.key_of, data)
         return self.means.places.enter(key_of, on_turn, prospects)
@@ -171,19 +171,19 @@ class Pool:
         if place.is_waiting:
             turn.wait(max(0.0, end - place.expected_seconds - time.monotonic()))
             if not turn.is_set() and place.give_up():
-                return outcome.waited(place.age_seconds(), place.expected_seconds)
-        run = Run(self.means, place, data, end)
+                return outcome.wait_timeout_error(place.age_seconds(), place.expected_seconds)
+        run = Execution(self.means, place, data, end)
         with place:
             reply = self._to_end(run)
-        if isinstance(reply, Loss):
+        if isinstance(reply, WorkerLost):
             # The next one may run meanwhile: a large process takes its time to end.
             return run.explain(reply)
         return reply
 
-    def load(self) -> Load:
+    def load(self) -> PoolStats:
         """How busy it is, for the operator."""
         places, crew = self.means.places, self.means.crew
-        return Load(
+        return PoolStats(
             waiting=places.waiting,
             busy=places.busy,
             slow=places.slow,
@@ -203,7 +203,7 @@ class Pool:
         """End all processes."""
         self.means.crew.close()
 
-    def _to_end(self, run: Run) -> Reply | Loss:
+    def _to_end(self, run: Execution) -> Reply | WorkerLost:
         """Evaluate in the next worker that lives to begin; one may be dying when it is picked."""
         reply = None
         while reply is None:

@@ -17,7 +17,7 @@ from function_script.sandbox.refusals import explain_threads
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.sandbox.child import Child, ForkedChild
+    from function_script.sandbox.worker_process import ForkedChild, WorkerProcess
 
 # A process that was killed and does not end hangs in the kernel.
 _PATIENCE_SECONDS = 10.0
@@ -30,9 +30,9 @@ class Reaper:
     Raises SandboxError when no thread is to be had.
     """
 
-    def __init__(self, bury: Callable[[Child], object]) -> None:
+    def __init__(self, bury: Callable[[WorkerProcess], object]) -> None:
         self._bury = bury
-        self._new: deque[tuple[Child, Callable[[], object]]] = deque()
+        self._new: deque[tuple[WorkerProcess, Callable[[], object]]] = deque()
         self._is_closing = False
         self._selector = selectors.DefaultSelector()
         self._waker, self._woken = socket.socketpair()
@@ -45,7 +45,7 @@ class Reaper:
             self._release()
             raise explain_threads() from error
 
-    def add(self, child: Child, on_end: Callable[[], object]) -> None:
+    def add(self, child: WorkerProcess, on_end: Callable[[], object]) -> None:
         """Bury ``child``, which was killed, when it has ended, and call ``on_end`` then."""
         self._new.append((child, on_end))
         self._wake()

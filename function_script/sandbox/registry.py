@@ -17,8 +17,8 @@ from function_script.sandbox.measures import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from function_script.sandbox.child import Child
     from function_script.sandbox.measures import Confinement
+    from function_script.sandbox.worker_process import WorkerProcess
 
 # A worker that was asked for and is not there after this time is late.
 _LATE_SECONDS = 5.0
@@ -29,7 +29,7 @@ class Registry:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._workers: dict[int, tuple[Child, Confinement]] = {}
+        self._workers: dict[int, tuple[WorkerProcess, Confinement]] = {}
         self._births: list[float] = []
         # Until the first worker is there.
         self._has_failed = True
@@ -52,7 +52,7 @@ class Registry:
                 self._births.remove(began)
                 self._has_failed = has_failed
 
-    def add(self, child: Child, confinement: Confinement) -> None:
+    def add(self, child: WorkerProcess, confinement: Confinement) -> None:
         """Note a new worker."""
         with self._lock:
             self._workers[child.pid] = child, confinement

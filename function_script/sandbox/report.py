@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import orjson
 
 from function_script.diagnostics import Diagnostic, cut
-from function_script.sandbox.frames import MAX_REPORT_BYTES
+from function_script.sandbox.ipc import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
 from function_script.source import Excerpt, Span
 
@@ -29,7 +29,7 @@ Facts: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class WorkerReport:
     """``cause`` is set when there is no answer; ``detail`` is then shown to the user.
 
     ``trace`` is for the operator's log only: where in our own code a bug struck.
@@ -43,14 +43,14 @@ class Report:
     trace: str = ""
 
 
-def to_bounded_json(report: Report) -> bytes:
+def to_bounded_json(report: WorkerReport) -> bytes:
     """The same as ``to_json``, shortened to what a pool takes; most reports are small."""
     text = to_json(report)
     if len(text) <= MAX_REPORT_BYTES:
         return text
     problems = tuple(_shortened(problem) for problem in report.diagnostics[:_MAX_PROBLEMS])
     return to_json(
-        Report(
+        WorkerReport(
             diagnostics=problems,
             facts={key: cut(fact) for key, fact in report.facts.items()},
             log=cut(report.log, _MAX_LOG_BYTES),
@@ -67,7 +67,7 @@ def _shortened(problem: Diagnostic) -> Diagnostic:
     return replace(problem, message=cut(problem.message), hint=hint, notes=(), excerpt=None)
 
 
-def to_json(report: Report) -> bytes:
+def to_json(report: WorkerReport) -> bytes:
     """The report's bytes, without what is empty; lone surrogates and the like are replaced."""
     document: Object = {"facts": {**report.facts}}
     if report.diagnostics:
@@ -87,20 +87,20 @@ def to_json(report: Report) -> bytes:
         return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def from_json(data: bytes) -> Report:
+def from_json(data: bytes) -> WorkerReport:
     """The report in ``data``; raises ValueError."""
     try:
         document = orjson.loads(data)
         if len(document) == 1:
-            return Report(facts=_facts(document["facts"]))
+            return WorkerReport(facts=_facts(document["facts"]))
         return _report(document)
     except _SURPRISES as error:
         raise ValueError(f"an unreadable report: {type(error).__name__}") from error
 
 
-def _report(document: Object) -> Report:
+def _report(document: Object) -> WorkerReport:
     cause = document.get("cause")
-    return Report(
+    return WorkerReport(
         diagnostics=tuple(
             _to_diagnostic(_object(item)) for item in _list(document.get("diagnostics", []))
         ),

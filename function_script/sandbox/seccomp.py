@@ -28,7 +28,7 @@ _FOREIGN_NUMBERS = 0x40000000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class Architecture:
     """System call numbers of one architecture.
 
     ``signals`` name their target process in the first argument, ``prlimit`` has 0 there for its
@@ -63,7 +63,7 @@ _DENIED_IOCTL = (0x8901, 0x8902, 0x5452, 0x5412, 0x541C)
 # What holds since birth: PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_PTRACER.
 _DENIED_PRCTL = (1, 4, 0x59616D61)
 MACHINES = {
-    "x86_64": Machine(
+    "x86_64": Architecture(
         architecture=0xC000003E,
         seccomp=317,
         denied=(
@@ -106,7 +106,7 @@ MACHINES = {
         signals=(62, 129, 200, 234, 297),  # kill, rt_sigqueueinfo, tkill, tgkill, rt_tgsigqueueinfo
         opens=((2, 1), (257, 2)),  # open, openat
     ),
-    "aarch64": Machine(
+    "aarch64": Architecture(
         architecture=0xC00000B7,
         seccomp=277,
         denied=(
@@ -167,7 +167,7 @@ def _is_filtered() -> bool:
     return refused and ctypes.get_errno() == errno.EPERM
 
 
-def build(machine: Machine, pid: int) -> bytes:
+def build(machine: Architecture, pid: int) -> bytes:
     """The filter's program for the process ``pid``, which may send signals to itself only."""
     rules = [
         _load(_ARCHITECTURE_AT),

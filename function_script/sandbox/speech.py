@@ -10,7 +10,7 @@ _PANIC = re.compile(
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def to_text(printed: bytes) -> str:
+def sanitize_stderr(printed: bytes) -> str:
     """Lines of text: no terminal codes, and no panic notices with paths of a build machine."""
     text = _PANIC.sub("", printed.decode("utf-8", "replace"))
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from function_script.sandbox.channel import Channel
-from function_script.sandbox.frames import RECEIPT_BYTES, REQUEST_BYTES, Receipt, Request
+from function_script.sandbox.ipc import RECEIPT_BYTES, REQUEST_BYTES, Receipt, Request
 
 if TYPE_CHECKING:
     import socket

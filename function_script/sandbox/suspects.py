@@ -19,7 +19,7 @@ _SECONDS = 60.0
 _MOST = 1_000
 
 
-class Suspects:
+class PenaltyBox:
     """The keys that have lost a worker of late and not ended well since. Thread-safe.
 
     Keys are functions, since finding one out costs more than the answer while there are none.

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from function_script.errors import SandboxError
 
 if TYPE_CHECKING:
-    from function_script.sandbox.crew import Nursery
-    from function_script.sandbox.settings import Settings
+    from function_script.sandbox.idle_workers import Nursery
+    from function_script.sandbox.zygote_config import ZygoteConfig
 
 _FULL: Final = (
     ("socket", "AF_UNIX"),
@@ -87,15 +87,15 @@ def limit_address_space(max_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def build_nursery(settings: Settings, *, answer_seconds: float, is_strict: bool) -> Nursery:
+def build_nursery(settings: ZygoteConfig, *, answer_seconds: float, is_strict: bool) -> Nursery:
     """Choose who starts workers; raises SandboxError where nothing can.
 
     For ``answer_seconds`` and ``is_strict`` see the nursery of Linux.
     """
     if not missing():
-        from function_script.sandbox import nursery  # noqa: PLC0415 - imports names of Linux
+        from function_script.sandbox import fork_server  # noqa: PLC0415 - imports names of Linux
 
-        return nursery.Nursery(settings, answer_seconds=answer_seconds, is_strict=is_strict)
+        return fork_server.ForkServer(settings, answer_seconds=answer_seconds, is_strict=is_strict)
     check_programs()
     if is_strict:
         raise SandboxError.of("cannot confine programs: this system lacks what Linux has for it")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Turns(Generic[T]):
+class FairQueue(Generic[T]):
     """First come first served among the items of one key; round robin between keys."""
 
     def __init__(self) -> None:

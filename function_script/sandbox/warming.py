@@ -7,11 +7,11 @@ import importlib
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from function_script.sandbox.settings import Settings
     from function_script.sandbox.worker import Handle
+    from function_script.sandbox.zygote_config import ZygoteConfig
 
 
-def load(settings: Settings) -> Handle:
+def load(settings: ZygoteConfig) -> Handle:
     """Import what runs will need, and handle the rehearsals; the collector is off from then on."""
     gc.disable()
     handle = cast("Handle", importlib.import_module(settings.module).handle)

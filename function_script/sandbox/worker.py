@@ -18,23 +18,23 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from function_script import redaction
 from function_script.limits import MIB, Limits
 from function_script.sandbox import report
-from function_script.sandbox.frames import Receipt
+from function_script.sandbox.ipc import Receipt
 from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause
-from function_script.sandbox.report import Report
-from function_script.sandbox.speech import to_text
+from function_script.sandbox.report import WorkerReport
+from function_script.sandbox.speech import sanitize_stderr
 
 if TYPE_CHECKING:
     from function_script.diagnostics import Diagnostic
     from function_script.sandbox.channel import Channel
-    from function_script.sandbox.confinement import Alarm
-    from function_script.sandbox.frames import Request
+    from function_script.sandbox.ipc import Request
+    from function_script.sandbox.rlimits import Watchdog
 
 # Caches may grow a worker up to here; then a fresh one takes over.
 _MAX_GROWTH_BYTES = 64 * MIB
 _STDERR = 2
 
 
-class Answer(Protocol):
+class HandlerResult(Protocol):
     """What a handler returns."""
 
     @property
@@ -50,7 +50,7 @@ class Answer(Protocol):
         """What the log should say of the request."""
 
 
-Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None]], Answer]
+Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None]], HandlerResult]
 
 
 class Memory(Protocol):
@@ -73,7 +73,7 @@ class Worker:
         handle: Handle,
         limits: Limits,
         memory: Memory,
-        alarm: Alarm,
+        alarm: Watchdog,
     ) -> None:
         self._channel = channel
         self._handle = handle
@@ -95,8 +95,8 @@ class Worker:
         response, told = self._evaluate(request)
         text = report.to_bounded_json(told)
         if len(response) + len(text) > self._channel.capacity_bytes:
-            response, text = b"", report.to_json(Report(cause=Cause.OUTPUT))
-            told = Report(cause=Cause.OUTPUT)
+            response, text = b"", report.to_json(WorkerReport(cause=Cause.OUTPUT))
+            told = WorkerReport(cause=Cause.OUTPUT)
         receipt = Receipt(
             is_answer=told.cause is None,
             is_last=is_last or self._is_spent(told),
@@ -108,7 +108,7 @@ class Worker:
         self._channel.send(receipt, response, text)
         return receipt.is_last
 
-    def _evaluate(self, request: Request) -> tuple[bytes, Report]:
+    def _evaluate(self, request: Request) -> tuple[bytes, WorkerReport]:
         data = self._channel.read(request.length)
         limits = self._limits
         self._channel.put_limits(limits.timeout_seconds, limits.memory_bytes)
@@ -119,7 +119,7 @@ class Worker:
             failure = _failure(error, data)
             return b"", replace(failure, log=_take_log())
         self._memory.limit(self._limits.memory_bytes)
-        told = Report(diagnostics=answer.diagnostics, facts=answer.facts, log=_take_log())
+        told = WorkerReport(diagnostics=answer.diagnostics, facts=answer.facts, log=_take_log())
         return answer.response, told
 
     def _narrow(self, limits: Limits) -> Callable[[Limits], None]:
@@ -133,7 +133,7 @@ class Worker:
 
         return on_limits
 
-    def _is_spent(self, told: Report) -> bool:
+    def _is_spent(self, told: WorkerReport) -> bool:
         return told.cause is not None or self._memory.grown_bytes() > _MAX_GROWTH_BYTES
 
 
@@ -146,30 +146,30 @@ def _take_log() -> str:
     printed = os.pread(_STDERR, MAX_LOG_BYTES, 0)
     os.ftruncate(_STDERR, 0)
     os.lseek(_STDERR, 0, os.SEEK_SET)
-    return to_text(printed)
+    return sanitize_stderr(printed)
 
 
-def _failure(error: BaseException, data: bytes) -> Report:
+def _failure(error: BaseException, data: bytes) -> WorkerReport:
     """Sort what a handler let through: exhausted memory, native panics, our own bugs."""
     if isinstance(error, MemoryError):
-        return Report(cause=Cause.MEMORY)
+        return WorkerReport(cause=Cause.MEMORY)
     if isinstance(error, RecursionError):
-        return Report(cause=Cause.CRASH, detail="too many nested calls")
+        return WorkerReport(cause=Cause.CRASH, detail="too many nested calls")
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
-        return Report(cause=Cause.OUTPUT)
+        return WorkerReport(cause=Cause.OUTPUT)
     if type(error).__name__ == "PanicException":
         return _panic(str(error), data)
     # The exception's own text stays out: it may quote what the request holds.
     places = "".join(traceback.format_tb(error.__traceback__))
-    return Report(cause=Cause.BUG, trace=f"{places}{type(error).__name__}")
+    return WorkerReport(cause=Cause.BUG, trace=f"{places}{type(error).__name__}")
 
 
-def _panic(text: str, data: bytes) -> Report:
+def _panic(text: str, data: bytes) -> WorkerReport:
     """Sort a panic by its text, which may quote what the request in ``data`` holds."""
     for sign, cause in _PANICS:
         if sign in text:
-            return Report(cause=cause)
-    return Report(cause=Cause.CRASH, detail=redaction.redact_text(text, data))
+            return WorkerReport(cause=cause)
+    return WorkerReport(cause=Cause.CRASH, detail=redaction.redact_text(text, data))
 
 
 # How Rust code says it: starlark allocates without asking and prints without looking, and its

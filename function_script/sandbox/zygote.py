@@ -12,12 +12,12 @@ import socket
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from function_script.sandbox import confinement, measures, orders, warming
-from function_script.sandbox.box import Box
+from function_script.sandbox import measures, orders, rlimits, warming
 from function_script.sandbox.channel import SharedMemoryChannel
 from function_script.sandbox.refusals import Call, CallRefusedError, named
-from function_script.sandbox.settings import Settings
+from function_script.sandbox.shared_memory import SharedMemory
 from function_script.sandbox.worker import Worker
+from function_script.sandbox.zygote_config import ZygoteConfig
 
 if TYPE_CHECKING:
     from function_script.sandbox.measures import Confinement
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def main(control_fd: int, settings_json: str) -> None:
     """Warm up, tell the pool, and obey its orders until it hangs up."""
     control = socket.socket(fileno=control_fd)
-    settings = Settings.from_json(settings_json)
-    confinement.harden_zygote()
+    settings = ZygoteConfig.from_json(settings_json)
+    rlimits.harden_zygote()
     handle = warming.load(settings)
     # A pool that was never used hangs up with READY unread, which resets the connection.
     with suppress(BrokenPipeError, ConnectionResetError):
@@ -36,7 +36,7 @@ def main(control_fd: int, settings_json: str) -> None:
         _obey(control, handle, settings)
 
 
-def _obey(control: socket.socket, handle: Handle, settings: Settings) -> None:
+def _obey(control: socket.socket, handle: Handle, settings: ZygoteConfig) -> None:
     while True:
         order, descriptors, _, _ = socket.recv_fds(control, orders.MAX_BYTES, orders.FORK_FDS)
         if not order:
@@ -54,7 +54,7 @@ def _fork(
     number: int,
     descriptors: list[int],
     handle: Handle,
-    settings: Settings,
+    settings: ZygoteConfig,
 ) -> None:
     zygote = os.getpid()
     with ExitStack() as closing:
@@ -85,7 +85,7 @@ def _open_pidfd(pid: int) -> int:
         raise
 
 
-def _live(zygote: int, descriptors: list[int], handle: Handle, settings: Settings) -> NoReturn:
+def _live(zygote: int, descriptors: list[int], handle: Handle, settings: ZygoteConfig) -> NoReturn:
     """Be a worker; never returns to the zygote's loop."""
     code = 1
     try:
@@ -111,22 +111,22 @@ def _be_born(
     connection: socket.socket,
     descriptors: list[int],
     handle: Handle,
-    settings: Settings,
+    settings: ZygoteConfig,
 ) -> tuple[Worker, Confinement]:
     """Confine this process and build its worker; raises CallRefusedError."""
     box_fd, log_fd = descriptors
     with named(Call.MMAP):
-        box = Box(box_fd)
+        box = SharedMemory(box_fd)
     _keep_only(connection.fileno(), log_fd)
-    filter_errno = confinement.harden_worker(zygote)
+    filter_errno = rlimits.harden_worker(zygote)
     worker = Worker(
         channel=SharedMemoryChannel(connection, box),
         handle=handle,
         limits=settings.limits,
-        memory=confinement.Memory(settings.limits.memory_bytes),
-        alarm=confinement.Alarm(),
+        memory=rlimits.MemoryLimit(settings.limits.memory_bytes),
+        alarm=rlimits.Watchdog(),
     )
-    return worker, confinement.measure(filter_errno)
+    return worker, rlimits.measure(filter_errno)
 
 
 def _keep_only(connection_fd: int, log_fd: int) -> None:
@@ -145,5 +145,5 @@ def _reap(number: int, pid: int) -> bytes:
     except ChildProcessError:
         ended, status, usage = 0, 0, None
     if not ended or usage is None:
-        return orders.pack_death(number, None, 0)
-    return orders.pack_death(number, status, usage.ru_maxrss * 1024)
+        return orders.pack_exit_status(number, None, 0)
+    return orders.pack_exit_status(number, status, usage.ru_maxrss * 1024)

@@ -16,11 +16,11 @@ from function_script import __version__, build
 from function_script.engines import ENGINES
 from function_script.errors import InputError, SandboxError
 from function_script.limits import MIB
-from function_script.sandbox import Pool, PoolOptions, confinement, machine
+from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
+from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.measures import Measure
-from function_script.sandbox.switchboard import Switchboard
-from function_script.server import answering, channel_args, log, rehearsal, threads, tracing
-from function_script.server.answering import Desk
+from function_script.server import channel_args, handler, log, threads, tracing, warmup
+from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
 from function_script.server.printing import Printer
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType, TracebackType
 
+    from function_script.server.capture_writer import CaptureWriter
     from function_script.server.certificates import CertificateFiles
     from function_script.server.grpc_server import GrpcServer
     from function_script.server.options import ServeOptions
-    from function_script.server.recording import Recorder
 
 _LOG = logging.getLogger(__name__)
 _ENDING = (signal.SIGTERM, signal.SIGINT)
@@ -54,19 +54,19 @@ def serve(options: ServeOptions) -> int:
     worker starts. Must be called in the main thread.
     """
     started = time.monotonic()
-    workers = options.workers or machine.quick_workers()
+    workers = options.workers or capacity.cpu_count()
     _check_processes(workers)
     _check_descriptors(workers)
-    threads.check(machine.server_threads())
+    threads.check(capacity.server_threads())
     log.start(debug=options.debug)
     # Keys, and requests of others, are in this process's memory.
-    confinement.forbid_inspection()
+    rlimits.forbid_inspection()
     certificates = _certificates(options)
     with ExitStack() as stack:
         signals = stack.enter_context(_Signals())
         pool = stack.enter_context(Pool(_pool_options(options)))
         ops = OpsEndpoints(pool, options, certificates)
-        desk = Desk(ops.observe, *tracing.observers(os.environ, stack))
+        desk = RequestHandler(ops.observe, *tracing.observers(os.environ, stack))
         desk.recorder = _recorder(options, stack)
         if options.debug:
             desk.printer = Printer()
@@ -109,7 +109,7 @@ def _certificates(options: ServeOptions) -> CertificateFiles | None:
 
 def _check_processes(workers: int) -> None:
     """Raise SandboxError where there is no room for all threads and processes of a server."""
-    allowed, needed = machine.processes_left(), machine.needed_processes(workers)
+    allowed, needed = capacity.processes_left(), capacity.needed_processes(workers)
     if allowed is not None and allowed < needed:
         raise SandboxError.of(
             f"cannot serve: {allowed} processes and threads are allowed here, and a server with "
@@ -134,19 +134,19 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
     root = None if options.program_root is None else str(options.program_root.resolve())
     return PoolOptions(
         limits=replace(options.limits, program_root=root),
-        workers=options.workers or machine.quick_workers(),
+        workers=options.workers or capacity.cpu_count(),
         max_request_bytes=options.max_recv_message_size_mib * MIB,
-        key_of=answering.owner,
-        suspect_of=answering.suspect,
-        program_of=answering.program,
+        key_of=handler.fairness_key,
+        suspect_of=handler.penalty_key,
+        program_of=handler.program,
         gathers=True,
         preload=tuple(ENGINES.values()),
-        rehearsals=rehearsal.build(),
+        rehearsals=warmup.build(),
         requires_confinement=options.require_sandbox,
     )
 
 
-def _recorder(options: ServeOptions, stack: ExitStack) -> Recorder | None:
+def _recorder(options: ServeOptions, stack: ExitStack) -> CaptureWriter | None:
     """Who captures requests, to be closed with ``stack``. Raises InputError."""
     directory = options.capture_dir
     if directory is None:
@@ -157,16 +157,16 @@ def _recorder(options: ServeOptions, stack: ExitStack) -> Recorder | None:
             f'cannot capture requests in "{directory}": it is no directory to write to',
             hint="mount a volume there, such as an emptyDir",
         )
-    from function_script.server.recording import Recorder  # noqa: PLC0415 - protobuf takes memory
+    from function_script.server.capture_writer import CaptureWriter  # noqa: PLC0415 - protobuf takes memory
 
-    recorder = Recorder(directory, options.capture_limit)
+    recorder = CaptureWriter(directory, options.capture_limit)
     stack.callback(recorder.close)
     return recorder
 
 
 def _build_server(
     options: ServeOptions,
-    desk: Desk,
+    desk: RequestHandler,
     certificates: CertificateFiles | None,
     stack: ExitStack,
 ) -> GrpcServer:
@@ -180,8 +180,8 @@ def _build_server(
     return server
 
 
-def _build_switchboard(pool: Pool, server: GrpcServer, stack: ExitStack) -> Switchboard:
-    switchboard = Switchboard(pool, server.loop)
+def _build_switchboard(pool: Pool, server: GrpcServer, stack: ExitStack) -> Dispatcher:
+    switchboard = Dispatcher(pool, server.loop)
     stack.callback(switchboard.close)
     log.batch_lines(partial(server.loop.call_later, _LOG_SECONDS))
     stack.callback(log.batch_lines, None)

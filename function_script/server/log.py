@@ -21,7 +21,7 @@ from function_script.server.log_writer import BatchingHandler
 
 if TYPE_CHECKING:
     from function_script.server.log_writer import Schedule
-    from function_script.server.records import Record
+    from function_script.server.request_record import RequestRecord
 
 Fields: TypeAlias = Mapping[str, str | int | float]
 
@@ -72,7 +72,7 @@ def fields(**values: str | float) -> dict[str, Fields]:
     return {"fields": values}
 
 
-def write(record: Record) -> None:
+def write(record: RequestRecord) -> None:
     """The one line of a request; with --debug also its problems."""
     if _LOG.isEnabledFor(logging.DEBUG):
         level = logging.ERROR if record.is_alarming else logging.INFO
@@ -91,7 +91,7 @@ def write_printed(text: str, identity: Mapping[str, str]) -> None:
     _LOG.debug("the program printed", extra={"fields": values})
 
 
-def _write_problems(record: Record) -> None:
+def _write_problems(record: RequestRecord) -> None:
     if record.problems:
         frames = "\n".join(diagnostics.to_frame(problem) for problem in record.problems)
         _LOG.debug("the problems", extra=fields(problems=frames + "\n"))
@@ -101,23 +101,23 @@ def _handlers() -> list[BatchingHandler]:
     return [handler for handler in _OURS.handlers if isinstance(handler, BatchingHandler)]
 
 
-def _line_of(moment: float, record: Record) -> str:
+def _line_of(moment: float, record: RequestRecord) -> str:
     level = "error" if record.is_alarming else "info"
     values: dict[str, str | int | float] = {"ts": _stamp(moment), "level": level}
     values[_MESSAGE] = _message(record)
     return _to_line(_filled(values, record))
 
 
-def _message(record: Record) -> str:
+def _message(record: RequestRecord) -> str:
     return "answered" if record.outcome in {"ok", "fatal"} else "not answered"
 
 
-def fields_of(record: Record) -> Fields:
+def fields_of(record: RequestRecord) -> Fields:
     """What the line of a request says, without what every line says."""
     return _filled({}, record)
 
 
-def _filled(values: dict[str, str | int | float], record: Record) -> Fields:
+def _filled(values: dict[str, str | int | float], record: RequestRecord) -> Fields:
     values["outcome"] = record.outcome
     values.update(record.identity)
     values["milliseconds"] = round(record.seconds * 1000, 2)

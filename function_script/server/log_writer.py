@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.server.records import Record
+    from function_script.server.request_record import RequestRecord
 
 Schedule: TypeAlias = "Callable[[Callable[[], None]], object]"
 _STDERR: Final = 2
@@ -31,11 +31,13 @@ class BatchingHandler(logging.Handler):
     its argument a moment later, in the thread that enqueues; without it lines are written at once.
     """
 
-    def __init__(self, to_line: Callable[[float, Record], str], descriptor: int = _STDERR) -> None:
+    def __init__(
+        self, to_line: Callable[[float, RequestRecord], str], descriptor: int = _STDERR
+    ) -> None:
         super().__init__()
         self._to_line = to_line
         # Both ends are safe to use from several threads, so that no lock is needed to enqueue.
-        self._pending: deque[tuple[float, Record]] = deque()
+        self._pending: deque[tuple[float, RequestRecord]] = deque()
         self._writer = Writer(descriptor)
         self.schedule_flush: Schedule | None = None
 
@@ -44,7 +46,7 @@ class BatchingHandler(logging.Handler):
         """The number of lines that were dropped so far."""
         return self._writer.dropped
 
-    def enqueue(self, moment: float, record: Record) -> None:
+    def enqueue(self, moment: float, record: RequestRecord) -> None:
         """Write the line of a request soon; ``moment`` in seconds since 1970."""
         self._pending.append((moment, record))
         pending = len(self._pending)

@@ -27,7 +27,7 @@ from prometheus_client.core import (
 
 from function_script import __version__, inputs, wire
 from function_script.limits import BUILT_IN, LIMITS, PRINTED
-from function_script.sandbox import Load
+from function_script.sandbox import PoolStats
 from function_script.sandbox.measures import Confinement, Measure
 from function_script.sandbox.outcome import Cause
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from prometheus_client.metrics_core import Metric
 
-    from function_script.server.records import Record
+    from function_script.server.request_record import RequestRecord
 
 PREFIX = "function_script"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -68,7 +68,7 @@ class Gauges(NamedTuple):
     ``dropped_lines``: lines of the log that its reader did not take so far.
     """
 
-    load: Load = Load()
+    load: PoolStats = PoolStats()
     certificate_expiry: float | None = None
     refused: Mapping[str, int] = {}
     dropped_lines: int = 0
@@ -100,7 +100,7 @@ class Metrics:
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
 
-    def observe(self, record: Record) -> None:
+    def observe(self, record: RequestRecord) -> None:
         """Count one finished request, soon: in one go with others this takes half as long."""
         self._gathered.append(
             (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from function_script.sandbox.measures import Confinement
     from function_script.server.certificates import CertificateFiles
     from function_script.server.options import ServeOptions
-    from function_script.server.records import Record
+    from function_script.server.request_record import RequestRecord
 
 _OK = HttpResponse(200, b"ok\n")
 
@@ -33,7 +33,7 @@ class OpsEndpoints:
         self._options = options
         self._certificates = certificates
         self._metrics = metrics.Metrics(self._gauges)
-        self.observe: Callable[[Record], None] = self._metrics.observe
+        self.observe: Callable[[RequestRecord], None] = self._metrics.observe
         """Counts a finished request."""
         self.is_serving = False
 

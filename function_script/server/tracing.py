@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Self
 
 from function_script import __version__
-from function_script.server.records import OK
+from function_script.server.request_record import OK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import TracerProvider
 
-    from function_script.server.records import Record
+    from function_script.server.request_record import RequestRecord
 
 _LOG = logging.getLogger(__name__)
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _NANOSECONDS = 1_000_000_000
 
 
-def observers(environ: Mapping[str, str], stack: ExitStack) -> list[Callable[[Record], None]]:
+def observers(
+    environ: Mapping[str, str], stack: ExitStack
+) -> list[Callable[[RequestRecord], None]]:
     """Who is to be told of requests: nobody, or spans that are sent until ``stack`` ends."""
     if not is_wanted(environ):
         return []
@@ -95,7 +97,7 @@ class Tracing:
     ) -> None:
         self._provider.shutdown()
 
-    def observe(self, record: Record) -> None:
+    def observe(self, record: RequestRecord) -> None:
         """The span of a request that has just been answered."""
         end = time.time_ns()
         begin = end - int(record.seconds * _NANOSECONDS)
@@ -116,7 +118,7 @@ class Tracing:
         span.end(end)
 
 
-def attributes(record: Record) -> dict[str, str | int]:
+def attributes(record: RequestRecord) -> dict[str, str | int]:
     """What a span says of a request: what its line in the log says, but for errors."""
     values: dict[str, str | int] = {
         "rpc.system": "grpc",

@@ -18,7 +18,7 @@ from function_script.tools import sources
 from function_script.tools.cases import observing, outcome, parsing, running, session
 from function_script.tools.cases.discovery import FOLDER_FILE, CaseFile
 from function_script.tools.cases.parts import Files
-from function_script.tools.render.runners import Bench
+from function_script.tools.render.runners import FunctionCaller
 
 if TYPE_CHECKING:
     import os
@@ -41,9 +41,9 @@ def render(directory: str | os.PathLike[str], /, **given: Value) -> Object:
     """
     case = _case(Path(directory), given)
     (step,) = case.steps
-    world = observing.begin(observing.World(xr=case.setup.xr), step)
-    bench = Bench(pool=pool(case.setup.program.root), print=print)
-    rendered = running.render_in(world, case.setup, bench, running.Terms())
+    world = observing.begin(observing.FakeCluster(xr=case.setup.xr), step)
+    bench = FunctionCaller(pool=pool(case.setup.program.root), print=print)
+    rendered = running.render_in(world, case.setup, bench, running.RunOptions())
     return outcome.to_object(rendered.result, rendered.responses)
 
 

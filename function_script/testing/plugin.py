@@ -11,10 +11,10 @@ import pytest
 
 from function_script import testing
 from function_script.errors import FatalError
-from function_script.tools import report
+from function_script.tools import console
 from function_script.tools.cases import discovery, parsing, reports, running
 from function_script.tools.cases.parts import Files
-from function_script.tools.render.runners import Bench
+from function_script.tools.render.runners import FunctionCaller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,9 +53,9 @@ class CaseItem(pytest.Item):
         try:
             case = parsing.parse(discovery.CaseFile(path=self.path), files)
         except FatalError as error:
-            return report.to_text(error.diagnostics)
-        bench = Bench(pool=testing.pool(case.setup.program.root), print=print)
-        verdict = running.run(case, self.path, bench, running.Terms(may_seed=False))
+            return console.to_text(error.diagnostics)
+        bench = FunctionCaller(pool=testing.pool(case.setup.program.root), print=print)
+        verdict = running.run(case, self.path, bench, running.RunOptions(may_seed=False))
         return None if reports.is_success([verdict]) else reports.to_text(verdict)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.errors import FatalError, InputError
 from function_script.source import Source
-from function_script.tools import bounded, sandboxes
+from function_script.tools import bounded, local_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -102,7 +102,7 @@ def load_file(path: Path) -> Source:
 
 def programs_beside(path: Path) -> Path | None:
     """Where programs in files are, unless said otherwise: ``programs/`` beside a Composition."""
-    return sandboxes.programs_beside(path)
+    return local_pool.programs_beside(path)
 
 
 def _package(path: Path) -> str:

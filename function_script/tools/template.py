@@ -19,7 +19,7 @@ from function_script.fields import nearest
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.source import Span, excerpt
-from function_script.tools import bounded, positions, sources, step_inputs
+from function_script.tools import author_positions, bounded, sources, step_inputs
 from function_script.tools.render import messages
 
 if TYPE_CHECKING:
@@ -122,7 +122,10 @@ def _positions(found: StepInput, programs: Path | None) -> Iterator[None]:
     try:
         yield
     except FatalError as error:
-        moved = [positions.to_author(problem, found, programs) for problem in error.diagnostics]
+        moved = [
+            author_positions.map_to_source(problem, found, programs)
+            for problem in error.diagnostics
+        ]
         raise type(error)(*moved) from error
 
 

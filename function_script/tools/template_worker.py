@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from function_script import engines, function, inputs, requirements, wire
 from function_script.errors import FatalError, InputError
-from function_script.program import Rendered
+from function_script.program import TemplateResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,25 +17,31 @@ if TYPE_CHECKING:
     from function_script.limits import Limits
 
 
-def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> function.Answer:
+def handle(
+    data: bytes, limits: Limits, on_limits: Callable[[Limits], None]
+) -> function.HandlerResult:
     """The text as UTF-8 in the place of the response; it is empty when there are diagnostics."""
     try:
-        return function.Answer(response=_render(function.index(data), limits, on_limits).encode())
+        return function.HandlerResult(
+            response=_render(function.index_request(data), limits, on_limits).encode()
+        )
     except FatalError as error:
-        return function.Answer(response=b"", diagnostics=error.diagnostics)
+        return function.HandlerResult(response=b"", diagnostics=error.diagnostics)
 
 
 def _render(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None]) -> str:
-    step = inputs.parse(wire.decode_struct(data.input or b""), ceilings, function.outside(data))
+    step = inputs.parse(
+        wire.decode_struct(data.input or b""), ceilings, function.external_sources(data)
+    )
     on_limits(step.limits)
     scope = function.scope_of(data, step)
-    missing = requirements.find_missing(requirements.resolve(step.requirements, scope, data), data)
+    missing = requirements.unresolved(requirements.resolve(step.requirements, scope, data), data)
     if missing:
         raise InputError.of(
             f'cannot render: "{missing[0]}" is required, and not in the data',
             hint="put what would be fetched under required_resources; no items: nothing was found",
         )
     result = engines.get(step.language).evaluate(step.program, scope, step.limits)
-    if not isinstance(result, Rendered):
+    if not isinstance(result, TemplateResult):
         raise InputError.of(f"cannot show the text of a {step.kind}: it renders none")
     return result.text

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.tools import manifests, schemas
+from function_script.tools import manifests, structural_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ def _only(name: Object) -> Object:
 
 
 def _extended(written: Object, machinery: Object) -> Object:
-    keys = (*_TAKEN, "required", schemas.PRESERVE)
+    keys = (*_TAKEN, "required", structural_schema.PRESERVE)
     taken = {key: item for key, item in written.items() if key in keys}
     fields = manifests.object_at(written, "properties")
     return {"type": "object", **taken, "properties": {**fields, **machinery}}

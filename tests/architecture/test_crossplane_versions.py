@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import spellings
+from support import spellings
 
 from function_script import documents, objects
 from function_script.source import Source

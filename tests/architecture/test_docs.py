@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from notes import without_note
+from support.notes import without_note
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [

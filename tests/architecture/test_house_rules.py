@@ -19,7 +19,7 @@ PACKAGE = ROOT / "function_script"
 # Where each third party may be imported. Everything else goes through that room's own words.
 ROOMS = {
     "celpy": ("function_script/tools/validate/cel",),
-    "click": ("function_script/cli",),
+    "click": ("function_script/cli", "function_script/reference_pages"),
     "cryptography": (
         "function_script/engines/gotemplate/sprig/crypto",
         "function_script/server/certificates",

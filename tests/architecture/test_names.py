@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
-import spellings
+from support import spellings
 
 import function_script
 from function_script import documents, objects, release

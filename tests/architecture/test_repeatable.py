@@ -53,7 +53,8 @@ def test_a_usual_run_draws_the_same_examples() -> None:
 def test_a_search_draws_other_examples_and_more() -> None:
     """The variable that ``make search`` sets selects the other profile."""
     program = (
-        "import example_counts as counts; from hypothesis import settings; counts.load_profile();"
+        "from support import example_counts as counts; from hypothesis import settings;"
+        "counts.load_profile();"
         "print(settings().derandomize, settings().max_examples, counts.examples(30).max_examples)"
     )
     environment = {**os.environ, "SEARCH_EXAMPLES": "20", "PYTHONPATH": str(TESTS)}

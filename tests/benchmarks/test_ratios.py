@@ -105,7 +105,7 @@ def test_cost_is_linear_in_what_is_produced(language: str) -> None:
 
 def test_the_way_to_a_worker_costs_little_for_large_requests() -> None:
     """2 MB on the way cost a few times what 14 KB do: they are copied in memory, once each way."""
-    with Pool(PoolOptions(module="sandbox_handlers", workers=1)) as pool:
+    with Pool(PoolOptions(module="support.sandbox_handlers", workers=1)) as pool:
 
         def relayed(size: int) -> float:
             data = b"echo " + bytes(size)

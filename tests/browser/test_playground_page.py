@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browser import Browser, find
+from browser.browser import Browser, find
 
 from function_script.cli import execute
 from function_script.tools.playground import Playground

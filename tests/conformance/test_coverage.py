@@ -10,11 +10,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import builders
-import coverage_reads
 import pytest
-from coverage_reads import READS, Read
-from coverage_sets import NOT_SET, SETS, Set
+from support import builders, coverage_reads
+from support.coverage_reads import READS, Read
+from support.coverage_sets import NOT_SET, SETS, Set
 
 from function_script import objects
 from function_script.proto.v1 import run_function_pb2 as pb

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pytest
 import yaml
-from builders import API_VERSION
-from reconciling import Cluster
+from support.builders import API_VERSION
+from support.cluster_model import Cluster
 
 from function_script.tools import editor
 

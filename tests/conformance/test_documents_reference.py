@@ -7,13 +7,20 @@ from pathlib import Path
 import pytest
 
 from function_script.contribution.dialects import OURS
-from function_script.inputs import origin, places
+from function_script.inputs import external_sources, program_source
 from function_script.program import OWN_REQUIREMENTS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "documents.md"
 NAMES = [
     *(f"| `{kind}` |" for kind in OURS.kinds),
-    *(f"| `{source}` |" for source in (origin.INLINE, origin.FILE_SYSTEM, *places.SECTIONS)),
+    *(
+        f"| `{source}` |"
+        for source in (
+            program_source.INLINE,
+            program_source.FILE_SYSTEM,
+            *external_sources.SECTIONS,
+        )
+    ),
     f"`{OURS.annotations.prefix}/composition-resource-name`",
     f"`{OURS.meta_api_version}`",
     f"`{OWN_REQUIREMENTS}`",

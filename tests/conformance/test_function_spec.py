@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from builders import XR, call, composed, jinja, request, starlark, to_dict
 from google.protobuf import json_format
+from support.builders import XR, call, composed, jinja, request, starlark, to_dict
 
 from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1

@@ -22,7 +22,7 @@ from function_script.engines.gotemplate import GoFailure, render_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scoreboard import Scoreboard
+    from support.score_report import Scoreboard
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "gotemplate"
 DIFFERENCES = Path(__file__).parent / "gotemplate" / "differences.txt"

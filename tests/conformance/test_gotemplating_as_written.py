@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from google.protobuf import json_format
-from gotemplating import XR
-from test_gotemplating_mistakes import (
+from support.gotemplating import XR
+from support.gotemplating_steps import (
     EXTRA,
     PREFIX,
     XR_HEAD,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import gotemplating
 import pytest
+from support import gotemplating
 
 from function_script import function
 from function_script.limits import Limits
@@ -15,7 +15,7 @@ from function_script.proto.v1 import run_function_pb2 as pb
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gotemplating import Case
+    from support.gotemplating import Case
 
     from function_script.values import Object
 

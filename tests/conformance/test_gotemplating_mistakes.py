@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from google.protobuf import json_format
-from gotemplating import API_VERSION, META, XR
+from support.gotemplating import XR
 
-from function_script import function
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 
@@ -22,67 +21,19 @@ if TYPE_CHECKING:
 
     from function_script.values import Object
 
-PREFIX = "gotemplating.fn.crossplane.io"
-EXTRA = "apiextensions.crossplane.io/extra-resources"
-XR_HEAD = "apiVersion: example.org/v1\nkind: XR\n"
-
-
-def request(*templates: str, fields: Object | None = None, **parts: object) -> bytes:
-    """A request with these templates; ``fields`` of its input, other ``parts`` of itself."""
-    inline: Object = (
-        {"template": templates[0]} if len(templates) == 1 else {"templates": [*templates]}
-    )
-    head: Object = {"apiVersion": API_VERSION, "kind": "GoTemplate", "source": "Inline"}
-    whole = {"observed": {"composite": {"resource": XR}}, **parts}
-    whole["input"] = {**head, "inline": inline, **(fields or {})}
-    return json_format.ParseDict(whole, pb.RunFunctionRequest()).SerializeToString()
-
-
-def respond(data: bytes, limits: Limits | None = None) -> pb.RunFunctionResponse:
-    """Our response."""
-    answer = function.handle(data, limits or Limits(), lambda _: None)
-    return pb.RunFunctionResponse.FromString(answer.response)
-
-
-def run(*templates: str, **parts: object) -> pb.RunFunctionResponse:
-    """The response to a request that must succeed."""
-    response = respond(request(*templates, **parts))
-    assert [result.message for result in response.results] == []
-    return response
-
-
-def refusal(*templates: str, **parts: object) -> str:
-    """The message of the one FATAL; nothing else is in the response."""
-    response = respond(request(*templates, **parts))
-    (result,) = response.results
-    assert result.severity == pb.SEVERITY_FATAL
-    assert response.meta.ttl.ToSeconds() == 0
-    assert not response.HasField("requirements")
-    assert not response.conditions
-    return result.message
-
-
-def warnings(*templates: str, **parts: object) -> list[str]:
-    """The messages of the warnings of a response that has no other results."""
-    results = respond(request(*templates, **parts)).results
-    assert {result.severity for result in results} <= {pb.SEVERITY_WARNING}
-    return [result.message for result in results]
-
-
-def composed(name: str, rest: str = "") -> str:
-    """The document of a composed resource; ``rest`` follows its annotations."""
-    key = f"{PREFIX}/composition-resource-name"
-    return f"---\napiVersion: v1\nkind: CD\nmetadata:\n  annotations:\n    {key}: {name}\n{rest}"
-
-
-def meta(kind: str, rest: str) -> str:
-    """A meta document."""
-    return f"---\napiVersion: {META}\nkind: {kind}\n{rest}\n"
-
-
-def extra(selector: str) -> str:
-    """A document that asks for ``things``."""
-    return meta("ExtraResources", f"requirements:\n  things: {{{selector}}}")
+from support.gotemplating_steps import (
+    EXTRA,
+    PREFIX,
+    XR_HEAD,
+    composed,
+    extra,
+    meta,
+    refusal,
+    request,
+    respond,
+    run,
+    warnings,
+)
 
 
 def test_01_readiness_of_an_earlier_step_is_kept() -> None:

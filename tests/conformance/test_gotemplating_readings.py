@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from google.protobuf import json_format
-from gotemplating import META, XR
-from test_gotemplating_mistakes import (
+from support.gotemplating import META, XR
+from support.gotemplating_steps import (
     EXTRA,
     PREFIX,
     XR_HEAD,

@@ -11,9 +11,9 @@ import pytest
 
 from function_script import documents, inputs, objects, quantities
 from function_script.errors import InputError
-from function_script.inputs import origin
+from function_script.inputs import program_source
 from function_script.source import Source
-from function_script.tools import schemas
+from function_script.tools import structural_schema
 from function_script.tools.validate import openapi, packages, rules
 from function_script.tools.validate.catalog import Catalog
 from function_script.tools.validate.evaluator import Evaluator
@@ -64,13 +64,13 @@ def schema_problems(value: Object) -> list[str]:
     schema = CATALOG.find(*objects.api_version_and_kind(value))
     if schema is None:
         return ["no schema"]
-    copy: Object = {key: objects.copied(part) for key, part in value.items()}
-    schemas.add_defaults(copy, schema)
-    schemas.drop_nulls(copy, schema)
+    copy: Object = {key: objects.deep_copy(part) for key, part in value.items()}
+    structural_schema.add_defaults(copy, schema)
+    structural_schema.drop_nulls(copy, schema)
     broken, unevaluated = rules.check(copy, schema, EVALUATOR)
     assert unevaluated == []
     problems = [problem.message for problem in (*openapi.problems(copy, schema), *broken)]
-    return problems + [path for path, _ in schemas.unknown_fields(copy, schema)]
+    return problems + [path for path, _ in structural_schema.unknown_fields(copy, schema)]
 
 
 ACCEPTED, REFUSED, PARSER_ONLY = map(corpus, ("accepted", "refused", "parser-only"))
@@ -153,7 +153,7 @@ def test_every_field_is_described() -> None:
 
     def undescribed(schema: Object, path: str) -> list[str]:
         found = [] if schema.get("description") else [path]
-        for name, field in schemas.properties(schema).items():
+        for name, field in structural_schema.properties(schema).items():
             found += undescribed(field, f"{path}.{name}")
         return found
 
@@ -162,12 +162,14 @@ def test_every_field_is_described() -> None:
 
 def test_patterns_are_the_parsers() -> None:
     """Notations have one grammar: durations, sizes and names are the same text in both."""
-    names = f"^{origin.MODULE_NAME.pattern}$"
+    names = f"^{program_source.MODULE_NAME.pattern}$"
     for crd in crds():
         text = json.dumps(crd, ensure_ascii=False)
         for pattern in (quantities.DURATION, quantities.SIZE, names):
             assert json.dumps(pattern, ensure_ascii=False)[1:-1] in text
-        assert at(schema_of(crd), "properties.modules")["maxProperties"] == origin.MAX_MODULES
+        assert (
+            at(schema_of(crd), "properties.modules")["maxProperties"] == program_source.MAX_MODULES
+        )
 
 
 def test_schemas_are_structural() -> None:
@@ -176,7 +178,7 @@ def test_schemas_are_structural() -> None:
     def untyped(schema: Object, path: str) -> list[str]:
         typed = "type" in schema or schema.get("x-kubernetes-int-or-string") is True
         found = [] if typed else [path]
-        for name, field in schemas.properties(schema).items():
+        for name, field in structural_schema.properties(schema).items():
             found += untyped(field, f"{path}.{name}")
         return found
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from function_script import documents
+from function_script.reference_pages import inputs_page
 from function_script.source import Source
-from function_script.tools import input_reference
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "inputs.md"
@@ -19,7 +19,7 @@ def test_the_page_is_fresh(*, update_goldens: bool) -> None:
         path = ROOT / "input_crds" / f"script.fn.crossplane.io_{plural}.yaml"
         source = Source(name=path.name, text=path.read_text())
         crds += [document.value for document in documents.read_source(source)]
-    page = input_reference.reference(crds)
+    page = inputs_page.reference(crds)
     if update_goldens:
         PAGE.write_text(page)
     assert page == PAGE.read_text()

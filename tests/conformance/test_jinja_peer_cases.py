@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-import builders
-import gotemplating
 import pytest
 import yaml
 from google.protobuf import json_format
+from support import builders, gotemplating
 
 from function_script import function
 from function_script.limits import Limits

@@ -7,24 +7,24 @@ import json
 import re
 from pathlib import Path
 
-import builders
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
+from support import builders
 
-from function_script import facts, limits
+from function_script import limits, telemetry
 from function_script.cli.serve import serve
 from function_script.sandbox.measures import Measure
-from function_script.server import log, metrics, recording, records, tracing
+from function_script.server import capture_writer, log, metrics, request_record, tracing
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = (ROOT / "docs" / "reference" / "metrics.md").read_text()
 TRACES = (ROOT / "docs" / "reference" / "traces.md").read_text()
 LOGS = (ROOT / "docs" / "reference" / "logs.md").read_text()
 DASHBOARD = ROOT / "examples" / "install" / "grafana" / "dashboard.json"
-FULL = records.Record(
+FULL = request_record.RequestRecord(
     outcome="fatal",
     is_alarming=False,
     identity={
@@ -77,11 +77,11 @@ def test_every_metric_is_documented_as_it_is() -> None:
 
 
 VALUES = {
-    "outcome": set(records.OUTCOMES),
+    "outcome": set(request_record.OUTCOMES),
     "stage": set(metrics.STAGES),
     "state": set(metrics.WORKER_STATES),
     "limit": {*limits.LIMITS, limits.PRINTED, limits.BUILT_IN, metrics.UNKNOWN},
-    "cause": set(records.OUTCOMES) - {"ok", "fatal", "waited", "refused"},
+    "cause": set(request_record.OUTCOMES) - {"ok", "fatal", "waited", "refused"},
     "input": {"StarlarkScript", "JinjaTemplate", "GoTemplate", metrics.UNKNOWN},
     "measure": {measure.value for measure in Measure},
 }
@@ -124,14 +124,14 @@ def named_in(file: str) -> set[str]:
 def test_every_fact_of_a_request_can_be_logged() -> None:
     """What the function notes of a request is passed on."""
     data = builders.request(builders.jinja("", metadata={"name": "step"}))
-    noted = set(facts.read(data.SerializeToString()))
+    noted = set(telemetry.read(data.SerializeToString()))
     assert noted == set(FULL.identity)
     assert noted <= set(log.fields_of(FULL))
 
 
 def test_every_outcome_is_documented() -> None:
     """And no other is."""
-    assert set(table(LOGS, "outcome")) == set(records.OUTCOMES)
+    assert set(table(LOGS, "outcome")) == set(request_record.OUTCOMES)
 
 
 def test_every_attribute_and_event_of_a_span_is_documented() -> None:
@@ -186,10 +186,10 @@ def test_the_bounds_of_capturing_are_told() -> None:
     page = (ROOT / "docs" / "how-to" / "debug-a-live-composition.md").read_text()
     for bound, value in {
         "files in the directory": f"`--capture-limit`, {_default('--capture-limit')} by default",
-        "one request with its response": f"{recording.MAX_REQUEST_BYTES // limits.MIB} MiB",
-        "one file": f"{recording.MAX_FILE_BYTES // limits.MIB} MiB",
-        "requests waiting to be written": f"{recording._MAX_WAITING}",
-        "time spent on it": {9: "a tenth of one thread"}[recording._REST],
+        "one request with its response": f"{capture_writer.MAX_REQUEST_BYTES // limits.MIB} MiB",
+        "one file": f"{capture_writer.MAX_FILE_BYTES // limits.MIB} MiB",
+        "requests waiting to be written": f"{capture_writer._MAX_WAITING}",
+        "time spent on it": {9: "a tenth of one thread"}[capture_writer._REST],
     }.items():
         assert f"| {bound} | {value}" in page
 

@@ -21,7 +21,7 @@ from function_script import diagnostics
 from function_script.errors import FatalError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered
-from function_script.tools import render, report
+from function_script.tools import console, render
 from function_script.tools.render import author, loading, steps
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.requirements import Answer
@@ -71,7 +71,7 @@ class Outcome:
     @property
     def told(self) -> dict[str, str]:
         """The sections of a file."""
-        framed = report.to_text(self.problems)
+        framed = console.to_text(self.problems)
         sections = {"render": framed, "cluster": self.line}
         return {name: f"{text}\n" for name, text in sections.items() if text}
 
@@ -166,7 +166,7 @@ def run(directory: Path, pool: Pool) -> Outcome:
 
 def _render(paths: loading.Paths, runner: Runner) -> render.Result:
     composition = loading.load_one(paths.composition, "a Composition")
-    given = render.Given(
+    given = render.RenderInputs(
         xr=loading.load_one(paths.xr, "an XR").value,
         composition=composition.value,
         observed=loading.load_values([paths.observed] if paths.observed else []),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import catalogue
 import pytest
-from catalogue import COMPOSITION, MARK, Mistake
-from notes import without_note
+from diagnostics import catalogue
+from diagnostics.catalogue import COMPOSITION, MARK, Mistake
+from support.notes import without_note
 
 from function_script import cli
 from function_script.limits import Limits

@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import catalogue
-from catalogue import Mistake
+from diagnostics import catalogue
+
+if TYPE_CHECKING:
+    from diagnostics.catalogue import Mistake
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "errors.md"
 TITLES = {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from patience import wait_until
+from support.timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

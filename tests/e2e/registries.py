@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from patience import wait_until
+from support.timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 import grpc
-from patience import PATIENCE_SECONDS, wait_until, wait_until_busy
+from support.timing import PATIENCE_SECONDS, wait_until, wait_until_busy
 
 from function_script.proto.v1 import run_function_pb2 as pb
 

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import installations
 import pytest
+from support import installations
 
 from function_script import documents
 from function_script.source import Source

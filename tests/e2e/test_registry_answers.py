@@ -19,10 +19,10 @@ from e2e.scripted_registry import (
     status,
     uploads_at,
 )
-from patience import PATIENCE_SECONDS, stretched
+from support.timing import PATIENCE_SECONDS, stretched
 
 from function_script.tools.xpkg import archives, certificates, images
-from function_script.tools.xpkg.progress import Body, Silent
+from function_script.tools.xpkg.progress import Body, NullProgress
 from function_script.tools.xpkg.retrying import Retrying
 from function_script.tools.xpkg.transport import (
     Client,
@@ -346,7 +346,7 @@ def test_a_413_before_the_end_is_told(
 
 def test_a_connection_that_ends_early_is_told() -> None:
     """Without any answer there is a hint at least."""
-    body = Body(bytes(16 << 20), Silent())
+    body = Body(bytes(16 << 20), NullProgress())
     headers = {"Content-Length": str(body.size_bytes)}
     with raw(early(b"")) as address, pytest.raises(NoAnswerError) as failure:
         client().send(HttpRequest("PUT", f"http://{address}/", body, headers))

@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import builders
 import grpc
 import pytest
 from e2e.serving import ROOT, Server, call, method
@@ -19,7 +18,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
     ProtoReflectionDescriptorDatabase,
 )
-from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
+from support import builders
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 

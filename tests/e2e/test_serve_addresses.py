@@ -8,11 +8,11 @@ import sys
 import urllib.request
 from pathlib import Path
 
-import builders
 import grpc
 import pytest
 from e2e.serving import Server, call
-from patience import PATIENCE_SECONDS
+from support import builders
+from support.timing import PATIENCE_SECONDS
 
 GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
 EVERY = ("--address", "[::]:0", "--metrics-address", "[::]:0", "--health-address", "[::]:0")

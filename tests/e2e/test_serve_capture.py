@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-import builders
 from e2e.serving import Server, call
-from patience import wait_until
+from support import builders
+from support.timing import wait_until
 
 from function_script import capture, cli
 

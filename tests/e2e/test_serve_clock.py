@@ -7,11 +7,11 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-import builders
 import grpc
 import pytest
 from e2e.serving import Server, call
-from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
+from support import builders
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,10 @@ import sys
 import urllib.request
 from typing import TYPE_CHECKING
 
-import builders
 import pytest
-import refusing
 from e2e.serving import ROOT, Server, call
-from patience import PATIENCE_SECONDS
+from support import builders, rejections
+from support.timing import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +51,7 @@ def test_a_confined_server_says_so() -> None:
 )
 def test_a_server_without_a_filter_says_so(tmp_path: Path, refused: str, reason: str) -> None:
     """It serves, and says everywhere that system calls are not filtered."""
-    python = refusing.write_wrapper(tmp_path / "python", refused)
+    python = rejections.write_wrapper(tmp_path / "python", refused)
     with Server("--insecure", python=python) as server, server.channel() as channel:
         assert not call(channel, GOOD).results
         page, metrics = fetch(server, "/readyz"), fetch(server, "/metrics")
@@ -95,7 +94,7 @@ def test_a_server_that_cannot_start_says_what_was_refused(
     tmp_path: Path, refused: str, flags: list[str], first: str, second: str
 ) -> None:
     """And ends, with the exit code of an operator's problem."""
-    python = refusing.write_wrapper(tmp_path / "python", refused)
+    python = rejections.write_wrapper(tmp_path / "python", refused)
     command = [python, "-P", "-m", "function_script.cli", "serve", "--insecure"]
     ended = subprocess.run(
         [*command, *NO_PORTS, *flags],
@@ -114,7 +113,7 @@ def test_a_server_that_cannot_start_says_what_was_refused(
 
 def test_the_flag_has_its_variable(tmp_path: Path) -> None:
     """As all flags have."""
-    python = refusing.write_wrapper(tmp_path / "python", "seccomp=EPERM")
+    python = rejections.write_wrapper(tmp_path / "python", "seccomp=EPERM")
     server = Server("--insecure", python=python, env={"FUNCTION_SCRIPT_REQUIRE_SANDBOX": "true"})
     assert server.stop() == 1
     assert "required by --require-sandbox" in "".join(server.text)
@@ -124,7 +123,7 @@ def test_the_flag_has_its_variable(tmp_path: Path) -> None:
 def test_processes_of_the_same_user_read_nothing_of_a_server(server: Server, file: str) -> None:
     """Neither of the server, nor of its zygote, nor of a worker; and so no worker does."""
     for pid in server.family():
-        command = [sys.executable, refusing.__file__, "none", "head", "-c", "1"]
+        command = [sys.executable, rejections.__file__, "none", "head", "-c", "1"]
         done = subprocess.run([*command, f"/proc/{pid}/{file}"], capture_output=True, check=False)
         assert done.returncode == 1
         assert b"ermission denied" in done.stderr

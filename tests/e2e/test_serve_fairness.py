@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import builders
 import grpc
 import pytest
 from e2e.serving import Server, call, method
+from support import builders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import builders
 import grpc
 import pytest
 from e2e.serving import Server, call, method
-from patience import PATIENCE_SECONDS, wait_until
+from support import builders
+from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 

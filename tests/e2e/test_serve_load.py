@@ -6,14 +6,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import builders
 import pytest
 from e2e.authority import Authority
 from e2e.serving import SERVER_NAME, Server, call, method
-from patience import SLACK_SECONDS, wait_until
+from support import builders
+from support.timing import SLACK_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
-from function_script.sandbox import PoolOptions, machine
+from function_script.sandbox import PoolOptions, capacity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,6 +142,6 @@ def test_workers_do_not_pile_up(server: tuple[Server, grpc.Channel]) -> None:
     running, channel = server
     flood(channel, ["loop", "list", "good", "syntax"] * 10)
     call(channel, request("good", "last"))
-    useful = machine.quick_workers() + machine.heavy_runs() + PoolOptions().spare
+    useful = capacity.cpu_count() + capacity.heavy_runs() + PoolOptions().spare
     # The server and its zygote, besides.
     wait_until(lambda: len(running.family()) <= 2 + useful)

@@ -10,12 +10,11 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-import builders
 import pytest
-import refusing
 from e2e.authority import Authority
 from e2e.serving import ROOT, SERVER_NAME, Server, call
-from patience import PATIENCE_SECONDS
+from support import builders, rejections
+from support.timing import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,7 +83,7 @@ def test_an_address_that_is_not_here_is_told(flag: str, place: str, reason: str)
 
 def test_a_key_that_may_not_be_read_is_told_with_its_mode(tmp_path: Path) -> None:
     """And with the user who may not, and what a Pod needs."""
-    python = refusing.write_wrapper(tmp_path / "python", refusing.NONE)
+    python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
     (directory / "tls.key").chmod(0o040)
     code, text = run_serve("--tls-certs-dir", str(directory), python=python)
@@ -97,7 +96,7 @@ def test_a_key_that_may_not_be_read_is_told_with_its_mode(tmp_path: Path) -> Non
 
 def test_a_directory_that_may_not_be_looked_into_is_told(tmp_path: Path) -> None:
     """The files may be there, or not."""
-    python = refusing.write_wrapper(tmp_path / "python", refusing.NONE)
+    python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
     directory.chmod(0o600)
     code, text = run_serve("--tls-certs-dir", str(directory), python=python)
@@ -120,7 +119,7 @@ def test_swapped_certificates_are_told(tmp_path: Path) -> None:
 
 def test_a_directory_for_captures_that_may_not_be_written_to_is_told(tmp_path: Path) -> None:
     """Before the first request would be lost."""
-    python = refusing.write_wrapper(tmp_path / "python", refusing.NONE)
+    python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = tmp_path / "captures"
     directory.mkdir(mode=0o500)
     code, text = run_serve("--insecure", "--capture-dir", str(directory), python=python)

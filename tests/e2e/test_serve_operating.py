@@ -10,13 +10,13 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 
-import builders
 import grpc
 import pytest
 from e2e.authority import Authority
 from e2e.serving import SERVER_NAME, Server, call, method
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from patience import PATIENCE_SECONDS
+from support import builders
+from support.timing import PATIENCE_SECONDS
 
 from function_script import build
 

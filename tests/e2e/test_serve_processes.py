@@ -7,13 +7,13 @@ import sys
 import urllib.request
 from typing import TYPE_CHECKING
 
-import builders
 import pytest
 from e2e import pids
 from e2e.serving import ROOT, Server, call, method
-from patience import PATIENCE_SECONDS, wait_until
+from support import builders
+from support.timing import PATIENCE_SECONDS, wait_until
 
-from function_script.sandbox import machine
+from function_script.sandbox import capacity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def wrapper(path: Path, group: pids.Group) -> str:
 
 def test_too_few_processes_are_refused_at_the_start(tmp_path: Path, group: pids.Group) -> None:
     """With the number that is needed."""
-    needed = machine.needed_processes(WORKERS)
+    needed = capacity.needed_processes(WORKERS)
     group.limit(needed - 1)
     ended = subprocess.run(
         [wrapper(tmp_path / "python", group), *COMMAND, "--workers", str(WORKERS)],
@@ -66,7 +66,7 @@ def test_too_few_processes_are_refused_at_the_start(tmp_path: Path, group: pids.
 
 def test_the_number_that_is_needed_is_enough(tmp_path: Path, group: pids.Group) -> None:
     """For good programs and for bad ones, which lose their workers, all at once."""
-    group.limit(machine.needed_processes(WORKERS))
+    group.limit(capacity.needed_processes(WORKERS))
     python = wrapper(tmp_path / "python", group)
     flags = ["--insecure", "--workers", str(WORKERS), "--timeout", "500ms"]
     with Server(*flags, python=python) as server, server.channel() as channel:

@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-import builders
 import grpc
 from e2e.serving import Server, call
-from patience import PATIENCE_SECONDS, wait_until
+from support import builders
+from support.timing import PATIENCE_SECONDS, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

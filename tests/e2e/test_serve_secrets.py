@@ -8,11 +8,11 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-import builders
 import pytest
 from e2e.serving import Server, call
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from patience import PATIENCE_SECONDS
+from support import builders
+from support.timing import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

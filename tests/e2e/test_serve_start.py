@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from e2e.serving import ROOT, Server
-from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 from function_script import documents, objects
 from function_script.source import Source

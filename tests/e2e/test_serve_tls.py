@@ -6,12 +6,12 @@ import datetime as dt
 import time
 from typing import TYPE_CHECKING
 
-import builders
 import grpc
 import pytest
 from e2e.authority import Authority, Identity
 from e2e.serving import SERVER_NAME, Server, call
-from patience import PATIENCE_SECONDS
+from support import builders
+from support.timing import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-import builders
 import pytest
 from e2e.serving import Server
 from google.protobuf import json_format, struct_pb2
-from patience import PATIENCE_SECONDS
+from support import builders
+from support.timing import PATIENCE_SECONDS
 
 from function_script.proto.v1 import run_function_pb2 as v1
 from function_script.proto.v1beta1 import run_function_pb2 as v1beta1

@@ -6,10 +6,10 @@ import os
 import signal
 from pathlib import Path
 
-import builders
 import pytest
 from e2e.serving import Server, call, method
-from patience import wait_until
+from support import builders
+from support.timing import wait_until
 
 GOOD = builders.request(builders.starlark("def main(req):\n    return {}\n"))
 SLOW = builders.request(

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import builders
 import yaml
 from google.protobuf.message import DecodeError
+from support import builders
 
 from function_script import function, wire
 from function_script.limits import MIB, Limits

@@ -23,7 +23,7 @@ sys.path.insert(0, str(TESTS))
 
 from e2e.authority import Identity  # noqa: E402 - the tests' folder is on the path now
 from hostile.client_attacks import floods, has_ended  # noqa: E402 - the same
-from raw_http2 import (  # noqa: E402 - the same
+from support.raw_http2 import (  # noqa: E402 - the same
     DATA,
     END_STREAM,
     FRAME_BYTES,

@@ -11,11 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-import builders
 import grpc
-import raw_http2
 from e2e.serving import call, method
-from raw_http2 import (
+from support import builders, raw_http2
+from support.raw_http2 import (
     DATA,
     END_STREAM,
     INITIAL_WINDOW,

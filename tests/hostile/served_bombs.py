@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import builders
+from support import builders
 
 if TYPE_CHECKING:
     from function_script.proto.v1 import run_function_pb2 as pb

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import builders
 import pytest
-from gotemplate_attacks import ATTACKS, Attack
-from patience import stretched
+from hostile.gotemplate_attacks import ATTACKS, Attack
+from support import builders
+from support.timing import stretched
 
 from function_script.engines import ENGINES
 from function_script.engines.gotemplate import render_text

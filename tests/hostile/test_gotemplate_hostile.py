@@ -6,7 +6,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from patience import stretched
+from support.timing import stretched
 
 from function_script.engines import gotemplate
 from function_script.errors import FatalError, LimitError, ProgramError

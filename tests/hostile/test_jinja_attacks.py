@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from jinja_attacks import ATTACKS, Attack
-from patience import stretched
+from hostile.jinja_attacks import ATTACKS, Attack
+from support.timing import stretched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,14 +10,14 @@ import tracemalloc
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import builders
-from grpc_serving import METHOD, Served
+from support import builders
+from support.grpc_server import METHOD, Served
 
 from function_script import function
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
-from function_script.sandbox.switchboard import Switchboard
-from function_script.server.answering import Desk, owner
+from function_script.sandbox.dispatcher import Dispatcher
+from function_script.server.handler import RequestHandler, fairness_key
 from function_script.server.metrics import Gauges, Metrics
 
 if TYPE_CHECKING:
@@ -100,10 +100,10 @@ def bytes_kept(send: Callable[[int], None]) -> float:
 @contextmanager
 def served() -> Iterator[grpc.UnaryUnaryMultiCallable]:
     """A call to the server's own process: transport, metrics, log and pool, but for workers."""
-    with Pool(PoolOptions(workers=1, spare=0, key_of=owner)) as pool:
-        desk = Desk(Metrics(Gauges).observe)
+    with Pool(PoolOptions(workers=1, spare=0, key_of=fairness_key)) as pool:
+        desk = RequestHandler(Metrics(Gauges).observe)
         with Served(desk) as server:
-            desk.switchboard = server.call(lambda: Switchboard(pool, server.loop))
+            desk.switchboard = server.call(lambda: Dispatcher(pool, server.loop))
             try:
                 with server.channel() as channel:
                     yield channel.unary_unary(METHOD)

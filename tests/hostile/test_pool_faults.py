@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until, wait_until_busy
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until, wait_until_busy
 
 from function_script.errors import SandboxError
 from function_script.limits import MIB, Limits
@@ -24,7 +24,7 @@ from function_script.sandbox.outcome import Cause
 LIMITS = Limits(timeout_seconds=1.0, memory_bytes=128 * MIB)
 # For what ends otherwise than by its time, on the slowest machine.
 PATIENT = replace(LIMITS, timeout_seconds=PATIENCE_SECONDS)
-OPTIONS = PoolOptions(module="sandbox_handlers", limits=PATIENT, workers=2, slow_workers=4)
+OPTIONS = PoolOptions(module="support.sandbox_handlers", limits=PATIENT, workers=2, slow_workers=4)
 
 
 def number(reply: Reply) -> int:
@@ -63,7 +63,7 @@ def test_a_worker_stopped_while_idle_is_put_down() -> None:
     The program is not to blame, and the caller's own deadline may come sooner.
     """
     limits = replace(LIMITS, timeout_seconds=0.2)
-    options = PoolOptions(module="sandbox_handlers", limits=limits, workers=1, spare=0)
+    options = PoolOptions(module="support.sandbox_handlers", limits=limits, workers=1, spare=0)
     with Pool(options) as pool:
         os.kill(number(pool.run(b"pid")), signal.SIGSTOP)
         began = time.monotonic()
@@ -108,7 +108,7 @@ def test_a_stopped_zygote_does_not_stop_warm_workers() -> None:
 
 def test_no_descriptors_left_is_one_failure() -> None:
     """Without descriptors no worker starts; with some again, one does."""
-    options = PoolOptions(module="sandbox_handlers", limits=LIMITS, workers=1, spare=0)
+    options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1, spare=0)
     with Pool(options) as pool:
         os.kill(number(pool.run(b"pid")), signal.SIGKILL)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

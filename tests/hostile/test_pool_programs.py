@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import builders
 import pytest
 from hostile.starlark_programs import PROGRAMS
-from patience import SLACK_SECONDS
+from support import builders
+from support.timing import SLACK_SECONDS
 
 from function_script import function
 from function_script.engines import ENGINES

@@ -11,8 +11,8 @@ import time
 from functools import reduce
 from typing import TYPE_CHECKING
 
-import builders
 import pytest
+from support import builders
 
 from function_script import function, redaction
 from function_script.limits import MIB, Limits

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import builders
 import pytest
 from e2e.serving import Server, call
 from hostile.served_bombs import BOMBS, Bomb
-from patience import SLACK_SECONDS
+from support import builders
+from support.timing import SLACK_SECONDS
 
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb

@@ -11,8 +11,8 @@ from e2e.serving import SERVER_NAME, Server, call
 from hostile import client_attacks as attacks
 from hostile.attacker import attacking
 from hostile.client_attacks import GOOD, MIB, Peak, Target, is_answered
-from patience import wait_until
-from raw_http2 import DATA, END_STREAM, HEADERS, frame, message
+from support.raw_http2 import DATA, END_STREAM, HEADERS, frame, message
+from support.timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,8 +19,8 @@ from e2e.authority import Authority
 from e2e.serving import ROOT, SERVER_NAME, Server, call, method
 from hostile import attacker
 from hostile.client_attacks import GOOD, MIB, Peak, is_answered
-from patience import PATIENCE_SECONDS
-from raw_http2 import DATA, INITIAL_WINDOW, RawClient, frame, message, setting
+from support.raw_http2 import DATA, INITIAL_WINDOW, RawClient, frame, message, setting
+from support.timing import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import builders
 import grpc
 import pytest
 from e2e.serving import Server, call, method
-from patience import wait_until
+from support import builders
+from support.timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ import grpc
 import pytest
 from e2e.serving import Server, call, method
 from hostile.client_attacks import GOOD, is_answered
-from patience import PATIENCE_SECONDS, wait_until
+from support.timing import PATIENCE_SECONDS, wait_until
 
 # Longer than any order to the zygote is waited for.
 HANGING_SECONDS = 33.0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hostile.starlark_programs import PROGRAMS
-from patience import PATIENCE_SECONDS
+from support.timing import PATIENCE_SECONDS
 
 from function_script.engines import starlark
 from function_script.errors import DocumentError, FatalError, LimitError, ProgramError

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from patience import stretched
+from support.timing import stretched
 
 from function_script.tools.xpkg import archives, images
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from patience import PATIENCE_SECONDS, wait_until
+from support.timing import PATIENCE_SECONDS, wait_until
 
 if TYPE_CHECKING:
     import signal

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import builders
 from e2e.serving import call
+from support import builders
 
 if TYPE_CHECKING:
     import grpc

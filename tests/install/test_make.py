@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from machine import PYTHONS, TOO_OLD, Python, check_out, environment, run, write_script
+from install.machine import PYTHONS, TOO_OLD, Python, check_out, environment, run, write_script
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-import walk
-from machine import build_sdist, check_out, environment, quick_compiler, run, unpack
+from install.machine import build_sdist, check_out, environment, quick_compiler, run, unpack
+from support import walk
 
 PAGE = Path("docs/tutorial/first-composition.md")
 FAILED = "plain Python: the C compiler failed: false ended with exit status 1"

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from machine import (
+from install.machine import (
     PYTHONS,
     Python,
     build_sdist,

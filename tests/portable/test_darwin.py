@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from patience import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
 if TYPE_CHECKING:
     from portable.conftest import System

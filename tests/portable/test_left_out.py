@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import linux_only
 import pytest
+from support import linux_only
 
 TESTS = Path(__file__).resolve().parents[1]
 NAMES = [path.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py")]

@@ -10,11 +10,11 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from builders import API_VERSION
-from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from ordering import desired, observed, run
+from support.builders import API_VERSION
+from support.example_counts import examples
+from support.readiness_steps import desired, observed, run
 
 if TYPE_CHECKING:
     from function_script.values import Object

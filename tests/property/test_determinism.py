@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from builders import XR, jinja, request, starlark
 from google.protobuf import json_format
+from support.builders import XR, jinja, request, starlark
 
 from function_script import function
 from function_script.limits import Limits

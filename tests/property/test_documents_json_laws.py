@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from example_counts import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.example_counts import examples
 
-from function_script.documents.composer import compose
+from function_script.documents.composer import parse
 from function_script.documents.errors import YamlError
 from function_script.documents.json_objects import find_object
 
@@ -56,7 +56,7 @@ def test_json_is_read_as_its_yaml(text: str, after: str) -> None:
     doubts: list[YamlError] = []
     expected_doubts: list[YamlError] = []
     try:
-        expected = compose(text, nodes=NODES, depth=DEPTH, doubts=expected_doubts)
+        expected = parse(text, nodes=NODES, depth=DEPTH, doubts=expected_doubts)
     except YamlError:
         return
     found = find_object(text + after, 0, nodes=NODES, depth=DEPTH, doubts=doubts)

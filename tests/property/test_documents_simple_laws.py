@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from example_counts import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.example_counts import examples
 
 from function_script.documents import to_yaml
-from function_script.documents.composer import compose
-from function_script.documents.simple import find_simple
+from function_script.documents.composer import parse
+from function_script.documents.simple import parse_simple
 
 NODES, DEPTH = 30, 6
 PLAIN = st.sampled_from(
@@ -110,9 +110,9 @@ OBJECTS = st.dictionaries(st.sampled_from(["a", "bc", "d.e/f"]), VALUES, min_siz
 
 def check(text: str) -> bool:
     """Whether the text was simple; fails when the composer makes something else of it."""
-    found = find_simple(text, nodes=NODES, depth=DEPTH)
+    found = parse_simple(text, nodes=NODES, depth=DEPTH)
     if found is not None:
-        composed = compose(text, nodes=NODES, depth=DEPTH)
+        composed = parse(text, nodes=NODES, depth=DEPTH)
         assert found == composed
         assert composed is not None
         assert repr(found.value) == repr(composed.value)  # 1, 1.0 and True are equal
@@ -147,6 +147,6 @@ def test_what_templates_write_is_simple() -> None:
 
 def test_more_than_the_limits_is_left_to_the_composer() -> None:
     """Which says what is too much, and where."""
-    assert find_simple("a: 1\nb: 2\n", nodes=2, depth=9) is None
-    assert find_simple("a:\n  b: 2\n", nodes=9, depth=1) is None
-    assert find_simple("a: {}\n", nodes=9, depth=1) is None
+    assert parse_simple("a: 1\nb: 2\n", nodes=2, depth=9) is None
+    assert parse_simple("a:\n  b: 2\n", nodes=9, depth=1) is None
+    assert parse_simple("a: {}\n", nodes=9, depth=1) is None

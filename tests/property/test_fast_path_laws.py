@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from builders import jinja, request, starlark
-from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from support.builders import jinja, request, starlark
+from support.example_counts import examples
 
 from function_script import function, inputs, objects, wire
-from function_script.documents import Memo, to_yaml_stream
+from function_script.documents import ByteLruCache, to_yaml_stream
 from function_script.limits import Limits
 
 if TYPE_CHECKING:
@@ -120,14 +120,14 @@ def test_what_was_seen_before_changes_no_response(
         for step_input, earlier, spec in steps
     ]
     remembered = [answer(data) for data in requests * 3]
-    with patch.object(Memo, "find", lambda _self, _key: None):
+    with patch.object(ByteLruCache, "find", lambda _self, _key: None):
         assert remembered == [answer(data) for data in requests] * 3
 
 
 @given(OBJECTS)
 def test_nulls_are_left_out_as_if_they_had_been_removed_before(value: Object) -> None:
     """Encoding without nulls gives the bytes of the pruned object."""
-    pruned = objects.pruned(value)
+    pruned = objects.without_nulls(value)
     assert isinstance(pruned, dict)
     assert wire.encode_struct(value, drop_nulls=True) == wire.encode_struct(pruned)
 

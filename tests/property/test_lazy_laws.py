@@ -7,16 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from example_counts import examples
 from google.protobuf.json_format import ParseDict
 from hypothesis import given
 from hypothesis import strategies as st
+from support.example_counts import examples
 
 from function_script import engines, request, wire
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.objects import find_path
-from function_script.program import Lazy, Program, Rendered, Scope, plain
+from function_script.program import Lazy, Program, Scope, TemplateResult, plain
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.source import Source
 
@@ -108,7 +108,7 @@ def outcome(language: str, text: str, scope: Scope) -> object:
         result = engines.get(language).evaluate(program, scope, Limits())
     except FatalError as error:
         return str(error)
-    return result.text if isinstance(result, Rendered) else (result.value, result.resources)
+    return result.text if isinstance(result, TemplateResult) else (result.value, result.resources)
 
 
 @pytest.mark.parametrize("language", WAYS)

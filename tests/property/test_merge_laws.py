@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from builders import request
 from hypothesis import given
 from hypothesis import strategies as st
+from support.builders import request
 
 from function_script import desired, wire
-from function_script.contribution import Composed, Composite, Contribution
+from function_script.contribution import Composite, Contribution, DesiredResource
 from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ STATES = st.dictionaries(NAMES, OBJECTS, max_size=4)
 CONTRIBUTIONS = st.builds(
     lambda entries, status: Contribution(
         composed={
-            name: Composed(resource=resource(spec), ready=ready, replace=replace)
+            name: DesiredResource(resource=resource(spec), ready=ready, replace=replace)
             for name, (spec, ready, replace) in entries.items()
         },
         composite=Composite(status=status),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import jsonschema
-from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from support.example_counts import examples
 
 from function_script.tools.validate import openapi
 

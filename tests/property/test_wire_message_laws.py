@@ -8,7 +8,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.struct_pb2 import Struct
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies_wire import (
+from property.strategies_wire import (
     BYTES,
     NAMES,
     OBJECTS,

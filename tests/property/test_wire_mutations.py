@@ -6,12 +6,11 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from example_counts import examples
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from strategies_wire import (
+from property.strategies_wire import (
     OBJECTS,
     REQUESTS,
     from_request,
@@ -19,6 +18,7 @@ from strategies_wire import (
     read_request,
     unusual_structs,
 )
+from support.example_counts import examples
 
 from function_script import wire
 from function_script.proto.v1 import run_function_pb2 as pb

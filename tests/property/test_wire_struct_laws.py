@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from google.protobuf.struct_pb2 import Struct
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies_wire import (
+from property.strategies_wire import (
     OBJECTS,
     field,
     from_struct,

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
-from results import whole
+from support.results import whole
 
 from function_script import diagnostics
 from function_script.errors import FatalError
 from function_script.limits import Limits
-from function_script.program import Lazy, Program, Rendered, Scope
+from function_script.program import Lazy, Program, Scope, TemplateResult
 from function_script.source import Source
 
 if TYPE_CHECKING:
@@ -129,6 +129,6 @@ def _run(golden: Golden, engine: Engine) -> tuple[str, str]:
         result = engine.evaluate(golden.program, golden.scope, golden.limits)
     except FatalError as error:
         return "error", "\n".join(diagnostics.to_frame(d) for d in error.diagnostics) + "\n"
-    if isinstance(result, Rendered):
+    if isinstance(result, TemplateResult):
         return "expected", result.text
     return "expected", yaml.safe_dump(whole(result), allow_unicode=True)

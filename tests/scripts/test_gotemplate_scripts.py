@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import goldens
 import pytest
+from scripts import goldens
 
 from function_script.engines import gotemplate
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import builders
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import builders
 
-from function_script import facts, function, inputs, wire
+from function_script import function, inputs, telemetry, wire
 from function_script.limits import Limits
 
 XR = {
@@ -21,7 +21,7 @@ XR = {
 
 def facts_of(step_input: object, **parts: object) -> dict[str, str]:
     """The facts of a request."""
-    return dict(facts.read(builders.request(step_input, **parts).SerializeToString()))  # type: ignore[arg-type] # any input
+    return dict(telemetry.read(builders.request(step_input, **parts).SerializeToString()))  # type: ignore[arg-type] # any input
 
 
 def test_a_request_is_known_by_its_xr_and_its_step() -> None:
@@ -47,7 +47,7 @@ def test_an_input_that_its_fields_tell_is_told_once_it_has_run() -> None:
     template = {"source": "Inline", "inline": {"template": "# nothing"}}
     step_input = {"apiVersion": "x/v1", "kind": "Y", **template}
     data = builders.request(step_input).SerializeToString()
-    assert facts.read(data)["input"] == "unknown"
+    assert telemetry.read(data)["input"] == "unknown"
     answer = function.handle(data, Limits(), lambda _: None)
     assert (answer.facts["input"], answer.facts["language"]) == ("GoTemplate", "gotemplate")
 
@@ -82,7 +82,7 @@ def test_reading_never_fails(tail: bytes, kept: int) -> None:
     """Any bytes, also a request that is cut off anywhere and goes on with something else."""
     whole = builders.request(builders.starlark("x")).SerializeToString()
     data = whole[:kept] + tail
-    facts.read(data)
+    telemetry.read(data)
     assert wire.read_owner(data) == wire.read_identity(data)[:4]
 
 

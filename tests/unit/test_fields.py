@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from function_script.fields import Fields, Problems, child, nearest
+from function_script.fields import ObjectReader, ProblemList, child, nearest
 from function_script.quantities import parse_duration, parse_size
 
 
@@ -22,8 +22,8 @@ def test_the_nearest_name_ignores_case() -> None:
 
 def test_every_problem_is_kept_with_its_path() -> None:
     """Getters go on after a problem, so that one look finds them all."""
-    problems = Problems()
-    fields = Fields({"a": 1, "b": [1, {"c": 2}], "x": True}, "in", problems)
+    problems = ProblemList()
+    fields = ObjectReader({"a": 1, "b": [1, {"c": 2}], "x": True}, "in", problems)
     fields.text("a")
     for item in fields.objects("b"):
         item.text("c")

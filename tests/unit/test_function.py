@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from builders import request, starlark
 from google.protobuf.message import DecodeError
+from support.builders import request, starlark
 
 from function_script import engines, function
 from function_script.errors import SandboxError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from function_script.errors import FatalError
 
 
-def handle(data: bytes) -> tuple[function.Answer, pb.RunFunctionResponse]:
+def handle(data: bytes) -> tuple[function.HandlerResult, pb.RunFunctionResponse]:
     """The answer and its response."""
     answer = function.handle(data, Limits(), lambda _: None)
     return answer, pb.RunFunctionResponse.FromString(answer.response)

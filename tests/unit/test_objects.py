@@ -67,13 +67,13 @@ def test_merge_shares_nothing_with_its_source() -> None:
 def test_pruned_drops_null_fields_and_keeps_null_items() -> None:
     """Nulls leave maps at any depth, also within lists; positions of lists do not move."""
     value: Value = {"a": None, "b": {"c": None, "d": 1}, "l": [None, {"x": None}], "e": {}}
-    assert objects.pruned(value) == {"b": {"d": 1}, "l": [None, {}], "e": {}}
+    assert objects.without_nulls(value) == {"b": {"d": 1}, "l": [None, {}], "e": {}}
 
 
 def test_copied_shares_no_container() -> None:
     """A copy is equal and made of new containers, whatever mapping it came from."""
     below: Object = {"b": [1, {"c": None}]}
-    copy = objects.copied({"a": Lazy({"x": lambda: below}), "t": (1, 2)})
+    copy = objects.deep_copy({"a": Lazy({"x": lambda: below}), "t": (1, 2)})
     assert copy == {"a": {"x": {"b": [1, {"c": None}]}}, "t": [1, 2]}
     below["b"] = "changed"
     assert copy == {"a": {"x": {"b": [1, {"c": None}]}}, "t": [1, 2]}

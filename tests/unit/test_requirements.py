@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import builders
 import pytest
+from support import builders
 
 from function_script.proto.v1 import run_function_pb2 as pb
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from case_folders import folder, project
+from support.case_projects import folder, project
 
 from function_script import testing
 from function_script.errors import InputError

@@ -9,7 +9,11 @@ from functools import reduce
 from operator import getitem
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
 
-from function_script.engines.gotemplate.faults import EvalError, FieldError, TypeFieldError
+from function_script.engines.gotemplate.errors import (
+    EvalError,
+    FieldError,
+    TypeFieldError,
+)
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.values import (
     MISSING,
@@ -23,7 +27,7 @@ from function_script.engines.gotemplate.values import (
 )
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.functions import Function
+    from function_script.engines.gotemplate.function import Function
 
 # What an absent key of a map gives: no value, the zero value, an error. "checked" is no value, too,
 # also below a null, and an error where it is used (compiler/checking.py).

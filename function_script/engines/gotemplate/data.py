@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from function_script.engines.gotemplate.shelf import ABSENT, Shelf
+from function_script.engines.gotemplate.lazy_dict import ABSENT, LazyDict
 from function_script.engines.gotemplate.values import TypedMap
 from function_script.program import Lazy
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.shelf import Builder
+    from function_script.engines.gotemplate.lazy_dict import Builder
     from function_script.program import Scope
 
 # Takes a value of the scope and gives one that the template may have.
@@ -27,7 +27,7 @@ Take: TypeAlias = Callable[[object], object]
 Empty: TypeAlias = Callable[[str], object]
 
 
-def template_data(scope: Scope, *, mutates: bool, own: bool) -> Shelf:
+def template_data(scope: Scope, *, mutates: bool, own: bool) -> LazyDict:
     """The dot of a run; ``mutates``: the template may change it.
 
     ``own``: the step is of our own kind. It has ``.params``, and of the request what is empty, too:
@@ -55,7 +55,7 @@ def template_data(scope: Scope, *, mutates: bool, own: bool) -> Shelf:
     }
     if own:
         builders["params"] = lambda: take(scope.params)
-    return Shelf(builders)
+    return LazyDict(builders)
 
 
 class _Once:
@@ -111,7 +111,7 @@ def _state(part: str, request: Mapping[str, object], take: Take, empty: Empty) -
             else empty(f"{part}.resources")
         ),
     }
-    return Shelf(builders)
+    return LazyDict(builders)
 
 
 def _composite(entry: object, take: Take, empty: object) -> object:
@@ -122,8 +122,8 @@ def _composite(entry: object, take: Take, empty: object) -> object:
     return found or ABSENT
 
 
-def _each(entries: Mapping[str, object], make: Take) -> Shelf:
-    return Shelf({name: partial(_entry, entries, name, make) for name in entries})
+def _each(entries: Mapping[str, object], make: Take) -> LazyDict:
+    return LazyDict({name: partial(_entry, entries, name, make) for name in entries})
 
 
 def _entry(entries: Mapping[str, object], name: str, make: Take) -> object:
@@ -145,8 +145,8 @@ def _resource(entry: object, take: Take) -> dict[str, object]:
     return made
 
 
-def _parts(resource: Lazy, take: Take) -> Shelf:
-    return Shelf({name: partial(_part, resource, name, take) for name in resource})
+def _parts(resource: Lazy, take: Take) -> LazyDict:
+    return LazyDict({name: partial(_part, resource, name, take) for name in resource})
 
 
 def _part(resource: Lazy, name: str, take: Take) -> object:

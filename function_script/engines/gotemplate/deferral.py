@@ -9,7 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from function_script.engines.gotemplate import missing
-from function_script.engines.gotemplate.faults import EvalError, FieldError, GoError, NoValueError
+from function_script.engines.gotemplate.errors import (
+    EvalError,
+    FieldError,
+    GoError,
+    NoValueError,
+)
 from function_script.engines.gotemplate.values import MISSING
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate import problems, programs
-from function_script.program import Gap
+from function_script.engines.gotemplate import diagnostics, programs
+from function_script.program import MissingValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from function_script.engines.gotemplate.places import Part
+    from function_script.engines.gotemplate.positions import Part
     from function_script.engines.gotemplate.programs import Loaded
     from function_script.engines.gotemplate.run import Run
 
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 _MAX_TOLD: Final = 50
 
 
-def tell(run: Run, pieces: list[str], loaded: Loaded, parts: tuple[Part, ...]) -> Iterator[Gap]:
+def tell(
+    run: Run, pieces: list[str], loaded: Loaded, parts: tuple[Part, ...]
+) -> Iterator[MissingValue]:
     """The gaps of a finished run, with what they wait for."""
     for number, (index, error) in enumerate(run.gaps):
         offset = len(programs.to_output(pieces[:index]))
         if number < _MAX_TOLD:
-            told = problems.missing_problem(error, loaded, parts)
-            yield Gap(offset=offset, missing=told.message, span=told.span)
+            told = diagnostics.missing_problem(error, loaded, parts)
+            yield MissingValue(offset=offset, missing=told.message, span=told.span)
         else:
-            yield Gap(offset=offset, missing="a value does not exist", span=None)
+            yield MissingValue(offset=offset, missing="a value does not exist", span=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.faults import EvalError
+from function_script.engines.gotemplate.errors import EvalError
 from function_script.engines.gotemplate.printing import sorted_items, to_text
 from function_script.engines.gotemplate.values import MISSING, Int, Sized, Uint8
 

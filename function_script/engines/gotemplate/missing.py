@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final, NoReturn
 
 from function_script.engines.gotemplate import loops
-from function_script.engines.gotemplate.faults import EvalError, NoValueError
+from function_script.engines.gotemplate.errors import EvalError, NoValueError
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import MISSING
 

@@ -9,9 +9,9 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.cache import Cache
-from function_script.engines.gotemplate import table
+from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler import checking, deferring
-from function_script.engines.gotemplate.compiler.expressions import Surroundings
+from function_script.engines.gotemplate.compiler.expressions import CompileContext
 from function_script.engines.gotemplate.compiler.statements import compile_templates
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import parser
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from function_script.engines.gotemplate.access import MissingKey
-    from function_script.engines.gotemplate.compiler.statements import Manner
-    from function_script.engines.gotemplate.faults import ParseError
-    from function_script.engines.gotemplate.functions import Function
-    from function_script.engines.gotemplate.run import Unit
+    from function_script.engines.gotemplate.compiler.statements import CodegenOptions
+    from function_script.engines.gotemplate.errors import ParseError
+    from function_script.engines.gotemplate.function import Function
+    from function_script.engines.gotemplate.run import CompiledProgram
     from function_script.engines.gotemplate.syntax.nodes import Node
     from function_script.program import Program
     from function_script.source import Source
@@ -56,7 +56,7 @@ class Settings(NamedTuple):
 
     def functions(self) -> Mapping[str, Function]:
         """What it may call, by name."""
-        return table.functions(self.allowed, is_own=self.is_own, is_checked=self.is_checked)
+        return registry.functions(self.allowed, is_own=self.is_own, is_checked=self.is_checked)
 
 
 class Sources(NamedTuple):
@@ -69,7 +69,7 @@ class Sources(NamedTuple):
 class Loaded(NamedTuple):
     """A unit, and which source each of its templates stands in."""
 
-    unit: Unit
+    unit: CompiledProgram
     origins: Mapping[str, Source]
 
 
@@ -96,7 +96,7 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
     return Settings(
         (str(left) or DELIMS[0], str(right) or DELIMS[1]),
         _missing_key(options),
-        frozenset(name for name in table.OPTIONS if options.get(name)),
+        frozenset(name for name in registry.OPTIONS if options.get(name)),
         options.get("dialect") == "script",
         options.get("missing") == "Defer",
     )
@@ -163,12 +163,12 @@ def compile_program(sources: Sources) -> Loaded:
     if bad:
         raise ProgramFailure(bad)
     mutates = any(functions[name].mutates for name in called)
-    around = Surroundings(functions, frozenset(assigned), mutates)
+    around = CompileContext(functions, frozenset(assigned), mutates)
     manner = _manner(sources.settings)
     return Loaded(compile_templates(trees, around, sources.settings.missing, manner), origins)
 
 
-def _manner(settings: Settings) -> Manner | None:
+def _manner(settings: Settings) -> CodegenOptions | None:
     if settings.defers:
         return deferring.MANNER
     return checking.MANNER if settings.is_checked else None

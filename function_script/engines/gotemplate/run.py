@@ -10,15 +10,15 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.faults import CallError, OverLimit
+from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.values import MISSING, Int
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from function_script.engines.gotemplate.compiler.code import Site
-    from function_script.engines.gotemplate.faults import GoError
-    from function_script.engines.gotemplate.functions import Draw
+    from function_script.engines.gotemplate.errors import GoError
+    from function_script.engines.gotemplate.function import Draw
     from function_script.limits import Limits
 
 # What Go calls the template that is not defined by name, in positions and in messages.
@@ -37,21 +37,21 @@ _PARTS_UNCOUNTED: Final = 512
 _TIME_SHARE: Final = 0.75
 
 
-class Body(Protocol):
+class CompiledTemplate(Protocol):
     """A compiled template: writes its text piece by piece."""
 
     def __call__(self, write: Callable[[str], object], data: object, run: Run, /) -> None:
         """Render with ``data`` as the dot."""
 
 
-class Unit(NamedTuple):
+class CompiledProgram(NamedTuple):
     """Compiled templates: each by its name, and the sites of the lines of their code.
 
     ``mutates``: some of them may change their data. ``failures`` are certain once their place is
     reached.
     """
 
-    bodies: Mapping[str, Body]
+    bodies: Mapping[str, CompiledTemplate]
     sites: list[Site | None]
     mutates: bool
     failures: list[tuple[Site, str]]
@@ -79,7 +79,7 @@ class Run:
         "templates",
     )
 
-    def __init__(self, unit: Unit, limits: Limits, seed: str) -> None:
+    def __init__(self, unit: CompiledProgram, limits: Limits, seed: str) -> None:
         self.templates = unit.bodies
         self.mutates = unit.mutates
         # The main template's data, for functions that imply it.
@@ -145,7 +145,7 @@ class Run:
     def _enter(self, name: str) -> None:
         self._depth += 1
         if self._depth > MAX_TEMPLATE_DEPTH:
-            raise OverLimit(
+            raise LimitExceededError(
                 f"templates are nested {self._depth} deep, the limit is {MAX_TEMPLATE_DEPTH}",
                 hint=f'does the template "{name}" use itself without an end?',
             )
@@ -186,26 +186,30 @@ class Run:
         elif isinstance(value, (list, bytes)):
             self.check_list(len(value))
         elif isinstance(value, dict) and len(value) > MAX_ITEMS:
-            raise OverLimit(f"a map of {len(value)} entries, the limit is {MAX_ITEMS}")
+            raise LimitExceededError(f"a map of {len(value)} entries, the limit is {MAX_ITEMS}")
         return value
 
     def check_string(self, characters: int) -> None:
         """Charge for a string that is about to be made."""
         if characters > MAX_CHARACTERS:
-            raise OverLimit(f"a string of {characters} characters, the limit is {MAX_CHARACTERS}")
+            raise LimitExceededError(
+                f"a string of {characters} characters, the limit is {MAX_CHARACTERS}"
+            )
         if characters >= _CHARACTERS_PER_STEP:
             self.spend(characters // _CHARACTERS_PER_STEP)
 
     def check_list(self, items: int) -> None:
         """Charge for a list that is about to be made."""
         if items > MAX_ITEMS:
-            raise OverLimit(f"a list of {items} items, the limit is {MAX_ITEMS}")
+            raise LimitExceededError(f"a list of {items} items, the limit is {MAX_ITEMS}")
         self.spend(items // _ITEMS_PER_STEP)
 
     def check_width(self, characters: int) -> None:
         """Refuse padding that no document needs."""
         if characters > MAX_WIDTH:
-            raise OverLimit(f"padding of {characters} characters, the limit is {MAX_WIDTH}")
+            raise LimitExceededError(
+                f"padding of {characters} characters, the limit is {MAX_WIDTH}"
+            )
 
     def check_tree(self, value: object) -> bool:
         """Charge for a value that is about to be written as text, all of it.
@@ -220,20 +224,20 @@ class Run:
     def check_output(self) -> None:
         """Refuse more text than a step may render."""
         if self._written > self._limits.output_bytes:
-            raise OverLimit(
+            raise LimitExceededError(
                 f"output of {self._written} characters, the limit is {self._limits.output_bytes}"
             )
 
     def _look(self) -> None:
         self._look_at = self._steps - _STEPS_UNOBSERVED
         if self._steps < 0:
-            raise OverLimit(
+            raise LimitExceededError(
                 f"more than {self._limits.steps} steps, which is the limit",
                 hint="loops, templates and large values cost steps: let them do less",
             )
         if time.thread_time() > self._deadline:
             seconds = self._limits.timeout_seconds
-            raise OverLimit(
+            raise LimitExceededError(
                 f"rendering needs more CPU time than its share of the limit of {seconds:g} s"
             )
         if len(self.parts) - self._counted > _PARTS_UNCOUNTED:
@@ -297,14 +301,16 @@ class _Measure:
 
     def enter(self, items: int, depth: int) -> None:
         if depth <= 0:
-            raise OverLimit(
+            raise LimitExceededError(
                 f"a value nested more than {self.limits.depth} deep, which is the limit",
                 hint="does it contain itself?",
             )
         self.nodes += items
         self.characters += items
         if self.nodes > self.limits.nodes:
-            raise OverLimit(f"a value of more than {self.limits.nodes} nodes, which is the limit")
+            raise LimitExceededError(
+                f"a value of more than {self.limits.nodes} nodes, which is the limit"
+            )
 
 
 _PLAIN_SCALARS: Final = frozenset({int, bool, type(None), Int})

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.engines.gotemplate.functions import Function
+    from function_script.engines.gotemplate.function import Function
 
 _INT64_BITS: Final = 64
 _SIGN_BIT: Final = 1 << (_INT64_BITS - 1)

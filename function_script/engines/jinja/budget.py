@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.engines.jinja.problems import BudgetError
+from function_script.engines.jinja.exceptions import BudgetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

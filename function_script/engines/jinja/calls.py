@@ -23,12 +23,12 @@ class Call(Protocol):
         """Raises TypeError when the arguments do not fit."""
 
 
-def table(functions: Mapping[str, object]) -> dict[str, Call]:
+def by_name(functions: Mapping[str, object]) -> dict[str, Call]:
     """The functions under the names that templates know them by."""
     return {name: cast("Call", functions[name]) for name in sorted(functions)}
 
 
-def misfit(call: Call, given: int, named: Iterable[str]) -> str | None:
+def argument_error(call: Call, given: int, named: Iterable[str]) -> str | None:
     """Why so many arguments, and these named ones, do not fit; the run and a value count."""
     try:
         _signature(call).bind(*[None] * given, **dict.fromkeys(named))

@@ -14,8 +14,8 @@ from jinja2 import nodes
 
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.codegen import CodeGenerator
+from function_script.engines.jinja.exceptions import MissingError
 from function_script.engines.jinja.output import collect
-from function_script.engines.jinja.problems import MissingError
 from function_script.engines.jinja.undefined import Strict
 
 if TYPE_CHECKING:

@@ -15,16 +15,16 @@ from jinja2.runtime import Context as JinjaContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from function_script.engines.jinja import lookups, tree
-from function_script.engines.jinja.calls import misfit, usage
+from function_script.engines.jinja.calls import argument_error, usage
 from function_script.engines.jinja.codegen import CodeGenerator
 from function_script.engines.jinja.deferring import DeferringCodeGenerator
+from function_script.engines.jinja.exceptions import MissingError, RenderError, a
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import Builtin
 from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.methods import invoke
 from function_script.engines.jinja.operators import turns
-from function_script.engines.jinja.predicates import TESTS
-from function_script.engines.jinja.problems import MissingError, RenderError, a
+from function_script.engines.jinja.tests import TESTS
 from function_script.engines.jinja.undefined import Lenient, Strict
 from function_script.program import Lazy
 
@@ -170,7 +170,7 @@ class Environment(ImmutableSandboxedEnvironment):
         try:
             return builtin.call(run, *args, **kwargs)
         except TypeError:
-            problem = misfit(builtin.call, 1 + len(args), kwargs)
+            problem = argument_error(builtin.call, 1 + len(args), kwargs)
             if problem is None:
                 raise
             hint = f"it is {usage(builtin.name, builtin.call, 1)}"

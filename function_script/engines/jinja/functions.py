@@ -13,19 +13,19 @@ from jinja2.utils import Namespace
 
 from function_script import objects
 from function_script.engines.jinja.budget import MAX_ITEMS
-from function_script.engines.jinja.calls import table
-from function_script.engines.jinja.lists import items_of, pairs
-from function_script.engines.jinja.operators import key
-from function_script.engines.jinja.output import text
-from function_script.engines.jinja.problems import (
+from function_script.engines.jinja.calls import by_name
+from function_script.engines.jinja.exceptions import (
     AuthorError,
     BudgetError,
     MissingError,
     RenderError,
     a,
 )
-from function_script.engines.jinja.shared import SHARED
-from function_script.engines.jinja.texts import required
+from function_script.engines.jinja.library_adapter import SHARED
+from function_script.engines.jinja.list_filters import items_of, pairs
+from function_script.engines.jinja.operators import key
+from function_script.engines.jinja.output import text
+from function_script.engines.jinja.string_filters import required
 from function_script.values import MAX_SAFE_INTEGER
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def get_required_resources(run: Run, name: object) -> object:
     for part in ("required_resources", "extra_resources"):
         found = _look(run, (part, name, "items"))
         if isinstance(found, list):
-            return [objects.body(item) for item in found]
+            return [objects.unwrap_resource(item) for item in found]
     return _look(run, ("required_resources", name, "items"))
 
 
@@ -184,4 +184,4 @@ _FUNCTIONS: dict[str, object] = {
     "required": required,
     "set_resource_name_annotation": set_resource_name_annotation,
 }
-FUNCTIONS = {name: Builtin(name, call) for name, call in table(_FUNCTIONS).items()}
+FUNCTIONS = {name: Builtin(name, call) for name, call in by_name(_FUNCTIONS).items()}

@@ -14,7 +14,7 @@ from jinja2.environment import TemplateModule
 from jinja2.runtime import LoopContext
 from jinja2.utils import Namespace
 
-from function_script.engines.jinja.problems import MissingError, RenderError, a
+from function_script.engines.jinja.exceptions import MissingError, RenderError, a
 from function_script.engines.jinja.undefined import at
 
 MAPPING_METHODS = ("get", "items", "keys", "values")

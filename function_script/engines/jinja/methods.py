@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from jinja2 import Undefined
 
 from function_script.engines.jinja.budget import CHARACTERS_PER_STEP
+from function_script.engines.jinja.exceptions import MissingError, RenderError, a
 from function_script.engines.jinja.operators import key
-from function_script.engines.jinja.output import settled, text
-from function_script.engines.jinja.problems import MissingError, RenderError, a
+from function_script.engines.jinja.output import text, to_plain
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.budget import Budget
@@ -31,7 +31,7 @@ def invoke(budget: Budget, method: Method, arguments: tuple[object, ...]) -> obj
     if isinstance(owner, str):
         return of_string(budget, owner, name, arguments)
     if name == "changed":
-        arguments = (settled(budget, arguments),)
+        arguments = (to_plain(budget, arguments),)
     result: object = getattr(owner, name)(*arguments)
     return result
 

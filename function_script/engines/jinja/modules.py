@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.engines.jinja.tree import Finding
+from function_script.engines.jinja.tree import Violation
 from function_script.fields import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.engines.jinja.tree import Reference, Survey
+    from function_script.engines.jinja.tree import Reference, TemplateFacts
 
 MAX_DEPTH = 20
 
 
-def check(surveys: Mapping[str, Survey], modules: Mapping[str, object]) -> dict[str, list[Finding]]:
+def check(
+    surveys: Mapping[str, TemplateFacts], modules: Mapping[str, object]
+) -> dict[str, list[Violation]]:
     """What is wrong with the references of each template; ``""`` is the main one."""
     found = {name: _of_template(survey, surveys, modules) for name, survey in surveys.items()}
     if not any(found.values()):
@@ -27,9 +29,9 @@ def check(surveys: Mapping[str, Survey], modules: Mapping[str, object]) -> dict[
 
 
 def _of_template(
-    survey: Survey, surveys: Mapping[str, Survey], modules: Mapping[str, object]
-) -> list[Finding]:
-    findings: list[Finding] = []
+    survey: TemplateFacts, surveys: Mapping[str, TemplateFacts], modules: Mapping[str, object]
+) -> list[Violation]:
+    findings: list[Violation] = []
     for reference in survey.references:
         if reference.module not in modules:
             findings += [] if reference.is_optional else [_missing(reference, modules)]
@@ -38,10 +40,10 @@ def _of_template(
     return findings
 
 
-def _missing(reference: Reference, modules: Mapping[str, object]) -> Finding:
+def _missing(reference: Reference, modules: Mapping[str, object]) -> Violation:
     near = nearest(reference.module, tuple(modules))
     there_are = f"there are {', '.join(sorted(modules))}" if modules else "there are no modules"
-    return Finding(
+    return Violation(
         line=reference.line,
         message=f'there is no module "{reference.module}"',
         name=reference.module,
@@ -49,9 +51,9 @@ def _missing(reference: Reference, modules: Mapping[str, object]) -> Finding:
     )
 
 
-def _missing_names(reference: Reference, module: Survey) -> list[Finding]:
+def _missing_names(reference: Reference, module: TemplateFacts) -> list[Violation]:
     return [
-        Finding(
+        Violation(
             line=reference.line,
             message=f'module "{reference.module}" defines no "{name}"',
             name=name,
@@ -62,7 +64,7 @@ def _missing_names(reference: Reference, module: Survey) -> list[Finding]:
     ]
 
 
-def _hint(name: str, module: Survey) -> str | None:
+def _hint(name: str, module: TemplateFacts) -> str | None:
     near = nearest(name, tuple(module.defined))
     return f'did you mean "{near}"?' if near else None
 
@@ -70,7 +72,9 @@ def _hint(name: str, module: Survey) -> str | None:
 class _Chains:
     """Follows references from template to template, each template once."""
 
-    def __init__(self, surveys: Mapping[str, Survey], found: dict[str, list[Finding]]) -> None:
+    def __init__(
+        self, surveys: Mapping[str, TemplateFacts], found: dict[str, list[Violation]]
+    ) -> None:
         self.surveys = surveys
         self.found = found
         self.lengths: dict[str, int] = {}
@@ -101,5 +105,5 @@ class _Chains:
         return length
 
     def _add(self, name: str, reference: Reference, message: str) -> None:
-        finding = Finding(line=reference.line, message=message, name=reference.module)
+        finding = Violation(line=reference.line, message=message, name=reference.module)
         self.found[name].append(finding)

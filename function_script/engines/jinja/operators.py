@@ -21,8 +21,13 @@ from function_script.engines.jinja.budget import (
     Budget,
     shown,
 )
-from function_script.engines.jinja.output import settled, text
-from function_script.engines.jinja.problems import BudgetError, MissingError, RenderError, a
+from function_script.engines.jinja.exceptions import (
+    BudgetError,
+    MissingError,
+    RenderError,
+    a,
+)
+from function_script.engines.jinja.output import text, to_plain
 
 # Comparing texts is so cheap that a step pays for this many characters.
 _COMPARED_PER_STEP = 256
@@ -157,7 +162,7 @@ def equal(budget: Budget, left: object, right: object) -> bool:
         if isinstance(right, str) and len(left) == len(right):
             budget.spend(len(left) // _COMPARED_PER_STEP)
     elif isinstance(left, (Mapping, list, tuple)) and isinstance(right, (Mapping, list, tuple)):
-        return settled(budget, left) == settled(budget, right)
+        return to_plain(budget, left) == to_plain(budget, right)
     return bool(left == right)
 
 

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING
 from jinja2 import Undefined
 
 from function_script.engines.jinja.budget import MAX_INTEGER
-from function_script.engines.jinja.problems import BudgetError, MissingError, RenderError, a
+from function_script.engines.jinja.exceptions import (
+    BudgetError,
+    MissingError,
+    RenderError,
+    a,
+)
 from function_script.engines.jinja.undefined import Absent
 from function_script.program import Lazy, plain
 
@@ -69,7 +74,7 @@ def unprintable(value: object) -> MissingError | RenderError:
 
 def flow(budget: Budget, value: object) -> str:
     """The value on one line, in the part of YAML that is also JSON."""
-    return _escaped(json.dumps(settled(budget, value), ensure_ascii=False))
+    return _escaped(json.dumps(to_plain(budget, value), ensure_ascii=False))
 
 
 def _escaped(line: str) -> str:
@@ -88,7 +93,7 @@ def _number(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < _MAX_WHOLE else repr(value)
 
 
-def settled(budget: Budget, value: object, depth: int = _MAX_DEPTH) -> Value:
+def to_plain(budget: Budget, value: object, depth: int = _MAX_DEPTH) -> Value:
     """A copy in dicts, lists and scalars only; charges for every part it has, even shared ones."""
     if value is None or isinstance(value, bool):
         return value
@@ -107,10 +112,10 @@ def settled(budget: Budget, value: object, depth: int = _MAX_DEPTH) -> Value:
         value = plain(value)
     if isinstance(value, Mapping):
         _charge(budget, len(value))
-        return {_key(key): settled(budget, item, depth - 1) for key, item in value.items()}
+        return {_key(key): to_plain(budget, item, depth - 1) for key, item in value.items()}
     if isinstance(value, (list, tuple, range)):
         _charge(budget, len(value))
-        return [settled(budget, item, depth - 1) for item in value]
+        return [to_plain(budget, item, depth - 1) for item in value]
     raise unprintable(value)
 
 

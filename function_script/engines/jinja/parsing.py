@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from jinja2 import TemplateSyntaxError
 from jinja2.parser import Parser as JinjaParser
 
-from function_script.engines.jinja import classics
-from function_script.engines.jinja.problems import reworded
-from function_script.engines.jinja.tree import Finding
+from function_script.engines.jinja import syntax_hints
+from function_script.engines.jinja.exceptions import reworded
+from function_script.engines.jinja.tree import Violation
 from function_script.fields import nearest
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _TAGS = re.compile(r"(?:for the following tags:|but currently looking for) (.+?)
 class UnparsableError(Exception):
     """The text is no template."""
 
-    def __init__(self, finding: Finding) -> None:
+    def __init__(self, finding: Violation) -> None:
         super().__init__(finding.message)
         self.finding = finding
 
@@ -65,35 +65,35 @@ def parse(environment: Environment, text: str) -> nodes.Template:
         raise UnparsableError(_reworded(error, open_tags)) from error
     except RecursionError as error:
         line = parser.stream.current.lineno if parser is not None else 1
-        raise UnparsableError(Finding(line=line, message="nested too deeply")) from error
+        raise UnparsableError(Violation(line=line, message="nested too deeply")) from error
     except ValueError as error:
         # Python refuses to read numbers of more than 4,300 digits.
         line = parser.stream.current.lineno if parser is not None else 1
         raise UnparsableError(
-            Finding(line=line, message="a number with too many digits")
+            Violation(line=line, message="a number with too many digits")
         ) from error
 
 
-def _reworded(error: TemplateSyntaxError, open_tags: list[tuple[str, int]]) -> Finding:
+def _reworded(error: TemplateSyntaxError, open_tags: list[tuple[str, int]]) -> Violation:
     message = error.message or "the text is no template"
     first = _SENTENCE.split(message, maxsplit=1)[0].rstrip(".")
     if message.startswith("Unexpected end of template") and open_tags:
         return _unclosed(message, open_tags[-1])
     if message.startswith("Encountered unknown tag"):
         return _unknown_tag(error, message, open_tags)
-    if classic := classics.find(message, error.lineno):
+    if classic := syntax_hints.find(message, error.lineno):
         return classic
     quoted = _QUOTED.search(message)
-    return Finding(
+    return Violation(
         line=error.lineno,
         message=reworded(first),
         name=quoted[1] if quoted else None,
     )
 
 
-def _unclosed(message: str, opened: tuple[str, int]) -> Finding:
+def _unclosed(message: str, opened: tuple[str, int]) -> Violation:
     tag, line = opened
-    return Finding(
+    return Violation(
         line=line,
         message=f'"{tag}" is not closed',
         name=tag,
@@ -113,7 +113,7 @@ def _wanted(message: str) -> list[str]:
 
 def _unknown_tag(
     error: TemplateSyntaxError, message: str, open_tags: list[tuple[str, int]]
-) -> Finding:
+) -> Violation:
     quoted = _QUOTED.search(message)
     tag = quoted[1] if quoted else ""
     # The unknown tag itself was the last one to be opened.
@@ -131,4 +131,4 @@ def _unknown_tag(
     else:
         hint = f"there are {', '.join(_STATEMENTS)}"
     message = f'there is no tag "{tag}" here'
-    return Finding(line=error.lineno, message=message, name=tag, hint=hint, opened=opened)
+    return Violation(line=error.lineno, message=message, name=tag, hint=hint, opened=opened)

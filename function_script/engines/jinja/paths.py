@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Undefined
 from jinja2.utils import missing
 
+from function_script.engines.jinja.exceptions import a, reworded
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.problems import a, reworded
 from function_script.engines.jinja.scope import NAMES
 from function_script.fields import nearest
 from function_script.program import Lazy
@@ -34,7 +34,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _CHAIN = r"""(?P<chain>(?:"[^"]*"|'[^']*'|[A-Za-z_]\w*)(?:\.\w+|\[[^\[\]]*\]|\([^()]*\))*?)"""
 
 
-class Story(NamedTuple):
+class MissingPath(NamedTuple):
     """What happened. ``name`` is the missing key, to be underlined."""
 
     message: str
@@ -42,10 +42,10 @@ class Story(NamedTuple):
     name: str | None
 
 
-def tell(undefined: Undefined, roots: Mapping[str, object], statement: str) -> Story:
+def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) -> MissingPath:
     """Say which path does not exist; ``statement`` is the template's text where it was used."""
     if undefined._undefined_hint:  # noqa: SLF001 - Jinja keeps what is known of it there
-        return Story(reworded(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
+        return MissingPath(reworded(undefined._undefined_hint), None, None)  # noqa: SLF001 - same
     base, keys = _chain(undefined)
     if base is missing:
         return _unknown_name(keys)
@@ -56,7 +56,7 @@ def tell(undefined: Undefined, roots: Mapping[str, object], statement: str) -> S
         message += f" ({first.lstrip('.')} does not exist)"
     if not isinstance(base, (Mapping, list, tuple, range)):
         message += f" ({start.lstrip('.') or 'the value'} is {a(base)})"
-    return Story(message, _hint(keys[0], base), str(keys[0]))
+    return MissingPath(message, _hint(keys[0], base), str(keys[0]))
 
 
 def _chain(undefined: Undefined) -> tuple[object, list[object]]:
@@ -69,12 +69,12 @@ def _chain(undefined: Undefined) -> tuple[object, list[object]]:
     return current, list(keys)
 
 
-def _unknown_name(keys: Sequence[object]) -> Story:
+def _unknown_name(keys: Sequence[object]) -> MissingPath:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
     near = nearest(name, NAMES)
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
     hint = f'did you mean "{near}"?' if near else _filter_like(name)
-    return Story(f"{whole} is undefined{cause}", hint, name)
+    return MissingPath(f"{whole} is undefined{cause}", hint, name)
 
 
 def _filter_like(name: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType, TracebackType
 
-    from function_script.engines.jinja.tree import Finding
+    from function_script.engines.jinja.tree import Violation
 
 # How far a statement is followed that goes on over several lines.
 _MAX_LINES = 20
@@ -173,7 +173,7 @@ def to_diagnostic(
     return Diagnostic(message=message, span=span, excerpt=shown, hint=hint)
 
 
-def of_finding(source: Source, finding: Finding) -> Diagnostic:
+def of_finding(source: Source, finding: Violation) -> Diagnostic:
     """Why a template does not compile."""
     place = Place(source=source, line=finding.line)
     message = f"cannot compile template: {finding.message}"

@@ -8,18 +8,18 @@ from __future__ import annotations
 from types import GeneratorType
 from typing import TYPE_CHECKING
 
-from function_script.engines.jinja import faults, positions, scope
+from function_script.engines.jinja import diagnostics, positions, scope
 from function_script.engines.jinja.deferring import DeferringBudget, collect_gaps
 from function_script.engines.jinja.environment import RUN
 from function_script.engines.jinja.output import collect
 from function_script.engines.jinja.run import Run
-from function_script.program import Gap
+from function_script.program import MissingValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from function_script.engines.jinja.compiled import Compiled
     from function_script.engines.jinja.deferring import Gaps
+    from function_script.engines.jinja.programs import Compiled
     from function_script.limits import Limits
     from function_script.program import Scope
 
@@ -28,7 +28,7 @@ _RENDER = "cannot render template: "
 _MAX_TOLD = 50
 
 
-def render(compiled: Compiled, data: Scope, limits: Limits) -> tuple[str, tuple[Gap, ...]]:
+def render(compiled: Compiled, data: Scope, limits: Limits) -> tuple[str, tuple[MissingValue, ...]]:
     """The text of the whole template, and the gaps that missing values left; raises FatalError."""
     run = Run(compiled.environment, data, limits)
     if compiled.environment.defers:
@@ -41,19 +41,21 @@ def render(compiled: Compiled, data: Scope, limits: Limits) -> tuple[str, tuple[
         return text, tuple(_told(gaps, run))
     except Exception as error:
         frame = chunks.gi_frame if isinstance(chunks, GeneratorType) else None
-        raise faults.to_error(error, run, positions.of_generator(frame)) from error
+        raise diagnostics.to_error(error, run, positions.of_generator(frame)) from error
     finally:
         run.close()
 
 
-def _told(gaps: Gaps, run: Run) -> Iterator[Gap]:
+def _told(gaps: Gaps, run: Run) -> Iterator[MissingValue]:
     """The gaps with what they wait for, which must be found while the run has its data."""
     for number, (offset, error) in enumerate(gaps):
         if number < _MAX_TOLD:
-            (told,) = faults.to_error(error, run, None).diagnostics
-            yield Gap(offset=offset, missing=told.message.removeprefix(_RENDER), span=told.span)
+            (told,) = diagnostics.to_error(error, run, None).diagnostics
+            yield MissingValue(
+                offset=offset, missing=told.message.removeprefix(_RENDER), span=told.span
+            )
         else:
-            yield Gap(offset=offset, missing="a value that does not exist", span=None)
+            yield MissingValue(offset=offset, missing="a value that does not exist", span=None)
 
 
 def begin(compiled: Compiled, run: Run) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from jinja2 import nodes
 
 from function_script.engines.jinja.budget import MAX_INTEGER
-from function_script.engines.jinja.calls import misfit, usage
+from function_script.engines.jinja.calls import argument_error, usage
 from function_script.fields import nearest
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _ALLOWED = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Violation:
     """Something a template must not have.
 
     ``name`` is what to underline in the line; ``opened`` a tag that is still open, and its line.
@@ -66,10 +66,10 @@ class Reference(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class TemplateFacts:
     """What a template names and needs; ``defined`` are the names it sets itself."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Violation] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     defined: set[str] = field(default_factory=set)
@@ -81,13 +81,15 @@ class _Place(NamedTuple):
     loops: int
 
 
-def survey(tree: nodes.Template, filters: Mapping[str, Call], tests: Mapping[str, Call]) -> Survey:
+def survey(
+    tree: nodes.Template, filters: Mapping[str, Call], tests: Mapping[str, Call]
+) -> TemplateFacts:
     """Walk the tree once; too big or too deep a tree is the only finding then."""
-    found = Survey()
+    found = TemplateFacts()
     for number, place in enumerate(_walk(tree)):
         finding = _oversize(place, number)
         if finding is not None:
-            return Survey(findings=[finding])
+            return TemplateFacts(findings=[finding])
         _visit(place.node, found, {"filter": filters, "test": tests})
     found.findings.sort(key=lambda finding: finding.line)
     return found
@@ -109,18 +111,18 @@ def _walk(tree: nodes.Node) -> Iterator[_Place]:
         pending.extend(_Place(child, place.depth + 1, loops) for child in children)
 
 
-def _oversize(place: _Place, number: int) -> Finding | None:
+def _oversize(place: _Place, number: int) -> Violation | None:
     line = place.node.lineno or 1
     if number >= MAX_NODES:
-        return Finding(line=line, message=f"more than {MAX_NODES} parts, the limit of a template")
+        return Violation(line=line, message=f"more than {MAX_NODES} parts, the limit of a template")
     if place.depth > MAX_DEPTH:
-        return Finding(line=line, message=f"nested more than {MAX_DEPTH} levels deep")
+        return Violation(line=line, message=f"nested more than {MAX_DEPTH} levels deep")
     if place.loops > MAX_LOOPS:
-        return Finding(line=line, message=f"more than {MAX_LOOPS} loops inside each other")
+        return Violation(line=line, message=f"more than {MAX_LOOPS} loops inside each other")
     return None
 
 
-def _visit(node: nodes.Node, found: Survey, known: Mapping[str, Mapping[str, Call]]) -> None:
+def _visit(node: nodes.Node, found: TemplateFacts, known: Mapping[str, Mapping[str, Call]]) -> None:
     if not isinstance(node, _ALLOWED):
         found.findings.append(_finding(node, f"{_tag(node)} is not available"))
         return
@@ -151,12 +153,12 @@ def _tag(node: nodes.Node) -> str:
 
 def _finding(
     node: nodes.Node, message: str, *, name: str | None = None, hint: str | None = None
-) -> Finding:
-    return Finding(line=node.lineno or 1, message=message, name=name, hint=hint)
+) -> Violation:
+    return Violation(line=node.lineno or 1, message=message, name=name, hint=hint)
 
 
 def _visit_named(
-    node: nodes.Filter | nodes.Test, kind: str, known: Mapping[str, Call], found: Survey
+    node: nodes.Filter | nodes.Test, kind: str, known: Mapping[str, Call], found: TemplateFacts
 ) -> None:
     if node.name not in known:
         near = nearest(node.name, tuple(known))
@@ -166,7 +168,7 @@ def _visit_named(
         return
     # Jinja calls them pairs, but the parser makes keywords only.
     named = [keyword.key for keyword in cast("list[nodes.Keyword]", node.kwargs)]
-    problem = misfit(known[node.name], _HIDDEN + len(node.args), named)
+    problem = argument_error(known[node.name], _HIDDEN + len(node.args), named)
     if node.dyn_args is not None or node.dyn_kwargs is not None:
         problem = "* and ** cannot be used here"
     if problem is not None:
@@ -175,21 +177,21 @@ def _visit_named(
         found.findings.append(_finding(node, message, name=node.name, hint=hint))
 
 
-def _visit_name(node: nodes.Name, found: Survey) -> None:
+def _visit_name(node: nodes.Name, found: TemplateFacts) -> None:
     (found.used if node.ctx == "load" else found.defined).add(node.name)
     if node.name == "self":
         hint = "write the block's text as a macro to use it twice"
         found.findings.append(_finding(node, '"self" is not available', name="self", hint=hint))
 
 
-def _visit_namespace(node: nodes.NSRef, found: Survey) -> None:
+def _visit_namespace(node: nodes.NSRef, found: TemplateFacts) -> None:
     found.used.add(node.name)
     if node.attr.startswith("_"):
         message = "names that begin with _ cannot be set in a namespace"
         found.findings.append(_finding(node, message, name=node.attr))
 
 
-def _visit_const(node: nodes.Const, found: Survey) -> None:
+def _visit_const(node: nodes.Const, found: TemplateFacts) -> None:
     value: object = node.value
     if isinstance(value, float) and not math.isfinite(value):
         found.findings.append(_finding(node, "a number that is too big"))
@@ -203,7 +205,7 @@ def _visit_const(node: nodes.Const, found: Survey) -> None:
 _Reference = nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends
 
 
-def _visit_reference(node: _Reference, found: Survey) -> None:
+def _visit_reference(node: _Reference, found: TemplateFacts) -> None:
     names: tuple[str, ...] = ()
     is_optional = False
     if isinstance(node, nodes.Import):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from jinja2 import Undefined
 
-from function_script.engines.jinja.problems import MissingError
+from function_script.engines.jinja.exceptions import MissingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

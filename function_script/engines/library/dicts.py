@@ -39,7 +39,7 @@ def omit(value: Object, keys: list[str]) -> Object:
 
 def compact(value: Value) -> Value:
     """The value without null fields at any depth; empty objects and lists stay."""
-    return objects.pruned(value)
+    return objects.without_nulls(value)
 
 
 _GROUP = Group(

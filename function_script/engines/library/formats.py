@@ -49,7 +49,7 @@ def from_yaml_stream(text: str) -> list[Value]:
         stream = documents.read_stream(text)
     except FatalError as error:
         raise ValueError(str(error)) from error
-    return [objects.copied(document.value) for document in stream]
+    return [objects.deep_copy(document.value) for document in stream]
 
 
 def _whole_numbers(value: Value) -> Value:

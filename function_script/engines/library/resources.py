@@ -23,7 +23,7 @@ _CONDITION_FIELDS = ("type", "status", "reason", "message", "lastTransitionTime"
 def get_condition(resource: Readable, type: str) -> Object:  # noqa: A002 - the field's own name
     """The condition of this type; its status is "Unknown" and the rest empty if there is none."""
     condition = objects.find_condition(resource, type) or {"type": type, "status": "Unknown"}
-    return {field: objects.copied(condition.get(field, "")) for field in _CONDITION_FIELDS}
+    return {field: objects.deep_copy(condition.get(field, "")) for field in _CONDITION_FIELDS}
 
 
 def is_ready(resource: Readable, type: str = "Ready") -> bool:  # noqa: A002 - the field's own name
@@ -34,7 +34,7 @@ def is_ready(resource: Readable, type: str = "Ready") -> bool:  # noqa: A002 - t
 
 def unready_reason(resource: Readable) -> str:
     """Why the resource is not ready, by the rule of its kind; an empty text if it is ready."""
-    found = objects.body(resource)
+    found = objects.unwrap_resource(resource)
     return judge(found if isinstance(found, Mapping) and found else None).why
 
 
@@ -67,7 +67,7 @@ def get_label(resource: Readable, key: str, default: Readable = None) -> Readabl
 
 
 def _metadata(resource: Readable, *path: str) -> Readable:
-    return objects.find_path(objects.body(resource), ("metadata", *path))
+    return objects.find_path(objects.unwrap_resource(resource), ("metadata", *path))
 
 
 _GROUP = Group(

@@ -13,45 +13,45 @@ import orjson
 import starlark
 
 from function_script.engines.starlark import (
-    blame,
     bridge,
     build,
     deferral,
     dialect,
     errors,
-    literals,
+    inlining,
     predeclared,
-    survey,
+    program_check,
 )
+from function_script.engines.starlark.analysis import keys
 from function_script.errors import DocumentError, FatalError, InputError, LimitError, ProgramError
-from function_script.program import Lazy, Returned
+from function_script.program import Lazy, ScriptResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from function_script.limits import Limits
-    from function_script.program import Program, Scope, Withheld
+    from function_script.program import DeferredResource, Program, Scope
     from function_script.source import Span
     from function_script.values import Object
 
 
-def evaluate(program: Program, scope: Scope, limits: Limits) -> Returned:
+def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
     """Run ``main`` with the scope's request; raises FatalError."""
     options = dialect.options(limits)
     script = build.script(program, limits, options)
     request = _request(scope)
     text = _to_json(script.reach.select(request))
-    withheld: Sequence[Withheld] = ()
+    withheld: Sequence[DeferredResource] = ()
     try:
         with predeclared.seeded(scope.seed):
             if program.options.get("missing") == "Defer":
-                run = deferral.Deferring(script, text, limits, options)
+                run = deferral.DeferredEvaluation(script, text, limits, options)
                 reply, withheld = run.whole(request)
             else:
                 reply = bridge.call(script.wrapped, text, limits, options)
     except starlark.StarlarkError as error:
         again = partial(_fail_again, scope=scope, text=text, limits=limits, options=options)
-        said = blame.exactly(str(error), program, again)
+        said = inlining.exactly(str(error), program, again)
         raise errors.failed(said, script.main, script.sources, request, limits) from error
     result = _result(reply, script, limits)
     return replace(result, withheld=withheld) if withheld else result
@@ -79,7 +79,7 @@ def check(program: Program, limits: Limits) -> None:
     try:
         build.script(program, limits, options)
     except ProgramError as error:
-        found = survey.find_problems(program, limits, options)
+        found = program_check.find_problems(program, limits, options)
         raise ProgramError(*(found or error.diagnostics)) from error
 
 
@@ -104,7 +104,7 @@ def _to_json(request: Object) -> str:
         raise InputError.of(f"cannot hand the request to main: {error}") from error
 
 
-def _result(reply: str, script: build.Script, limits: Limits) -> Returned:
+def _result(reply: str, script: build.Script, limits: Limits) -> ScriptResult:
     size = len(reply) if reply.isascii() else len(reply.encode())
     if size > limits.output_bytes:
         raise LimitError.of(
@@ -118,7 +118,7 @@ def _result(reply: str, script: build.Script, limits: Limits) -> Returned:
         value = cast("Object", orjson.loads(before + after))
     except orjson.JSONDecodeError as error:
         raise DocumentError.of(f"cannot read the result of main: {error}") from error
-    return Returned(
+    return ScriptResult(
         value=value,
         span=script.span,
         resources=[line[1:] for line in lines],
@@ -127,4 +127,4 @@ def _result(reply: str, script: build.Script, limits: Limits) -> Returned:
 
 
 def _locate(script: build.Script, path: Sequence[str | int]) -> Span | None:
-    return literals.find(tuple(path), script.sources.values()) or script.span
+    return keys.find(tuple(path), script.sources.values()) or script.span

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Final
 import starlark
 
 from function_script.engines.cache import Cache
-from function_script.engines.starlark import bridge, dialect, errors, predeclared, reach
+from function_script.engines.starlark import bridge, dialect, errors, predeclared
+from function_script.engines.starlark.analysis import pruning
 from function_script.errors import LimitError, ProgramError
 from function_script.source import Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from function_script.engines.starlark.parts import Reach
+    from function_script.engines.starlark.analysis.paths import RequestProjection
     from function_script.limits import Limits
     from function_script.program import Program
 
@@ -45,7 +46,7 @@ class Script:
     main: Source
     sources: Mapping[str, Source]
     span: Span | None
-    reach: Reach
+    reach: RequestProjection
 
 
 # Memory of a frozen script, measured: 30 KB, and 90 bytes for a byte of its text.
@@ -71,7 +72,7 @@ def silent(program: Program, limits: Limits, options: starlark.EvalOptions) -> S
     return _Build(program, limits, options, is_silent=True).script()
 
 
-def try_out(
+def dry_run(
     program: Program,
     limits: Limits,
     options: starlark.EvalOptions,
@@ -132,7 +133,7 @@ class _Build:
             main=main,
             sources=self._sources,
             span=errors.main_span(main),
-            reach=reach.of(source.text for source in self._sources.values()),
+            reach=pruning.project_request(source.text for source in self._sources.values()),
         )
 
     def _freeze(self, source: Source) -> starlark.FrozenModule:

@@ -14,7 +14,7 @@ import starlark
 
 from function_script.engines.starlark import bridge
 from function_script.engines.starlark.errors import WRAPPER, failed, is_absence
-from function_script.program import Withheld
+from function_script.program import DeferredResource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ _RUN: Final = "cannot run main: "
 _MISSING_PATH: Final = re.compile(r'.+? has no "[^"]*"')
 
 
-class Deferring:
+class DeferredEvaluation:
     """One run of a script; every method may raise StarlarkError."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Deferring:
         starlark.eval_with(options, module, _RESULT, bridge.GLOBALS, loader)
         self._result = module.freeze()
 
-    def whole(self, request: Mapping[str, Readable]) -> tuple[str, tuple[Withheld, ...]]:
+    def whole(self, request: Mapping[str, Readable]) -> tuple[str, tuple[DeferredResource, ...]]:
         """The JSON text of what main returned, without the resources that are withheld."""
         try:
             return self._without(()), ()
@@ -78,7 +78,7 @@ class Deferring:
         found = self._call("whole", json.dumps(skipped), limits.nodes, limits.depth)
         return cast("str", found)
 
-    def _withheld(self, request: Mapping[str, Readable]) -> list[Withheld]:
+    def _withheld(self, request: Mapping[str, Readable]) -> list[DeferredResource]:
         """The resources whose functions look up what is not there."""
         found = []
         for name in cast("list[str]", json.loads(cast("str", self._call("names")))):
@@ -90,12 +90,12 @@ class Deferring:
                 found.append(self._told(name, str(error), request))
         return found
 
-    def _told(self, name: str, said: str, request: Mapping[str, Readable]) -> Withheld:
+    def _told(self, name: str, said: str, request: Mapping[str, Readable]) -> DeferredResource:
         script = self._script
         (told, *_) = failed(said, script.main, script.sources, request, self._limits).diagnostics
         path = _MISSING_PATH.match(told.hint or "")
         missing = path[0] if path else told.message.removeprefix(_RUN)
-        return Withheld(name=name, missing=missing, span=told.span)
+        return DeferredResource(name=name, missing=missing, span=told.span)
 
     def _call(self, name: str, *arguments: object) -> object:
         return self._result.call_with(self._options, name, *arguments).value

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic, cut
-from function_script.engines.starlark import corrections, hints, literals, missing
+from function_script.engines.starlark import error_positions, hints
+from function_script.engines.starlark.analysis import keys, missing
 from function_script.engines.starlark.dialect import MAX_CALLS
 from function_script.errors import DocumentError, FatalError, LimitError, ProgramError
 from function_script.source import Source, Span, excerpt
@@ -75,7 +76,7 @@ def main_span(source: Source) -> Span | None:
 def unparsable(text: str, source: Source) -> ProgramError:
     """The error of a source that is no Starlark."""
     failure = _read(text)
-    message, spot = corrections.of_syntax(failure.message, failure.spot, text, source)
+    message, spot = error_positions.of_syntax(failure.message, failure.spot, text, source)
     failure = replace(failure, message=message, spot=spot)
     sources = {source.name: source}
     return ProgramError(_diagnostic(f"cannot parse {source.name}", failure, sources))
@@ -175,7 +176,7 @@ def _diagnostic(verb: str, failure: _Failure, sources: Sources) -> Diagnostic:
     """The user's place, or the place of the user's call into our prelude."""
     span, calls = _place(failure, sources)
     source = sources.get(span.name) if span else None
-    span = corrections.of_run(failure.message, span, source)
+    span = error_positions.of_run(failure.message, span, source)
     line = _line(source, span) if source and span else ""
     message, hint = hints.explain(failure.message, line, span.column if span else None)
     return Diagnostic(
@@ -271,7 +272,7 @@ def _written(cause: str, sources: Sources) -> Span | None:
         path = objects.parse_path(cause.partition(" ")[0])
     except ValueError:
         return None
-    return literals.find(path, sources.values())
+    return keys.find(path, sources.values())
 
 
 def _bad_contract(message: str, main: Source) -> FatalError:

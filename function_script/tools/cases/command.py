@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from function_script.tools.cases.running import Terms
+    from function_script.tools.cases.running import RunOptions
     from function_script.tools.cases.verdicts import Verdict
 
 _WRITERS: Final = {"json": reports.to_json, "junit": reports.to_junit}
@@ -33,7 +33,7 @@ class Options:
     ``is_quiet``: they are not told of cases that passed.
     """
 
-    terms: Terms
+    terms: RunOptions
     pattern: re.Pattern[str] | None
     fails_fast: bool
     jobs: int

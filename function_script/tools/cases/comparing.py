@@ -95,7 +95,7 @@ def _is_such(member: Object, wanted: Object) -> bool:
 
 
 def _answers(found: Object, index: int, check: Check) -> Iterator[Mismatch]:
-    value = objects.copied(objects.find_path(found, check.path))
+    value = objects.deep_copy(objects.find_path(found, check.path))
     for question, wanted in check.questions:
         if question == "exists":
             is_right = (value is not None) == wanted

@@ -9,14 +9,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.fields import a_type, nearest
+from function_script.fields import nearest, type_with_article
 from function_script.tools.cases.model import Check, Expectation
 from function_script.tools.cases.outcome import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from function_script.fields import Fields
+    from function_script.fields import ObjectReader
     from function_script.tools.cases.parts import Parts
     from function_script.values import Object, Value
 
@@ -27,7 +27,7 @@ _CONDITION: Final = ("type", "status", "reason", "message")
 _EVENT: Final = ("severity", "reason", "message")
 
 
-def parse(parts: Parts, fields: Fields, at: objects.Path) -> Expectation | None:
+def parse(parts: Parts, fields: ObjectReader, at: objects.Path) -> Expectation | None:
     """The field ``expect``; None when there is none."""
     found = fields.object("expect")
     if found is None:
@@ -51,7 +51,7 @@ def parse(parts: Parts, fields: Fields, at: objects.Path) -> Expectation | None:
     )
 
 
-def texts(fields: Fields, key: str) -> list[str]:
+def texts(fields: ObjectReader, key: str) -> list[str]:
     """A string or a list of strings; [] when there is none."""
     found = fields.value.get(key)
     if found is None:
@@ -63,14 +63,14 @@ def texts(fields: Fields, key: str) -> list[str]:
     return read
 
 
-def _check_error(fields: Fields, errors: Sequence[str]) -> None:
+def _check_error(fields: ObjectReader, errors: Sequence[str]) -> None:
     if not all(errors) or not errors:
         fields.problems.add(fields.at("error"), "must not be empty")
     for key in sorted(fields.value.keys() - {"error"}):
         fields.problems.add(fields.at(key), "cannot be expected together with an error")
 
 
-def _partial(fields: Fields) -> Object:
+def _partial(fields: ObjectReader) -> Object:
     partial: Object = {}
     for key in _PARTIAL:
         if key == "ready" and isinstance(fields.value.get(key), bool):
@@ -81,7 +81,7 @@ def _partial(fields: Fields) -> Object:
     return partial
 
 
-def _members(fields: Fields, key: str, known: tuple[str, ...]) -> list[Object]:
+def _members(fields: ObjectReader, key: str, known: tuple[str, ...]) -> list[Object]:
     """A list of objects whose fields are texts."""
     members = []
     for item in fields.objects(key):
@@ -94,7 +94,7 @@ def _members(fields: Fields, key: str, known: tuple[str, ...]) -> list[Object]:
     return members
 
 
-def _check(fields: Fields) -> Check:
+def _check(fields: ObjectReader) -> Check:
     fields.refuse_unknown("path", *QUESTIONS, hint=f"it may ask {', '.join(QUESTIONS)}")
     questions = [(key, fields.value[key]) for key in QUESTIONS if key in fields.value]
     if not questions:
@@ -104,9 +104,9 @@ def _check(fields: Fields) -> Check:
     return Check(path=_path(fields), questions=questions)
 
 
-def _check_question(fields: Fields, key: str, value: Value) -> None:
+def _check_question(fields: ObjectReader, key: str, value: Value) -> None:
     if key == "exists" and not isinstance(value, bool):
-        fields.problems.add(fields.at(key), f"must be a boolean, not {a_type(value)}")
+        fields.problems.add(fields.at(key), f"must be a boolean, not {type_with_article(value)}")
     if key == "oneOf" and not (isinstance(value, list) and value):
         fields.problems.add(fields.at(key), "must be a list that is not empty")
     if key == "matches":
@@ -122,7 +122,7 @@ def _pattern(text: str) -> re.Pattern[str]:
         raise ValueError(f"cannot read the regular expression: {error}") from error
 
 
-def _path(fields: Fields) -> str:
+def _path(fields: ObjectReader) -> str:
     path = fields.text("path", required=True) or ""
     try:
         first = str(objects.parse_path(path)[0]) if path else PARTS[0]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class Located:
     """An object, and where its file is; ``span`` None: it stands in the case itself."""
 
     value: Object
@@ -103,7 +103,7 @@ class Step:
     at: objects.Path = ()
     name: str = ""
     patch: Object = field(default_factory=dict)
-    observed: Sequence[Placed] | None = None
+    observed: Sequence[Located] | None = None
     required: Sequence[Object] | None = None
     ready: Sequence[str] = ()
     changed: Mapping[str, Object] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.fields import nearest
 from function_script.tools import manifests
-from function_script.tools.cases.model import Placed
+from function_script.tools.cases.model import Located
 from function_script.tools.cases.ownership import managed_fields
 from function_script.tools.render import conditions, identities, xrds
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from function_script.fields import Fields
+    from function_script.fields import ObjectReader
     from function_script.tools.cases.model import Setup, Step
     from function_script.tools.cases.parts import Parts
     from function_script.tools.render import Result
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class FakeCluster:
     """What is there before a step.
 
     ``xr`` is the author's, ``written`` what Crossplane wrote to it. ``observed`` and ``required``
@@ -40,7 +40,7 @@ class World:
 
     xr: Object
     written: Object = field(default_factory=dict)
-    observed: Sequence[Placed] = ()
+    observed: Sequence[Located] = ()
     required: Sequence[Object] = ()
     foreign: Mapping[str, Object] = field(default_factory=dict)
     composed: Mapping[str, Object] = field(default_factory=dict)
@@ -50,7 +50,9 @@ class World:
         return _merged(self.xr, self.written)
 
 
-def read(parts: Parts, fields: Fields, xr: Object, default: Path | None = None) -> list[Placed]:
+def read(
+    parts: Parts, fields: ObjectReader, xr: Object, default: Path | None = None
+) -> list[Located]:
     """The observed resources of a case or a step.
 
     As objects and files, or as a map of resource names to objects: those get the identity that
@@ -62,7 +64,7 @@ def read(parts: Parts, fields: Fields, xr: Object, default: Path | None = None) 
     named = fields.object("observed")
     members = [] if named is None else named.members()
     return [
-        Placed(value=_identified(name, item.value, xr))
+        Located(value=_identified(name, item.value, xr))
         for name, item in members
         if item is not None
     ]
@@ -79,7 +81,7 @@ def _identified(name: str, stated: Object, xr: Object) -> Object:
     return whole
 
 
-def begin(world: World, step: Step) -> World:
+def begin(world: FakeCluster, step: Step) -> FakeCluster:
     """The world in which ``step`` runs. Raises InputError for names that do not exist."""
     if step.observed is None:
         foreign = {name: world.foreign.get(name, {}) for name in world.composed}
@@ -93,17 +95,17 @@ def begin(world: World, step: Step) -> World:
     for name in {*step.ready, *step.changed}:
         foreign[name] = _happened(step, name, foreign[name])
         whole[name] = _happened(step, name, whole[name])
-    return World(
+    return FakeCluster(
         xr=_merged(world.xr, step.patch),
         written=world.written,
-        observed=[Placed(value=item, span=spans.get(name)) for name, item in whole.items()],
+        observed=[Located(value=item, span=spans.get(name)) for name, item in whole.items()],
         required=world.required if step.required is None else step.required,
         foreign=foreign,
         composed=world.composed,
     )
 
 
-def advance(world: World, setup: Setup, result: Result) -> World:
+def advance(world: FakeCluster, setup: Setup, result: Result) -> FakeCluster:
     """The world after a pipeline ran: what it composed exists, the XR has its status."""
     return replace(
         world,
@@ -155,6 +157,6 @@ def _applied(foreign: Object, composed: Object, xr: Object) -> Object:
 
 
 def _merged(base: Object, added: Object) -> Object:
-    whole: Object = {key: objects.copied(value) for key, value in base.items()}
+    whole: Object = {key: objects.deep_copy(value) for key, value in base.items()}
     objects.merge(whole, added)
     return whole

@@ -53,7 +53,7 @@ def to_object(result: Result, responses: Mapping[str, fnv1.RunFunctionResponse])
     ``resources`` are as Crossplane would write them, ``ready`` is what the pipeline says of each,
     ``requirements`` are those of all steps.
     """
-    xr: Object = {key: objects.copied(value) for key, value in result.xr.items()}
+    xr: Object = {key: objects.deep_copy(value) for key, value in result.xr.items()}
     objects.merge(xr, conditions.with_times_replaced(result.composition.xr))
     status = manifests.object_at(xr, "status")
     composed = result.composition.resources

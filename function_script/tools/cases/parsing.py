@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import InputError
-from function_script.fields import Fields, Problems
+from function_script.fields import ObjectReader, ProblemList
 from function_script.tools import sources
 from function_script.tools.cases import expectations, observing, programs, requests
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
@@ -62,10 +62,10 @@ def read(document: Document, file: CaseFile, files: Files) -> Case:
         document=document,
         directory=file.path.parent,
         files=files,
-        problems=Problems(),
+        problems=ProblemList(),
         failures=[],
     )
-    fields = Fields(document.value, "", parts.problems)
+    fields = ObjectReader(document.value, "", parts.problems)
     _refuse_unknown(fields)
     fields.text("description")
     found = _setup(parts, fields, file)
@@ -75,7 +75,7 @@ def read(document: Document, file: CaseFile, files: Files) -> Case:
     return Case(name=file.name, document=document, setup=found, steps=steps)
 
 
-def _refuse_unknown(fields: Fields) -> None:
+def _refuse_unknown(fields: ObjectReader) -> None:
     for key in _OF_STEPS:
         if key in fields.value:
             hint = "it says what happened since the step before"
@@ -84,7 +84,7 @@ def _refuse_unknown(fields: Fields) -> None:
     fields.refuse_unknown(*known, hint=f"a case may have {', '.join(_CASE)}")
 
 
-def _setup(parts: Parts, fields: Fields, file: CaseFile) -> Setup | None:
+def _setup(parts: Parts, fields: ObjectReader, file: CaseFile) -> Setup | None:
     if fields.value.get("request") is not None:
         return requests.read(parts, fields)
     if "redacted" in fields.value:
@@ -124,9 +124,9 @@ def _functions(found: list[Object]) -> list[Object]:
     return found
 
 
-def _patched(fields: Fields, xr: Object) -> Object:
+def _patched(fields: ObjectReader, xr: Object) -> Object:
     patch = fields.object("patch")
-    patched: Object = {key: objects.copied(value) for key, value in xr.items()}
+    patched: Object = {key: objects.deep_copy(value) for key, value in xr.items()}
     objects.merge(patched, {} if patch is None else patch.value)
     return patched
 
@@ -137,7 +137,7 @@ def _own(file: CaseFile, name: str) -> Path | None:
     return path if file.is_folder and path.exists() else None
 
 
-def _steps(parts: Parts, fields: Fields, xr: Object, file: CaseFile) -> list[Step]:
+def _steps(parts: Parts, fields: ObjectReader, xr: Object, file: CaseFile) -> list[Step]:
     """The steps of a sequence, or the one that the case itself is."""
     observed = observing.read(parts, fields, xr, _own(file, "observed.yaml"))
     required = parts.values(fields, "required", _own(file, "required.yaml"))
@@ -157,7 +157,7 @@ def _steps(parts: Parts, fields: Fields, xr: Object, file: CaseFile) -> list[Ste
     return _with_goldens([first, *steps[1:]], file)
 
 
-def _step(parts: Parts, fields: Fields, xr: Object, at: objects.Path) -> Step:
+def _step(parts: Parts, fields: ObjectReader, xr: Object, at: objects.Path) -> Step:
     fields.refuse_unknown(*_STEP, hint=f"a step may have {', '.join(_STEP)}")
     patch, changed = fields.object("patch"), fields.object("changed")
     members = [] if changed is None else list(changed.members())

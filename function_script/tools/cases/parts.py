@@ -14,8 +14,8 @@ from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
-from function_script.fields import Fields, Problems, a_type
-from function_script.tools.cases.model import Placed, placed
+from function_script.fields import ObjectReader, ProblemList, type_with_article
+from function_script.tools.cases.model import Located, placed
 from function_script.tools.render import loading
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ class Parts:
     document: Document
     directory: Path
     files: Files
-    problems: Problems
+    problems: ProblemList
     failures: list[Diagnostic]
 
     def path(self, text: str) -> Path:
         """The file that the case calls ``text``."""
         return Path(os.path.normpath(self.directory / text))
 
-    def one(self, fields: Fields, key: str, default: Path | None) -> Document | Object | None:
+    def one(self, fields: ObjectReader, key: str, default: Path | None) -> Document | Object | None:
         """The single object at ``key``; a Document when it stands in a file."""
         found = fields.value.get(key)
         if isinstance(found, dict):
@@ -76,7 +76,7 @@ class Parts:
             self.problems.add(fields.at(key), text)
         return None
 
-    def all(self, fields: Fields, key: str, default: Path | None = None) -> list[Placed]:
+    def all(self, fields: ObjectReader, key: str, default: Path | None = None) -> list[Located]:
         """The objects at ``key``: an object, a path, or a list of both."""
         found = fields.value.get(key)
         if found is None:
@@ -90,16 +90,16 @@ class Parts:
             )
         ]
 
-    def value(self, fields: Fields, key: str, default: Path | None = None) -> Object | None:
+    def value(self, fields: ObjectReader, key: str, default: Path | None = None) -> Object | None:
         """The single object at ``key``, wherever it stands."""
         found = self.one(fields, key, default)
         return found.value if isinstance(found, Document) else found
 
-    def values(self, fields: Fields, key: str, default: Path | None = None) -> list[Object]:
+    def values(self, fields: ObjectReader, key: str, default: Path | None = None) -> list[Object]:
         """The objects at ``key`` alone."""
         return [item.value for item in self.all(fields, key, default)]
 
-    def schemas(self, fields: Fields, default: Path | None) -> list[Object]:
+    def schemas(self, fields: ObjectReader, default: Path | None) -> list[Object]:
         """OpenAPI documents: a directory, an object or a list of objects."""
         found = fields.value.get("schemas")
         if found is None or isinstance(found, str):
@@ -118,20 +118,20 @@ class Parts:
         found = [self._diagnostic(text, hint) for text, hint in self.problems.texts]
         return InputError(*found, *self.failures)
 
-    def _item(self, at: str, item: Value) -> list[Placed]:
+    def _item(self, at: str, item: Value) -> list[Located]:
         if isinstance(item, dict):
-            return [Placed(value=item)]
+            return [Located(value=item)]
         path = self._named(at, item)
         return [] if path is None else self._load(at, path)
 
-    def _load(self, at: str, path: Path) -> list[Placed]:
+    def _load(self, at: str, path: Path) -> list[Located]:
         documents = self.tried(at, lambda: self.files.load(path))
-        return [Placed(value=document.value, span=document.span()) for document in documents]
+        return [Located(value=document.value, span=document.span()) for document in documents]
 
     def _named(self, at: str, found: Value) -> Path | None:
         if isinstance(found, str):
             return self.path(found)
-        self.problems.add(at, f"must be a path or an object, not {a_type(found)}")
+        self.problems.add(at, f"must be a path or an object, not {type_with_article(found)}")
         return None
 
     def tried(self, at: str, load: Callable[[], list[_T]]) -> list[_T]:

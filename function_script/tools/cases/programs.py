@@ -16,7 +16,7 @@ from function_script.tools.cases.model import Program
 from function_script.tools.render import author, functions
 
 if TYPE_CHECKING:
-    from function_script.fields import Fields
+    from function_script.fields import ObjectReader
     from function_script.tools.cases.parts import Parts
     from function_script.tools.render.steps import Step
     from function_script.values import Object, Value
@@ -26,7 +26,7 @@ _FILE: Final = "composition.yaml"
 _BOUNDARY: Final = ".git"
 
 
-def find_directory(parts: Parts, fields: Fields) -> Path | None:
+def find_directory(parts: Parts, fields: ObjectReader) -> Path | None:
     """Where the Composition's other files are; None when it stands in the case."""
     named = fields.value.get("composition")
     if isinstance(named, str):
@@ -48,7 +48,9 @@ def _shown(directory: Path) -> Path:
     return directory if ".." in shown.parts else shown
 
 
-def read(parts: Parts, fields: Fields, directory: Path | None, xr: Object | None) -> Program | None:
+def read(
+    parts: Parts, fields: ObjectReader, directory: Path | None, xr: Object | None
+) -> Program | None:
     """The Composition, or one made around ``input`` for this XR."""
     if fields.value.get("input") is not None:
         if fields.value.get("composition") is not None:
@@ -66,7 +68,7 @@ def read(parts: Parts, fields: Fields, directory: Path | None, xr: Object | None
     return _program(found, parts.document, ("composition",))
 
 
-def of_request(parts: Parts, fields: Fields, step_input: Value) -> Program | None:
+def of_request(parts: Parts, fields: ObjectReader, step_input: Value) -> Program | None:
     """A Composition around the input of a request, or around the one that replaces it."""
     if fields.value.get("input") is not None:
         return _input(parts, fields, {})
@@ -87,7 +89,7 @@ def _program(composition: Object, document: Document, at: objects.Path) -> Progr
     )
 
 
-def _input(parts: Parts, fields: Fields, xr: Object) -> Program | None:
+def _input(parts: Parts, fields: ObjectReader, xr: Object) -> Program | None:
     found = parts.one(fields, "input", None)
     if found is None:
         return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
 from function_script import diagnostics
-from function_script.tools import report
+from function_script.tools import console
 from function_script.tools.cases.verdicts import Status
 
 if TYPE_CHECKING:
@@ -139,11 +139,11 @@ def _problem_object(problem: Problem) -> Object:
 
 
 def _problem(problem: Problem, *, colourful: bool) -> str:
-    text = report.to_text([problem.diagnostic], colourful=colourful)
+    text = console.to_text([problem.diagnostic], colourful=colourful)
     if not problem.difference:
         return text
     difference = problem.difference
-    return f"{text}\n{report.painted_difference(difference) if colourful else difference}"
+    return f"{text}\n{console.painted_difference(difference) if colourful else difference}"
 
 
 def _painted(text: str, colour: str, *, colourful: bool) -> str:

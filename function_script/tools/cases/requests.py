@@ -20,17 +20,17 @@ from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.results import fatal_messages
 
 if TYPE_CHECKING:
-    from function_script.fields import Fields
+    from function_script.fields import ObjectReader
     from function_script.tools.cases.parts import Parts
     from function_script.tools.render.requirements import Answer
-    from function_script.tools.render.runners import Bench
+    from function_script.tools.render.runners import FunctionCaller
     from function_script.tools.render.steps import Step
     from function_script.values import Object
 
 KEYS: Final = ("description", "request", "redacted", "input", "expect")
 
 
-def read(parts: Parts, fields: Fields) -> Setup | None:
+def read(parts: Parts, fields: ObjectReader) -> Setup | None:
     """What a case with a ``request`` gives; None when it has problems."""
     for key in sorted(fields.value.keys() - {*KEYS}):
         fields.problems.add(key, "cannot stand beside request", hint="the request has it all")
@@ -57,7 +57,9 @@ def read(parts: Parts, fields: Fields) -> Setup | None:
     return Setup(program=program, xr={}, request=request, redacted=redacted)
 
 
-def replay(setup: Setup, request: fnv1.RunFunctionRequest, bench: Bench, seconds: float) -> Object:
+def replay(
+    setup: Setup, request: fnv1.RunFunctionRequest, bench: FunctionCaller, seconds: float
+) -> Object:
     """The parts of the answer. Raises FatalError, positions in the files of its author."""
     program = setup.program
     (step,) = steps.parse(program.composition)

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
     from function_script.tools.cases.matching import Mismatch
     from function_script.tools.cases.model import Case, Expectation, Setup, Step
-    from function_script.tools.cases.observing import World
+    from function_script.tools.cases.observing import FakeCluster
     from function_script.tools.render import Result
     from function_script.tools.render.functions import Place
-    from function_script.tools.render.runners import Bench
+    from function_script.tools.render.runners import FunctionCaller
     from function_script.values import Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class RunOptions:
     """What goes for all cases. ``may_seed``, ``updates``: which golden files are written."""
 
     places: Mapping[str, Place] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Rendered:
     responses: Mapping[str, RunFunctionResponse]
 
 
-def run(case: Case, path: Path, bench: Bench, terms: Terms) -> Verdict:
+def run(case: Case, path: Path, bench: FunctionCaller, terms: RunOptions) -> Verdict:
     """Run all steps, up to the first that fails unexpectedly. Raises no FatalError."""
     started = time.monotonic()
     notes = Notes(case)
@@ -66,10 +66,12 @@ def run(case: Case, path: Path, bench: Bench, terms: Terms) -> Verdict:
     )
 
 
-def render_in(world: World, setup: Setup, bench: Bench, terms: Terms) -> Rendered:
+def render_in(
+    world: FakeCluster, setup: Setup, bench: FunctionCaller, terms: RunOptions
+) -> Rendered:
     """One reconcile. Raises FatalError, positions in the files of its author."""
     observed = world.observed
-    given = render.Given(
+    given = render.RenderInputs(
         xr=world.whole_xr(),
         composition=setup.program.composition,
         observed=[item.value for item in observed],
@@ -80,7 +82,7 @@ def render_in(world: World, setup: Setup, bench: Bench, terms: Terms) -> Rendere
         context=setup.context,
         spans={index: item.span for index, item in enumerate(observed) if item.span is not None},
     )
-    known = functions.Known(manifests=setup.functions, places=terms.places, annotations={})
+    known = functions.FunctionIndex(manifests=setup.functions, places=terms.places, annotations={})
     program = setup.program
     with author.positions(program.document, program.root, program.find_input):
         places = functions.find_places(steps.parse(given.composition), known)
@@ -92,21 +94,21 @@ def render_in(world: World, setup: Setup, bench: Bench, terms: Terms) -> Rendere
 class _Reconciles:
     """The steps of one case."""
 
-    def __init__(self, case: Case, bench: Bench, terms: Terms, notes: Notes) -> None:
+    def __init__(self, case: Case, bench: FunctionCaller, terms: RunOptions, notes: Notes) -> None:
         self._case = case
         self._bench = bench
         self._terms = terms
         self._notes = notes
 
     def run(self) -> None:
-        world = observing.World(xr=self._case.setup.xr)
+        world = observing.FakeCluster(xr=self._case.setup.xr)
         for step in self._case.steps:
             following = self._step(step, world)
             if following is None:
                 return
             world = following
 
-    def _step(self, step: Step, world: World) -> World | None:
+    def _step(self, step: Step, world: FakeCluster) -> FakeCluster | None:
         """The world after the step; None when there is no going on."""
         setup = self._case.setup
         if setup.request is not None:

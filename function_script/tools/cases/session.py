@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
-from function_script.tools import sandboxes
+from function_script.tools import local_pool
 from function_script.tools.cases import parsing, running
 from function_script.tools.cases.parts import Files
 from function_script.tools.cases.verdicts import Problem, Status, Verdict
-from function_script.tools.render.runners import Bench
+from function_script.tools.render.runners import FunctionCaller
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from function_script.tools.cases.discovery import CaseFile
     from function_script.tools.cases.model import Case
-    from function_script.tools.cases.running import Terms
+    from function_script.tools.cases.running import RunOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Parsed:
     path: Path
 
 
-def run_all(cases: Sequence[CaseFile], terms: Terms, jobs: int) -> Generator[Verdict]:
+def run_all(cases: Sequence[CaseFile], terms: RunOptions, jobs: int) -> Generator[Verdict]:
     """The verdicts as they come, always in the same order; ``jobs`` cases run at the same time.
 
     Who stops asking stops the cases that have not begun.
@@ -68,12 +68,12 @@ def _parse(file: CaseFile, files: Files) -> Parsed | Verdict:
 
 
 def _run_group(
-    root: Path | None, group: Sequence[Parsed], terms: Terms, jobs: int
+    root: Path | None, group: Sequence[Parsed], terms: RunOptions, jobs: int
 ) -> Generator[Verdict]:
     texts = {parsed.case.setup.program.document.key for parsed in group}
-    options = replace(pool_options(root, jobs), preload=sandboxes.engines_in(texts))
+    options = replace(pool_options(root, jobs), preload=local_pool.engines_in(texts))
     with Pool(options) as pool:
-        bench = Bench(pool=pool, print=_ignore)
+        bench = FunctionCaller(pool=pool, print=_ignore)
         executor = ThreadPoolExecutor(max_workers=jobs)
         try:
             yield from executor.map(

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from function_script.errors import InputError
 from function_script.limits import Limits
-from function_script.tools import positions, sources, step_inputs
+from function_script.tools import author_positions, sources, step_inputs
 from function_script.tools.check import composed, dependencies, paths, rules, searching, templates
 from function_script.tools.check.definitions import Definitions, load
 from function_script.tools.check.findings import Finding, Report, Skipped
 from function_script.tools.check.reporters import render_json, render_text
-from function_script.tools.check.rules import Rule, Subject
+from function_script.tools.check.rules import CheckedStep, Rule
 from function_script.tools.check.sarif import render_sarif
 
 if TYPE_CHECKING:
@@ -124,10 +124,10 @@ def _check_document(
             problems = [(rules.INPUT, problem) for problem in step.diagnostics]
         else:
             request = paths.of_request(step.language, schemas.xr, shapes)
-            subject = Subject(found=each, step=step, request=request, composed=named)
+            subject = CheckedStep(found=each, step=step, request=request, composed=named)
             problems = list(rules.broken(subject))
         for rule, problem in problems:
-            yield _finding(rule, positions.to_author(problem, each, programs), each.step)
+            yield _finding(rule, author_positions.map_to_source(problem, each, programs), each.step)
 
 
 def _finding(rule: Rule, problem: Diagnostic, step: str = "") -> Finding:

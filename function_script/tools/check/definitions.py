@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import FatalError
-from function_script.tools import manifests, schemas, sources, xrds
+from function_script.tools import manifests, sources, structural_schema, xrds
 from function_script.tools.check import machinery
 from function_script.tools.validate.catalog import Catalog
 
@@ -105,9 +105,9 @@ def _is_stated(xrd: Object, api_version: str) -> bool:
 
 def _tolerant(schema: Object, scope: str) -> Object:
     """The schema with the fields of every version of Crossplane, of which anything may be read."""
-    fields = dict(schemas.properties(schema))
+    fields = dict(structural_schema.properties(schema))
     for part, names in machinery.fields(scope).items():
         stated = fields.get(part, {})
-        known: Object = {**schemas.properties(stated), **{name: {} for name in names}}
+        known: Object = {**structural_schema.properties(stated), **{name: {} for name in names}}
         fields[part] = {**stated, "properties": known}
     return {**schema, "properties": {**fields}}

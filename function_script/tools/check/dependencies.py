@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.engines.starlark import syntax
+from function_script.engines.starlark.analysis import syntax
 from function_script.source import span_at
 from function_script.tools import manifests, step_inputs
 from function_script.tools.check import names

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.starlark import syntax
+from function_script.engines.starlark.analysis import syntax
 from function_script.source import Span
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ def find_constant(step: Step) -> Iterator[Span]:
     if step.language == "starlark":
         yield from _in_script(source)
     elif step.language == "jinja":
-        from function_script.engines.jinja import constant as jinja  # noqa: PLC0415 - one of three
+        from function_script.engines.jinja import static_text as jinja  # noqa: PLC0415 - one of three
 
-        yield from _in_text(jinja.pieces(step.program), source)
+        yield from _in_text(jinja.static_parts(step.program), source)
     else:
-        from function_script.engines.gotemplate import constant as go  # noqa: PLC0415 - one of three
+        from function_script.engines.gotemplate import static_text as go  # noqa: PLC0415 - one of three
 
         if "parts" not in step.program.options:
-            yield from _in_text(go.pieces(step.program), source)
+            yield from _in_text(go.static_parts(step.program), source)
 
 
 def _in_text(pieces: Iterable[tuple[int, str]], source: Source) -> Iterator[Span]:

@@ -10,7 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.starlark import syntax
+from function_script.engines.starlark.analysis import syntax
 from function_script.source import Span
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from function_script.fields import child, nearest
-from function_script.tools import schemas
+from function_script.tools import structural_schema
 from function_script.tools.check import machinery
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Request:
         key = path[-1]
         if schema is None or not isinstance(key, str) or not _lacks(schema, key):
             return None
-        hint = self._hint(path[:-1], key, tuple(schemas.properties(schema)))
+        hint = self._hint(path[:-1], key, tuple(structural_schema.properties(schema)))
         return f"{_text(path)} does not exist: {self.owner(path)} has no such field", hint
 
     def _hint(self, holder: Path, key: str, known: tuple[str, ...]) -> str:
@@ -114,7 +114,7 @@ def _object(schema: Object | None) -> Object:
     if not schema:
         return _ANYTHING
     fields: Object = {
-        **schemas.properties(schema),
+        **structural_schema.properties(schema),
         "apiVersion": _ANYTHING,
         "kind": _ANYTHING,
         "metadata": {"properties": dict.fromkeys(_METADATA, _ANYTHING)},
@@ -124,19 +124,22 @@ def _object(schema: Object | None) -> Object:
 
 def _below(schema: Object, part: str | int) -> Object | None:
     """The schema of a field or an item; None where nothing is known of it."""
-    if schema.get(schemas.PRESERVE) is True or schema.get(schemas.EMBEDDED) is True:
+    if (
+        schema.get(structural_schema.PRESERVE) is True
+        or schema.get(structural_schema.EMBEDDED) is True
+    ):
         return None
     if isinstance(part, int):
-        return schemas.items(schema) or schemas.additional(schema)
-    return schemas.properties(schema).get(part) or schemas.additional(schema)
+        return structural_schema.items(schema) or structural_schema.additional(schema)
+    return structural_schema.properties(schema).get(part) or structural_schema.additional(schema)
 
 
 def _lacks(schema: Object, key: str) -> bool:
     """Whether an object of this schema cannot have a field: all its fields are listed."""
-    known = schemas.properties(schema)
+    known = structural_schema.properties(schema)
     is_open = (
-        schema.get(schemas.PRESERVE) is True
-        or schema.get(schemas.EMBEDDED) is True
+        schema.get(structural_schema.PRESERVE) is True
+        or schema.get(structural_schema.EMBEDDED) is True
         or schema.get(_INT_OR_STRING) is True
         or schema.get("additionalProperties") not in (None, False)
         or schema.get("type", "object") != "object"

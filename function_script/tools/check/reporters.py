@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from function_script import diagnostics
-from function_script.tools import report as frames
+from function_script.tools import console as frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

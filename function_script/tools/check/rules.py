@@ -20,7 +20,7 @@ from function_script.tools.check import credentials, dependencies, events, names
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from function_script.engines.reads import Read
+    from function_script.engines.reads import FieldAccess
     from function_script.inputs import Step
     from function_script.tools.check.findings import Severity
     from function_script.tools.check.paths import Request
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class CheckedStep:
     """A step to look at: its input as it stands in the file, and as it was read.
 
     ``request`` is what its program may read of a request, as far as that is known; ``composed``
@@ -51,10 +51,10 @@ class Rule:
     name: str
     severity: Severity
     means: str
-    find: Callable[[Subject], Iterable[Diagnostic]] | None = None
+    find: Callable[[CheckedStep], Iterable[Diagnostic]] | None = None
 
 
-def _other_input(subject: Subject) -> Iterator[Diagnostic]:
+def _other_input(subject: CheckedStep) -> Iterator[Diagnostic]:
     value = subject.found.value
     written = objects.api_version_and_kind(value)
     if subject.step.dialect == "gotemplating" and written != inputs.PEERS:
@@ -66,7 +66,7 @@ def _other_input(subject: Subject) -> Iterator[Diagnostic]:
     yield from subject.step.doubts
 
 
-def _unseen(subject: Subject) -> Iterator[Diagnostic]:
+def _unseen(subject: CheckedStep) -> Iterator[Diagnostic]:
     if subject.found.value.get("source") == "FileSystem" and not subject.step.program.main.text:
         yield Diagnostic(
             message="input.fileSystem.dirPath: the program was not looked at, for it is in files",
@@ -74,7 +74,7 @@ def _unseen(subject: Subject) -> Iterator[Diagnostic]:
         )
 
 
-def _program(subject: Subject) -> Iterable[Diagnostic]:
+def _program(subject: CheckedStep) -> Iterable[Diagnostic]:
     try:
         step_inputs.check_program(subject.step)
     except FatalError as error:
@@ -82,16 +82,16 @@ def _program(subject: Subject) -> Iterable[Diagnostic]:
     return ()
 
 
-def _unknown_names(subject: Subject) -> Iterable[Diagnostic]:
+def _unknown_names(subject: CheckedStep) -> Iterable[Diagnostic]:
     """In Jinja such a name is no error while it only stands in conditions; others find it above."""
     if subject.step.language != "jinja":
         return ()
-    from function_script.engines.jinja import names as jinja  # noqa: PLC0415 - one language of three
+    from function_script.engines.jinja import unknown_names as jinja  # noqa: PLC0415 - one language of three
 
     return jinja.find_unknown(subject.step.program)
 
 
-def _unused_modules(subject: Subject) -> Iterator[Diagnostic]:
+def _unused_modules(subject: CheckedStep) -> Iterator[Diagnostic]:
     # Files that happen to stand beside a program are no mistake.
     written = manifests.object_at(subject.found.value, "modules")
     step = subject.step
@@ -105,7 +105,7 @@ def _unused_modules(subject: Subject) -> Iterator[Diagnostic]:
             )
 
 
-def _constant_names(subject: Subject) -> Iterator[Diagnostic]:
+def _constant_names(subject: CheckedStep) -> Iterator[Diagnostic]:
     # Operations have no XR, and must write whole names.
     if step_inputs.is_of_operation(subject.found):
         return
@@ -120,7 +120,7 @@ def _constant_names(subject: Subject) -> Iterator[Diagnostic]:
             )
 
 
-def _constant_events(subject: Subject) -> Iterator[Diagnostic]:
+def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
     source = subject.step.program.main
     for span in events.find_constant(subject.step):
         yield Diagnostic(
@@ -131,7 +131,7 @@ def _constant_events(subject: Subject) -> Iterator[Diagnostic]:
         )
 
 
-def _unknown_dependencies(subject: Subject) -> Iterator[Diagnostic]:
+def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
     if subject.composed is None:
         return
     program = subject.step.program
@@ -149,7 +149,7 @@ def _unknown_dependencies(subject: Subject) -> Iterator[Diagnostic]:
                 )
 
 
-def _unlisted_credentials(subject: Subject) -> Iterator[Diagnostic]:
+def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
     for name, source, span in credentials.find_unlisted(subject.step):
         listed = [*(subject.step.credentials or ()), name]
         yield Diagnostic(
@@ -160,15 +160,15 @@ def _unlisted_credentials(subject: Subject) -> Iterator[Diagnostic]:
         )
 
 
-def _unknown_fields(subject: Subject) -> Iterator[Diagnostic]:
+def _unknown_fields(subject: CheckedStep) -> Iterator[Diagnostic]:
     return _find_unknown(subject, is_guarded=False)
 
 
-def _guarded_fields(subject: Subject) -> Iterator[Diagnostic]:
+def _guarded_fields(subject: CheckedStep) -> Iterator[Diagnostic]:
     return _find_unknown(subject, is_guarded=True)
 
 
-def _find_unknown(subject: Subject, *, is_guarded: bool) -> Iterator[Diagnostic]:
+def _find_unknown(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagnostic]:
     if not subject.step.program.main.text:
         return
     reads = engines.find_reads(subject.step.language, subject.step.program)
@@ -181,7 +181,7 @@ def _find_unknown(subject: Subject, *, is_guarded: bool) -> Iterator[Diagnostic]
             )
 
 
-def _place(read: Read) -> tuple[str, int, int]:
+def _place(read: FieldAccess) -> tuple[str, int, int]:
     return read.span.name, read.span.line, read.span.column or 0
 
 
@@ -273,7 +273,7 @@ RULES: Final = (
 )
 
 
-def broken(subject: Subject) -> Iterator[tuple[Rule, Diagnostic]]:
+def broken(subject: CheckedStep) -> Iterator[tuple[Rule, Diagnostic]]:
     """What the rules find, in their order; once one has found errors, the others are not asked."""
     for rule in RULES:
         problems = tuple(rule.find(subject)) if rule.find is not None else ()

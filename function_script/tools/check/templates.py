@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from function_script.diagnostics import Diagnostic
-from function_script.tools import manifests, positions
+from function_script.tools import author_positions, manifests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,4 +29,4 @@ def find_dropped(document: Document) -> Iterator[Diagnostic]:
             "it, and for other clients the API server drops it",
             hint="take it out",
         )
-        yield positions.to_field(problem, document)
+        yield author_positions.to_field(problem, document)

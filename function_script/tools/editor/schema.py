@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.tools import manifests, schemas
+from function_script.tools import manifests, structural_schema
 from function_script.tools.validate import packages
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _below(name: str, schema: Value) -> Object:
 def _converted(schema: Object) -> Object:
     """A schema of Kubernetes as JSON schema: what it prunes is refused, null counts as absent."""
     found: Object = {
-        key: objects.copied(value)
+        key: objects.deep_copy(value)
         for key, value in schema.items()
         if not key.startswith(_EXTENSION) and key not in {"properties", "items", "nullable"}
     }
@@ -84,15 +84,18 @@ def _converted(schema: Object) -> Object:
         found["type"] = ["integer", "string"]
     required = schema.get("required")
     named = required if isinstance(required, list) else []
-    fields = schemas.properties(schema)
+    fields = structural_schema.properties(schema)
     if fields:
         found["properties"] = {
             name: _converted(field) if name in named else _optional(_converted(field))
             for name, field in fields.items()
         }
-        if "additionalProperties" not in schema and not schema.get(schemas.PRESERVE):
+        if "additionalProperties" not in schema and not schema.get(structural_schema.PRESERVE):
             found["additionalProperties"] = False
-    for key, below in (("items", schemas.items), ("additionalProperties", schemas.additional)):
+    for key, below in (
+        ("items", structural_schema.items),
+        ("additionalProperties", structural_schema.additional),
+    ):
         part = below(schema)
         if part is not None:
             found[key] = _converted(part)

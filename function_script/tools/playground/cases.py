@@ -70,7 +70,7 @@ def _without_owner(manifest: Value) -> Value:
     """The owner is the XR, always, and its uid says nothing to people."""
     if not isinstance(manifest, dict):
         return manifest
-    kept = objects.copied(manifest)
+    kept = objects.deep_copy(manifest)
     metadata = kept.get("metadata") if isinstance(kept, dict) else None
     if isinstance(metadata, dict):
         metadata.pop("ownerReferences", None)

@@ -24,7 +24,7 @@ from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import bounded
 from function_script.tools.playground import folders
-from function_script.tools.playground.workbench import Workbench
+from function_script.tools.playground.workbench import RenderSession
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -74,7 +74,7 @@ class Playground:
         preload = tuple(ENGINES.values())
         self._pool = Pool(PoolOptions(limits=limits, workers=1, spare=1, preload=preload))
         self._pool.fill()
-        self._workbench = Workbench(self._pool, directory.resolve())
+        self._workbench = RenderSession(self._pool, directory.resolve())
         self._server.playground = self
         self._thread = threading.Thread(target=self._server.serve_forever, name="playground")
         self._thread.start()

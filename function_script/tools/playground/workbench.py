@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from function_script.sandbox import Pool
     from function_script.tools.render import Result
     from function_script.tools.render.requirements import Runner
-    from function_script.tools.render.runners import Bench
+    from function_script.tools.render.runners import FunctionCaller
     from function_script.values import Object
 
 _PROGRAMS: Final = "programs"
@@ -47,7 +47,7 @@ class Rendered:
     outcome: Object
 
 
-class Workbench:
+class RenderSession:
     """Renders texts in ``pool``, whose inputs find their programs below ``root``."""
 
     def __init__(self, pool: Pool, root: Path) -> None:
@@ -65,7 +65,9 @@ class Workbench:
         with self._lock:
             started = time.perf_counter()
             try:
-                rendered = self._render(files, runners.Bench(pool=self._pool, print=printed.append))
+                rendered = self._render(
+                    files, runners.FunctionCaller(pool=self._pool, print=printed.append)
+                )
             except FatalError as error:
                 problems = [self._problem(problem) for problem in error.diagnostics]
                 found = {"problems": [*problems], "documents": [], "events": [], "graph": {}}
@@ -79,17 +81,19 @@ class Workbench:
         """What ``files`` render to, as a case file. Raises FatalError when it cannot be one."""
         with self._lock:
             try:
-                rendered = self._render(files, runners.Bench(pool=self._pool, print=_unheard))
+                rendered = self._render(
+                    files, runners.FunctionCaller(pool=self._pool, print=_unheard)
+                )
             except PipelineError as error:
                 return cases.to_case(files, cases.expected_error(error))
         return cases.to_case(files, cases.expected(rendered.outcome))
 
-    def _render(self, files: Mapping[str, str], bench: Bench) -> Rendered:
+    def _render(self, files: Mapping[str, str], bench: FunctionCaller) -> Rendered:
         composition = texts.load_one(files, folders.COMPOSITION, "a Composition")
         self._write_programs(files)
         observed = texts.load(files, "observed.yaml")
         spans = {index: document.span() for index, document in enumerate(observed)}
-        given = render.Given(
+        given = render.RenderInputs(
             xr=texts.load_one(files, folders.XR, "an XR").value,
             composition=composition.value,
             observed=[document.value for document in observed],
@@ -143,10 +147,10 @@ def _unheard(text: str) -> None:
     """What programs print is no part of a case."""
 
 
-def _runner(files: Mapping[str, str], given: render.Given, bench: Bench) -> Runner:
+def _runner(files: Mapping[str, str], given: render.RenderInputs, bench: FunctionCaller) -> Runner:
     manifests = texts.values(files, "functions.yaml") if files.get("functions.yaml") else None
     functions.check_kinds(manifests or [])
-    known = functions.Known(manifests=manifests, places={}, annotations={})
+    known = functions.FunctionIndex(manifests=manifests, places={}, annotations={})
     places = functions.find_places(steps.parse(given.composition), known)
     return runners.build(places, bench, _TIMEOUT_SECONDS)
 

@@ -14,8 +14,8 @@ from function_script.tools import manifests
 from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
-from function_script.tools.render.pipeline import Event, PipelineError, Start
-from function_script.tools.render.requirements import Supplies
+from function_script.tools.render.pipeline import Event, InitialState, PipelineError
+from function_script.tools.render.requirements import RequirementSource
 from function_script.tools.render.schemas import Schemas
 from function_script.tools.render.store import Store
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class RenderInputs:
     """What there is to render, and what stands in for the cluster.
 
     ``spans`` gives the file and line of observed resources, by their place. ``schemas`` are
@@ -61,11 +61,11 @@ class Result:
     composition: Composition
     events: tuple[Event, ...]
     context: Object | None
-    supplies: Supplies | None = None
+    supplies: RequirementSource | None = None
     failure: PipelineError | None = None
 
 
-def render(given: Given, runner: Runner) -> Result:
+def render(given: RenderInputs, runner: Runner) -> Result:
     """Raises InputError for what cannot be rendered, PipelineError for a FATAL result."""
     result = reconcile(given, runner)
     if result.failure is not None:
@@ -73,7 +73,7 @@ def render(given: Given, runner: Runner) -> Result:
     return result
 
 
-def reconcile(given: Given, runner: Runner) -> Result:
+def reconcile(given: RenderInputs, runner: Runner) -> Result:
     """`render` that also returns what there is after a FATAL result. Raises InputError."""
     xr = _identify(given)
     todo = steps.parse(given.composition, is_lenient=given.is_ready)
@@ -84,8 +84,8 @@ def reconcile(given: Given, runner: Runner) -> Result:
         return Result(xr=xr.file, composition=composition, events=composition.events, context=None)
     store = _store(xr, given)
     observed = _observed(xr, given, store)
-    supplies = Supplies(store=store, schemas=Schemas(given.schemas))
-    start = Start(observed=_state(xr, observed, store), context=given.context)
+    supplies = RequirementSource(store=store, schemas=Schemas(given.schemas))
+    start = InitialState(observed=_state(xr, observed, store), context=given.context)
     outcome = pipeline.run(todo, start, supplies, runner)
     composition = (compose if outcome.failure is None else failed)(xr, observed, outcome)
     events = (*_selection(xr, given.composition), *composition.events)
@@ -99,12 +99,12 @@ def reconcile(given: Given, runner: Runner) -> Result:
     )
 
 
-def _identify(given: Given) -> Xr:
+def _identify(given: RenderInputs) -> Xr:
     is_legacy = xrds.is_legacy(given.xrd)
     steps.check_type(given.composition, given.xr)
     if not given.is_ready:
         steps.check_selector(given.composition, given.xr, is_legacy=is_legacy)
-    file: Object = {key: objects.copied(value) for key, value in given.xr.items()}
+    file: Object = {key: objects.deep_copy(value) for key, value in given.xr.items()}
     if given.xrd is not None:
         xrds.check_match(given.xrd, file)
         if not given.is_ready:
@@ -112,12 +112,12 @@ def _identify(given: Given) -> Xr:
     return xrs.identify(file, is_legacy=is_legacy)
 
 
-def _store(xr: Xr, given: Given) -> Store:
+def _store(xr: Xr, given: RenderInputs) -> Store:
     secrets = messages.secrets(given.credentials)
     return Store([xr.manifest, *given.observed, *given.required, *secrets])
 
 
-def _observed(xr: Xr, given: Given, store: Store) -> dict[str, Object]:
+def _observed(xr: Xr, given: RenderInputs, store: Store) -> dict[str, Object]:
     """Observed resources by name, as they are in the store."""
     observed = {}
     for manifest in given.observed:

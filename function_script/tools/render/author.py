@@ -53,20 +53,22 @@ def _in_program(
     error: PipelineError, document: Document, programs: Path | None, path: objects.Path
 ) -> PipelineError:
     """The error of a step whose input is at ``path``."""
-    from function_script.tools import positions, step_inputs  # noqa: PLC0415 - slow to import
+    from function_script.tools import author_positions, step_inputs  # noqa: PLC0415 - slow
 
     step = error.step
     found = step_inputs.StepInput(
         step=step.name, value=step.input or {}, document=document, path=path
     )
-    moved = [positions.to_author(problem, found, programs) for problem in error.diagnostics]
+    moved = [
+        author_positions.map_to_source(problem, found, programs) for problem in error.diagnostics
+    ]
     return PipelineError(step, *sorted(moved, key=_place))
 
 
 def _in_field(error: InputError, document: Document) -> InputError:
-    from function_script.tools import positions  # noqa: PLC0415 - slow to import
+    from function_script.tools import author_positions  # noqa: PLC0415 - slow
 
-    moved = [positions.to_field(problem, document) for problem in error.diagnostics]
+    moved = [author_positions.to_field(problem, document) for problem in error.diagnostics]
     return InputError(*sorted(moved, key=_place))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from function_script import documents, objects
 from function_script.tools import manifests, render
 from function_script.tools.render import (
-    Given,
+    RenderInputs,
     author,
     functions,
     loading,
@@ -19,7 +19,7 @@ from function_script.tools.render import (
     runners,
     steps,
 )
-from function_script.tools.render.functions import Known, Place
+from function_script.tools.render.functions import FunctionIndex, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,7 +53,7 @@ def render_documents(paths: Paths, options: Options, pool: Pool) -> list[Object]
     paths = loading.with_programs(paths)
     composition = loading.load_one(paths.composition, "a Composition")
     given = _load(paths, composition)
-    bench = runners.Bench(pool=pool, print=options.print)
+    bench = runners.FunctionCaller(pool=pool, print=options.print)
     with author.positions(composition, paths.programs):
         parsed = steps.parse(given.composition)
         functions.check_names(parsed, options.places)
@@ -63,12 +63,12 @@ def render_documents(paths: Paths, options: Options, pool: Pool) -> list[Object]
     return output.documents(result, options.wanted)
 
 
-def _load(paths: Paths, composition: Document) -> Given:
+def _load(paths: Paths, composition: Document) -> RenderInputs:
     xr = loading.load_one(paths.xr, "an XR").value
     observed = [] if paths.observed is None else loading.load_all(paths.observed)
     observed = [document for document in observed if not _is_output(document.value, xr)]
     spans = {index: document.span() for index, document in enumerate(observed)}
-    return Given(
+    return RenderInputs(
         xr=xr,
         composition=composition.value,
         observed=[document.value for document in observed],
@@ -102,7 +102,7 @@ def _is_output(manifest: Object, xr: Object) -> bool:
     )
 
 
-def _known(paths: Paths, options: Options) -> Known:
+def _known(paths: Paths, options: Options) -> FunctionIndex:
     found = None if paths.functions is None else loading.load_values([paths.functions])
     functions.check_kinds(found or [])
-    return Known(manifests=found, places=options.places, annotations=options.annotations)
+    return FunctionIndex(manifests=found, places=options.places, annotations=options.annotations)

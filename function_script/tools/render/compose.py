@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from function_script.tools.render.conditions import Condition
-    from function_script.tools.render.pipeline import Outcome
+    from function_script.tools.render.pipeline import PipelineResult
     from function_script.tools.render.xr import Xr
     from function_script.values import Object, Value
 
@@ -38,7 +38,7 @@ class Composition:
     deleted: tuple[Object, ...] = ()
 
 
-def compose(xr: Xr, observed: Mapping[str, Object], outcome: Outcome) -> Composition:
+def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> Composition:
     """Raises DocumentError when Crossplane would refuse a resource."""
     wanted = outcome.desired.resources
     resources: dict[str, Object] = {}
@@ -76,7 +76,7 @@ def _abandoned(manifest: Object) -> Object:
     return {**manifest, "metadata": {**metadata, "labels": kept}}
 
 
-def failed(xr: Xr, _: Mapping[str, Object], outcome: Outcome) -> Composition:
+def failed(xr: Xr, _: Mapping[str, Object], outcome: PipelineResult) -> Composition:
     """What is written after a FATAL result: the XR with conditions, and no resources."""
     cause = f"cannot compose resources: {outcome.fatal}"
     manifest = xrs.last_written(xr)
@@ -92,7 +92,7 @@ def failed(xr: Xr, _: Mapping[str, Object], outcome: Outcome) -> Composition:
 
 def untouched(xr: Xr) -> Composition:
     """The result for an XR that is paused or being deleted: no function is called."""
-    manifest: Object = {key: objects.copied(value) for key, value in xr.manifest.items()}
+    manifest: Object = {key: objects.deep_copy(value) for key, value in xr.manifest.items()}
     generation = xrs.generation(manifest)
     if not xr.is_paused:
         marks = [conditions.DELETING, conditions.SYNCED]
@@ -185,7 +185,7 @@ def _name(manifest: Object, name: str, xr: Xr) -> None:
         )
 
 
-def _readiness(outcome: Outcome, unready: list[str]) -> Condition:
+def _readiness(outcome: PipelineResult, unready: list[str]) -> Condition:
     stated = outcome.desired.composite.ready
     if stated == fnv1.READY_TRUE:
         return conditions.AVAILABLE
@@ -202,7 +202,9 @@ def _not_ready(name: str) -> Event:
     )
 
 
-def _composed_xr(xr: Xr, outcome: Outcome, resources: Iterable[Object], ready: Condition) -> Object:
+def _composed_xr(
+    xr: Xr, outcome: PipelineResult, resources: Iterable[Object], ready: Condition
+) -> Object:
     """The XR's identity, references and status; the rest of the file is not repeated."""
     composed: Object = {"apiVersion": xr.api_version, "kind": xr.kind}
     manifests.set_text(composed, xr.name, "metadata", "name")
@@ -210,7 +212,7 @@ def _composed_xr(xr: Xr, outcome: Outcome, resources: Iterable[Object], ready: C
     ordered = sorted(resources, key=lambda manifest: _reference_order(manifest, xr))
     xrs.set_resource_refs(composed, xr, ordered)
     desired = messages.read_struct(outcome.desired.composite.resource)
-    composed["status"] = objects.copied(manifests.object_at(desired, "status"))
+    composed["status"] = objects.deep_copy(manifests.object_at(desired, "status"))
     # Conditions that the XR has already come behind those of its desired status.
     conditions.restore(composed, conditions.read(xr.manifest))
     stated = [one for one in outcome.conditions if one.type not in conditions.SYSTEM_TYPES]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from function_script.limits import Limits
     from function_script.tools.render.functions import Place
     from function_script.tools.render.pipeline import Event
-    from function_script.tools.render.requirements import Runner, Supplies
+    from function_script.tools.render.requirements import RequirementSource, Runner
     from function_script.tools.render.steps import Step
     from function_script.values import Object
 
@@ -100,7 +100,7 @@ def _compose(
 ) -> FatalError | None:
     has_xrd = given.HasField("composite_resource_definition")
     result = render.reconcile(
-        render.Given(
+        render.RenderInputs(
             xr=_object(given.composite_resource),
             composition=_object(given.composition),
             observed=_objects(given.observed_resources),
@@ -128,7 +128,7 @@ def _operate(
 ) -> FatalError | None:
     output.SetInParent()
     result = operation.reconcile(
-        operation.Given(
+        operation.OperationInputs(
             operation={**_object(given.operation), "apiVersion": templates.API_VERSION}
             | {"kind": "Operation"},
             required=_objects(given.required_resources),
@@ -170,7 +170,7 @@ class _Callers:
             return places[step.function]
 
         pool = self._pool() if "local" in places.values() else None
-        bench = runners.Bench(pool=pool, print=self._options.print)
+        bench = runners.FunctionCaller(pool=pool, print=self._options.print)
         return runners.build_for(find, bench, self._options.timeout_seconds)
 
     def _pool(self) -> Pool:
@@ -191,7 +191,8 @@ def _event(event: Event) -> render_pb2.Event:
 
 
 def _tell_asked(
-    output: render_pb2.CompositeOutput | render_pb2.OperationOutput, supplies: Supplies | None
+    output: render_pb2.CompositeOutput | render_pb2.OperationOutput,
+    supplies: RequirementSource | None,
 ) -> None:
     """What functions asked for, as Structs of the function protocol's selectors."""
     if supplies is None:

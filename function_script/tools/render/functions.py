@@ -45,7 +45,7 @@ Place: TypeAlias = Literal["local", "skip"] | Remote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class FunctionIndex:
     """What is known of functions: ``manifests`` None: no file was given.
 
     ``places`` is what the user said of single functions, by name, OCI reference or revision;
@@ -67,7 +67,7 @@ def parse_place(text: str) -> tuple[str, Place]:
     return name, Remote.at(place)
 
 
-def find_places(steps: Iterable[Step], known: Known) -> dict[str, Place]:
+def find_places(steps: Iterable[Step], known: FunctionIndex) -> dict[str, Place]:
     """The place of every step's function; raises InputError with all that have none."""
     places: dict[str, Place] = {}
     problems = []
@@ -82,7 +82,7 @@ def find_places(steps: Iterable[Step], known: Known) -> dict[str, Place]:
     return places
 
 
-def _place(step: Step, known: Known) -> Place | Diagnostic:
+def _place(step: Step, known: FunctionIndex) -> Place | Diagnostic:
     for name in (step.revision, step.function):
         if name and name in known.places:
             return known.places[name]
@@ -102,7 +102,7 @@ def _place(step: Step, known: Known) -> Place | Diagnostic:
     return _unknown(step, f'{cause}, did you mean "{near}"?' if near else cause)
 
 
-def _described_place(step: Step, manifest: Object, known: Known) -> Place | Diagnostic:
+def _described_place(step: Step, manifest: Object, known: FunctionIndex) -> Place | Diagnostic:
     if _is_ours(manifests.name(manifest), manifests.text_at(manifest, "spec", "package")):
         return "local"
     own = manifests.texts_at(manifest, "metadata", "annotations")

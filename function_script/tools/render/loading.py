@@ -12,7 +12,7 @@ from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError, InputError, LimitError
 from function_script.source import excerpt
-from function_script.tools import bounded, sandboxes, sources
+from function_script.tools import bounded, local_pool, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,7 +86,7 @@ def with_programs(paths: Paths) -> Paths:
     """The same with the directory of programs in files, unless it was given."""
     if paths.programs is not None:
         return paths
-    return replace(paths, programs=sandboxes.programs_beside(paths.composition))
+    return replace(paths, programs=local_pool.programs_beside(paths.composition))
 
 
 def load_one(path: Path, what: str) -> Document:

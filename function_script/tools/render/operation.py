@@ -14,15 +14,15 @@ from function_script.errors import InputError
 from function_script.tools import manifests
 from function_script.tools.render import conditions, messages, pipeline, steps
 from function_script.tools.render.conditions import Condition
-from function_script.tools.render.pipeline import Event, Start
-from function_script.tools.render.requirements import Supplies
+from function_script.tools.render.pipeline import Event, InitialState
+from function_script.tools.render.requirements import RequirementSource
 from function_script.tools.render.schemas import Schemas
 from function_script.tools.render.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from function_script.tools.render.pipeline import Outcome, PipelineError
+    from function_script.tools.render.pipeline import PipelineError, PipelineResult
     from function_script.tools.render.requirements import Runner
     from function_script.values import Object, Value
 
@@ -38,7 +38,7 @@ _VALID: Final = Condition(type="ValidPipeline", status="True", reason="ValidPipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class OperationInputs:
     """What there is to run, and what stands in for the cluster.
 
     ``is_lenient``: all is taken that a real engine takes, such as two steps of one name.
@@ -64,11 +64,11 @@ class Result:
     applied: tuple[Object, ...] = ()
     events: tuple[Event, ...] = ()
     context: Object | None = None
-    supplies: Supplies | None = None
+    supplies: RequirementSource | None = None
     failure: PipelineError | None = None
 
 
-def render(given: Given, runner: Runner) -> Result:
+def render(given: OperationInputs, runner: Runner) -> Result:
     """Raises InputError for what cannot be run, PipelineError for a FATAL result."""
     result = reconcile(given, runner)
     if result.failure is not None:
@@ -82,9 +82,9 @@ def render(given: Given, runner: Runner) -> Result:
     return result
 
 
-def reconcile(given: Given, runner: Runner) -> Result:
+def reconcile(given: OperationInputs, runner: Runner) -> Result:
     """`render` that also returns what there is after a FATAL result. Raises InputError."""
-    operation: Object = {key: objects.copied(value) for key, value in given.operation.items()}
+    operation: Object = {key: objects.deep_copy(value) for key, value in given.operation.items()}
     todo = steps.parse_operation(operation, is_lenient=given.is_lenient)
     manifests.make_object(operation, "metadata")["resourceVersion"] = _RESOURCE_VERSION
     if _is_done(operation):
@@ -97,8 +97,10 @@ def reconcile(given: Given, runner: Runner) -> Result:
     _mark(operation, _RUNNING, _VALID)
     secrets = messages.secrets(given.credentials)
     store = Store([operation, *given.required, *secrets])
-    supplies = Supplies(store=store, schemas=Schemas(given.schemas))
-    outcome = pipeline.run(todo, Start(observed=None, context=given.context), supplies, runner)
+    supplies = RequirementSource(store=store, schemas=Schemas(given.schemas))
+    outcome = pipeline.run(
+        todo, InitialState(observed=None, context=given.context), supplies, runner
+    )
     finish = _complete if outcome.failure is None else _fail
     return replace(finish(operation, outcome), supplies=supplies)
 
@@ -126,7 +128,7 @@ def _mark(operation: Object, *stated: Condition) -> None:
     conditions.mark(operation, stated, generation=generation if isinstance(generation, int) else 0)
 
 
-def _fail(operation: Object, outcome: Outcome) -> Result:
+def _fail(operation: Object, outcome: PipelineResult) -> Result:
     manifests.make_object(operation, "status")["failures"] = _failures(operation) + 1
     _add_outputs(operation, outcome)
     _mark(operation, conditions.failed(outcome.fatal))
@@ -134,7 +136,7 @@ def _fail(operation: Object, outcome: Outcome) -> Result:
     return Result(operation=operation, events=(*_events(outcome), event), failure=outcome.failure)
 
 
-def _complete(operation: Object, outcome: Outcome) -> Result:
+def _complete(operation: Object, outcome: PipelineResult) -> Result:
     wanted = outcome.desired.resources
     applied = [messages.read_struct(wanted[name].resource) for name in sorted(wanted)]
     _add_outputs(operation, outcome)
@@ -148,12 +150,12 @@ def _complete(operation: Object, outcome: Outcome) -> Result:
     )
 
 
-def _events(outcome: Outcome) -> tuple[Event, ...]:
+def _events(outcome: PipelineResult) -> tuple[Event, ...]:
     """Operations leave out what reason a function gives."""
     return tuple(replace(event, reason=_RUN) for event in outcome.events)
 
 
-def _add_outputs(operation: Object, outcome: Outcome) -> None:
+def _add_outputs(operation: Object, outcome: PipelineResult) -> None:
     held = manifests.objects_at(operation, "status", "pipeline")
     made: dict[str, Object] = {manifests.text_at(item, "step"): item for item in held}
     for name, output in outcome.outputs.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
 from function_script.errors import InputError
-from function_script.tools import manifests, sandboxes
+from function_script.tools import local_pool, manifests
 from function_script.tools.render import (
     author,
     functions,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from function_script.documents import Document
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
-    from function_script.tools.render.operation import Given
+    from function_script.tools.render.operation import OperationInputs
     from function_script.tools.render.output import Wanted
     from function_script.tools.render.steps import Step
     from function_script.values import Object, Value
@@ -69,16 +69,16 @@ def in_directory(directory: Path) -> Paths:
 
 def render_text(paths: Paths, options: Options, pool: Pool) -> str:
     """The rendered documents as a YAML stream. Raises FatalError, positions in the files."""
-    programs = paths.programs or sandboxes.programs_beside(paths.operation)
+    programs = paths.programs or local_pool.programs_beside(paths.operation)
     document = loading.load_one(paths.operation, "an Operation")
     given = _load(paths, document.value)
-    bench = runners.Bench(pool=pool, print=options.print)
+    bench = runners.FunctionCaller(pool=pool, print=options.print)
     with author.positions(document, programs, _finder(document)):
         todo = _parse(document.value, given.operation)
         functions.check_names(todo, options.places)
         found = None if paths.functions is None else loading.load_values([paths.functions])
         functions.check_kinds(found or [])
-        known = functions.Known(
+        known = functions.FunctionIndex(
             manifests=found, places=options.places, annotations=options.annotations
         )
         places = functions.find_places(todo, known)
@@ -89,14 +89,14 @@ def render_text(paths: Paths, options: Options, pool: Pool) -> str:
     return documents.to_yaml_stream(output.operation_documents(shown, options.wanted))
 
 
-def _load(paths: Paths, manifest: Object) -> Given:
+def _load(paths: Paths, manifest: Object) -> OperationInputs:
     made = templates.to_operation(manifest)
     required = loading.load_objects(paths.required)
     if paths.watched is not None:
         watched = loading.load_one(paths.watched, "the watched resource").value
         templates.require(made, watched)
         required.append(watched)
-    return operation.Given(
+    return operation.OperationInputs(
         operation=made,
         required=required,
         credentials=loading.load_values([paths.credentials] if paths.credentials else []),
@@ -130,7 +130,7 @@ def _with_context_steps(
     """The official command hands over context by steps of its own, and shows them."""
     if result.operation is None:
         raise InputError.of("cannot show an Operation that was not run")
-    shown: Object = {key: objects.copied(value) for key, value in result.operation.items()}
+    shown: Object = {key: objects.deep_copy(value) for key, value in result.operation.items()}
     pipeline: list[Value] = [*manifests.objects_at(shown, "spec", "pipeline")]
     if seeds:
         pipeline.insert(0, _context_step("inject", "Seed"))

@@ -31,7 +31,7 @@ def documents(result: Result, wanted: Wanted) -> list[Object]:
     """The XR, the composed resources by name, then results and context where wanted."""
     xr = result.composition.xr
     if wanted.full_xr:
-        whole: Object = {key: objects.copied(value) for key, value in result.xr.items()}
+        whole: Object = {key: objects.deep_copy(value) for key, value in result.xr.items()}
         objects.merge(whole, xr)
         xr = whole
     resources = result.composition.resources

@@ -19,7 +19,7 @@ from function_script.tools.results import fatal_messages
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from function_script.tools.render.requirements import Answer, Runner, Supplies
+    from function_script.tools.render.requirements import Answer, RequirementSource, Runner
     from function_script.tools.render.steps import Step
     from function_script.values import Object
 
@@ -38,7 +38,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class PipelineResult:
     """What the pipeline wants; ``context`` None: the last step returned none.
 
     ``outputs`` are what steps returned as output, by their names. After a FATAL result in
@@ -63,7 +63,7 @@ class PipelineError(ProgramError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class InitialState:
     """What the first step gets: observed state, the same for all steps, and context.
 
     Operations observe nothing.
@@ -73,7 +73,9 @@ class Start:
     context: Object
 
 
-def run(steps: Sequence[Step], start: Start, supplies: Supplies, runner: Runner) -> Outcome:
+def run(
+    steps: Sequence[Step], start: InitialState, supplies: RequirementSource, runner: Runner
+) -> PipelineResult:
     """Run up to the last step, or up to a FATAL result. Raises what ``runner`` raises."""
     run_ = _Run(start, supplies, runner)
     for step in steps:
@@ -87,7 +89,7 @@ def run(steps: Sequence[Step], start: Start, supplies: Supplies, runner: Runner)
 class _Run:
     """What the steps so far have left."""
 
-    def __init__(self, start: Start, supplies: Supplies, runner: Runner) -> None:
+    def __init__(self, start: InitialState, supplies: RequirementSource, runner: Runner) -> None:
         self._start = start
         self._supplies = supplies
         self._runner = runner
@@ -101,7 +103,7 @@ class _Run:
     def run(self, step: Step) -> None:
         """Raises PipelineError for a FATAL result, after what stands before it."""
         request = _request(step, self._start.observed, self._previous, self._supplies)
-        answer = requirements.settle(step, request, self._supplies, self._runner)
+        answer = requirements.call_until_stable(step, request, self._supplies, self._runner)
         response = self._previous = answer.response
         self._conditions += [_condition(condition) for condition in response.conditions]
         for result in response.results:
@@ -111,10 +113,10 @@ class _Run:
         if response.HasField("output"):
             self._outputs[step.name] = messages.read_struct(response.output)
 
-    def outcome(self, failure: PipelineError | None = None) -> Outcome:
+    def outcome(self, failure: PipelineError | None = None) -> PipelineResult:
         """What there is now."""
         last = self._previous
-        return Outcome(
+        return PipelineResult(
             desired=last.desired,
             context=messages.read_struct(last.context) if last.HasField("context") else None,
             events=tuple(self._events),
@@ -135,7 +137,7 @@ def _request(
     step: Step,
     observed: fnv1.State | None,
     previous: fnv1.RunFunctionResponse,
-    supplies: Supplies,
+    supplies: RequirementSource,
 ) -> fnv1.RunFunctionRequest:
     request = fnv1.RunFunctionRequest(observed=observed)
     if previous.HasField("desired"):

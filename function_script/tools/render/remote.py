@@ -28,7 +28,7 @@ _SILENT_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class CallOptions:
     """How long a call may take, and who is told what it waits for."""
 
     timeout_seconds: float
@@ -36,7 +36,7 @@ class Means:
 
 
 def call(
-    step: Step, place: Remote, request: fnv1.RunFunctionRequest, means: Means
+    step: Step, place: Remote, request: fnv1.RunFunctionRequest, means: CallOptions
 ) -> fnv1.RunFunctionResponse:
     """The response of the function at a place. Raises ProgramError when there is none."""
     deadline = time.monotonic() + means.timeout_seconds
@@ -58,7 +58,7 @@ def call(
             ) from error
 
 
-def _is_ready(channel: grpc.Channel, note: str, means: Means) -> bool:
+def _is_ready(channel: grpc.Channel, note: str, means: CallOptions) -> bool:
     """Whether somebody listens; after a while, ``note`` says that this is waited for."""
     ready = grpc.channel_ready_future(channel)
     seconds = min(_CONNECT_SECONDS, means.timeout_seconds)

@@ -42,7 +42,7 @@ Runner: TypeAlias = Callable[[Step, fnv1.RunFunctionRequest], Answer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Supplies:
+class RequirementSource:
     """Where everything that a step may ask for is looked up.
 
     ``asked`` and ``asked_schemas`` are what was handed over so far, in its order.
@@ -72,7 +72,7 @@ class Supplies:
         return messages.resources([] if found is None else [found])
 
 
-def supply(step: Step, request: fnv1.RunFunctionRequest, supplies: Supplies) -> None:
+def supply(step: Step, request: fnv1.RunFunctionRequest, supplies: RequirementSource) -> None:
     """Give ``request`` what the step requires in the Composition, before its first call."""
     for name, selector in step.resources.items():
         request.required_resources[name].CopyFrom(supplies.hand_over(selector))
@@ -80,8 +80,8 @@ def supply(step: Step, request: fnv1.RunFunctionRequest, supplies: Supplies) -> 
         request.required_schemas[name].CopyFrom(supplies.hand_over_schema(selector))
 
 
-def settle(
-    step: Step, request: fnv1.RunFunctionRequest, supplies: Supplies, runner: Runner
+def call_until_stable(
+    step: Step, request: fnv1.RunFunctionRequest, supplies: RequirementSource, runner: Runner
 ) -> Answer:
     """Call the function until it asks for the same twice; changes ``request`` on the way.
 
@@ -119,7 +119,7 @@ def _supplied(request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionRequest:
 
 
 def _following(
-    bootstrap: fnv1.RunFunctionRequest, asked: fnv1.Requirements | None, supplies: Supplies
+    bootstrap: fnv1.RunFunctionRequest, asked: fnv1.Requirements | None, supplies: RequirementSource
 ) -> fnv1.RunFunctionRequest:
     following = fnv1.RunFunctionRequest()
     following.CopyFrom(bootstrap)
@@ -170,7 +170,7 @@ def to_message(selector: wire.Selector) -> fnv1.ResourceSelector:
     return message
 
 
-def _missing(asked: fnv1.Requirements | None, supplies: Supplies) -> tuple[str, ...]:
+def _missing(asked: fnv1.Requirements | None, supplies: RequirementSource) -> tuple[str, ...]:
     if asked is None:
         return ()
     from function_script import requirements  # noqa: PLC0415 - slow to import

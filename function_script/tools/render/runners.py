@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
+class FunctionCaller:
     """What runners work with: the sandbox, and who wants to know what programs print.
 
     ``pool`` may be None where no step runs here.
@@ -36,12 +36,14 @@ class Bench:
     print: Callable[[str], None]
 
 
-def build(places: Mapping[str, Place], bench: Bench, timeout_seconds: float) -> Runner:
+def build(places: Mapping[str, Place], bench: FunctionCaller, timeout_seconds: float) -> Runner:
     """A runner for the steps in ``places``; all calls together may take ``timeout_seconds``."""
     return build_for(lambda step: places[step.name], bench, timeout_seconds)
 
 
-def build_for(find: Callable[[Step], Place], bench: Bench, timeout_seconds: float) -> Runner:
+def build_for(
+    find: Callable[[Step], Place], bench: FunctionCaller, timeout_seconds: float
+) -> Runner:
     """`build` with the place of a step's function as ``find`` says it, which may raise."""
     deadline = time.monotonic() + timeout_seconds
 
@@ -61,7 +63,7 @@ def build_for(find: Callable[[Step], Place], bench: Bench, timeout_seconds: floa
 
 
 def _run_local(
-    step: Step, request: fnv1.RunFunctionRequest, bench: Bench, timeout_seconds: float
+    step: Step, request: fnv1.RunFunctionRequest, bench: FunctionCaller, timeout_seconds: float
 ) -> Answer:
     if bench.pool is None:
         raise InputError.of(f'cannot run step "{step.name}" here: there is no sandbox')
@@ -79,12 +81,12 @@ def _run_remote(
     step: Step,
     place: Remote,
     request: fnv1.RunFunctionRequest,
-    bench: Bench,
+    bench: FunctionCaller,
     timeout_seconds: float,
 ) -> Answer:
     from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
 
-    means = remote.Means(timeout_seconds=timeout_seconds, print=bench.print)
+    means = remote.CallOptions(timeout_seconds=timeout_seconds, print=bench.print)
     return Answer(response=remote.call(step, place, request, means))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from function_script import objects, wire
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.fields import Fields, Problems
+from function_script.fields import ObjectReader, ProblemList
 from function_script.tools import manifests
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
 
     ``is_lenient``: all is taken that a real engine takes, such as two steps of one name.
     """
-    problems = Problems()
-    fields = Fields(composition, "", problems)
+    problems = ProblemList()
+    fields = ObjectReader(composition, "", problems)
     if objects.api_version_and_kind(composition) != (_API_VERSION, "Composition"):
         problems.add(
             "",
@@ -63,11 +63,11 @@ def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
 
 def parse_operation(operation: Object, *, at: str = "", is_lenient: bool = False) -> list[Step]:
     """`parse` for an Operation, or for the template of one that stands ``at`` a field."""
-    problems = Problems()
-    return _parse(Fields(operation, at, problems), problems, is_lenient=is_lenient)
+    problems = ProblemList()
+    return _parse(ObjectReader(operation, at, problems), problems, is_lenient=is_lenient)
 
 
-def _parse(fields: Fields, problems: Problems, *, is_lenient: bool) -> list[Step]:
+def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> list[Step]:
     steps: list[Step] = []
     if not problems.texts and (spec := fields.object("spec", required=True)):
         if not is_lenient:
@@ -111,9 +111,11 @@ def check_selector(composition: Object, xr: Object, *, is_legacy: bool) -> None:
             )
 
 
-def _step(index: int, fields: Fields) -> Step:
+def _step(index: int, fields: ObjectReader) -> Step:
     revision = _revision(fields)
-    needs = fields.object("requirements") or Fields({}, fields.at("requirements"), fields.problems)
+    needs = fields.object("requirements") or ObjectReader(
+        {}, fields.at("requirements"), fields.problems
+    )
     return Step(
         index=index,
         name=fields.text("step", required=True) or "",
@@ -126,12 +128,12 @@ def _step(index: int, fields: Fields) -> Step:
     )
 
 
-def _revision(fields: Fields) -> str:
+def _revision(fields: ObjectReader) -> str:
     reference = fields.object("functionRevisionRef")
     return "" if reference is None else reference.text("name", required=True) or ""
 
 
-def _function(fields: Fields, revision: str) -> str:
+def _function(fields: ObjectReader, revision: str) -> str:
     reference = fields.object("functionRef")
     if reference is not None:
         return reference.text("name", required=True) or ""
@@ -141,12 +143,12 @@ def _function(fields: Fields, revision: str) -> str:
     return package
 
 
-def _input(fields: Fields) -> Object | None:
+def _input(fields: ObjectReader) -> Object | None:
     found = fields.object("input")
     return None if found is None else found.value
 
 
-def _credentials(fields: Fields) -> list[tuple[str, tuple[str, str]]]:
+def _credentials(fields: ObjectReader) -> list[tuple[str, tuple[str, str]]]:
     found = []
     for item in fields.objects("credentials"):
         name = item.text("name", required=True) or ""
@@ -157,7 +159,7 @@ def _credentials(fields: Fields) -> list[tuple[str, tuple[str, str]]]:
     return found
 
 
-def _selectors(fields: Fields, key: str) -> dict[str, wire.Selector]:
+def _selectors(fields: ObjectReader, key: str) -> dict[str, wire.Selector]:
     return {
         item.text("requirementName", required=True) or "": wire.Selector(
             api_version=item.text("apiVersion", required=True) or "",
@@ -170,7 +172,7 @@ def _selectors(fields: Fields, key: str) -> dict[str, wire.Selector]:
     }
 
 
-def _refuse_twins(steps: list[Step], problems: Problems) -> None:
+def _refuse_twins(steps: list[Step], problems: ProblemList) -> None:
     names = [step.name for step in steps]
     for index, name in enumerate(names):
         if name in names[:index]:

@@ -80,7 +80,7 @@ def require(operation: Object, watched: Object) -> None:
 
 
 def _copied(manifest: Object) -> Object:
-    return {key: objects.copied(value) for key, value in manifest.items()}
+    return {key: objects.deep_copy(value) for key, value in manifest.items()}
 
 
 def _filled(parent: Object, name: str) -> Object:

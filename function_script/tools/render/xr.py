@@ -90,7 +90,7 @@ def identify(file: Object, *, is_legacy: bool) -> Xr:
         raise InputError.of(
             "cannot render the XR: it needs apiVersion, kind and metadata.name",
         )
-    manifest: Object = {key: objects.copied(value) for key, value in file.items()}
+    manifest: Object = {key: objects.deep_copy(value) for key, value in file.items()}
     metadata = manifests.make_object(manifest, "metadata")
     if not manifests.text_at(manifest, "metadata", "uid"):
         metadata["uid"] = identities.xr_uid(
@@ -128,14 +128,14 @@ def is_updated(xr: Xr) -> bool:
 
 def last_written(xr: Xr) -> Object:
     """A copy of the XR as it was last written, with conditions as they are now."""
-    written: Object = {key: objects.copied(value) for key, value in xr.manifest.items()}
+    written: Object = {key: objects.deep_copy(value) for key, value in xr.manifest.items()}
     path = _machinery(is_legacy=xr.is_legacy)
     machinery = manifests.object_at(written, *path)
     if not is_updated(xr):
         before = manifests.object_at(xr.file, *path).get("compositionRef")
         machinery.pop("compositionRef", None)
         if before is not None:
-            machinery["compositionRef"] = objects.copied(before)
+            machinery["compositionRef"] = objects.deep_copy(before)
     return written
 
 

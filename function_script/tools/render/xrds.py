@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import InputError
-from function_script.tools import manifests, schemas, xrds
+from function_script.tools import manifests, structural_schema, xrds
 
 if TYPE_CHECKING:
     from function_script.values import Object
@@ -53,8 +53,8 @@ def add_defaults(xr: Object, xrd: Object) -> None:
         below = xr.get(part)
         if isinstance(below, dict):
             whole = manifests.object_at(schema, "properties", part)
-            schemas.add_defaults(below, whole)
-            schemas.drop_nulls(below, whole)
+            structural_schema.add_defaults(below, whole)
+            structural_schema.drop_nulls(below, whole)
 
 
 def _schema(xr: Object, xrd: Object) -> Object:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import diagnostics, objects
 from function_script.errors import FatalError, InputError
-from function_script.tools import manifests, schemas, sources, step_inputs
+from function_script.tools import manifests, sources, step_inputs, structural_schema
 from function_script.tools.validate import (
     builtin,
     definitions,
@@ -26,8 +26,8 @@ from function_script.tools.validate.findings import (
     Problem,
     Report,
     Result,
+    SkippedRule,
     Status,
-    Unevaluated,
 )
 from function_script.tools.validate.reporters import render_json, render_text, render_yaml
 
@@ -145,7 +145,7 @@ def _check_input(found: step_inputs.StepInput, catalog: Catalog, evaluator: Eval
     schema = catalog.find(*objects.api_version_and_kind(found.value)) or {}
     value = _with_defaults(found.value, schema)
     # Nothing in a cluster looks at inputs, and a null is absent to the function.
-    schemas.drop_nulls(value, schema)
+    structural_schema.drop_nulls(value, schema)
     problems, unevaluated = _schema_problems(value, schema)
     told = {problem.field for problem in problems}
     # The parser enforces the schema's rules too, so they need no evaluation.
@@ -160,7 +160,7 @@ def _check_resource(
     schema = catalog.find(*objects.api_version_and_kind(manifest))
     if schema is None:
         unchecked = [
-            Unevaluated(field=field, rule="", reason=_NO_SCHEMA, type="schema")
+            SkippedRule(field=field, rule="", reason=_NO_SCHEMA, type="schema")
             for field in builtin.find_unchecked(manifest)
         ]
         return _result(manifest, name, builtin.problems(manifest), unchecked)
@@ -171,14 +171,14 @@ def _check_resource(
 
 
 def _with_defaults(manifest: Object, schema: Object) -> Object:
-    value: Object = {key: objects.copied(part) for key, part in manifest.items()}
-    schemas.add_defaults(value, schema)
+    value: Object = {key: objects.deep_copy(part) for key, part in manifest.items()}
+    structural_schema.add_defaults(value, schema)
     return value
 
 
-def _schema_problems(value: Object, schema: Object) -> tuple[list[Problem], list[Unevaluated]]:
+def _schema_problems(value: Object, schema: Object) -> tuple[list[Problem], list[SkippedRule]]:
     problems, unevaluated = openapi.check(value, schema)
-    for path, name in sorted(schemas.unknown_fields(value, schema)):
+    for path, name in sorted(structural_schema.unknown_fields(value, schema)):
         text = f'{path}: Invalid value: "{name}": unknown field: "{name}"'
         problems.append(Problem(type="unknownField", field=path, message=text, value=name))
     return problems, unevaluated
@@ -188,7 +188,7 @@ def _result(
     manifest: Object,
     name: str,
     problems: list[Problem] | None,
-    unevaluated: Sequence[Unevaluated] = (),
+    unevaluated: Sequence[SkippedRule] = (),
 ) -> Result:
     """The result for a resource; ``problems`` None means that there is no schema."""
     api_version, kind = objects.api_version_and_kind(manifest)

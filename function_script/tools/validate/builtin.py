@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from function_script import objects
 from function_script.fields import child
 from function_script.source import Source
-from function_script.tools import manifests, schemas, sources
+from function_script.tools import manifests, sources, structural_schema
 from function_script.tools.validate import openapi
 from function_script.tools.validate.findings import Problem
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _TEXT: Final[Object] = {"type": "string"}
 _TEXTS: Final[Object] = {"type": "object", "additionalProperties": _TEXT}
 _NUMBER: Final[Object] = {"type": "integer"}
-_ANYTHING: Final[Object] = {schemas.PRESERVE: True}
+_ANYTHING: Final[Object] = {structural_schema.PRESERVE: True}
 _ANY_OBJECT: Final[Object] = {"type": "object", **_ANYTHING}
 _OBJECTS: Final[Object] = {"type": "array", "items": _ANY_OBJECT}
 _METADATA: Final[Object] = {
@@ -55,10 +55,10 @@ def problems(manifest: Object) -> list[Problem] | None:
     if kind in _DATA:
         known["data"] = _TEXTS
     known["metadata"] = {"type": "object", "properties": _METADATA}
-    value: Object = {key: objects.copied(part) for key, part in manifest.items()}
+    value: Object = {key: objects.deep_copy(part) for key, part in manifest.items()}
     schema: Object = {"type": "object", "properties": known}
-    schemas.drop_nulls(value, schema)
-    unknown = [path for path, _ in sorted(schemas.unknown_fields(value, schema))]
+    structural_schema.drop_nulls(value, schema)
+    unknown = [path for path, _ in sorted(structural_schema.unknown_fields(value, schema))]
     metadata = manifests.object_at(value, "metadata")
     unknown += [child("metadata", name) for name in sorted(metadata) if name not in _METADATA]
     named = [Problem(type="schema", message=f'unknown field "{path}"') for path in unknown]

@@ -14,7 +14,7 @@ from celpy.adapter import json_to_cel
 from celpy.celparser import CELParseError
 from celpy.evaluation import CELEvalError, base_functions
 
-from function_script.tools import schemas
+from function_script.tools import structural_schema
 from function_script.tools.validate import cel_errors
 from function_script.tools.validate.cel_functions import FUNCTIONS
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
@@ -121,7 +121,7 @@ def _to_cel(value: Value, schema: Object) -> celtypes.Value:
     if isinstance(value, dict):
         return _to_map(value, schema)
     if isinstance(value, list):
-        below = schemas.items(schema) or {}
+        below = structural_schema.items(schema) or {}
         return celtypes.ListType([_to_cel(item, below) for item in value])
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         is_double = schema.get("type") == "number"
@@ -132,7 +132,7 @@ def _to_cel(value: Value, schema: Object) -> celtypes.Value:
 
 
 def _to_map(value: Object, schema: Object) -> celtypes.Value:
-    known, others = schemas.properties(schema), schemas.additional(schema)
+    known, others = structural_schema.properties(schema), structural_schema.additional(schema)
     return celtypes.MapType(
         {
             celtypes.StringType(_escaped(key) if key in known else key): _to_cel(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.fields import Fields, Problems
-from function_script.tools import positions, xrds
+from function_script.fields import ObjectReader, ProblemList
+from function_script.tools import author_positions, xrds
 from function_script.tools.validate import catalog, packages
 
 if TYPE_CHECKING:
@@ -40,17 +40,17 @@ def _diagnostics(document: Document) -> list[Diagnostic]:
     is_xrd = xrds.is_xrd(document.value)
     if not is_xrd and objects.api_version_and_kind(document.value) != _CRD:
         return []
-    problems = Problems()
-    spec = Fields(document.value, "", problems).object("spec", required=True)
+    problems = ProblemList()
+    spec = ObjectReader(document.value, "", problems).object("spec", required=True)
     if spec is not None:
         _check_spec(spec, is_xrd=is_xrd)
     return [
-        positions.to_field(Diagnostic(message=text, hint=hint), document)
+        author_positions.to_field(Diagnostic(message=text, hint=hint), document)
         for text, hint in problems.texts
     ]
 
 
-def _check_spec(spec: Fields, *, is_xrd: bool) -> None:
+def _check_spec(spec: ObjectReader, *, is_xrd: bool) -> None:
     spec.text("group", required=True)
     names = spec.object("names", required=True)
     if names is not None:

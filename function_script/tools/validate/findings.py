@@ -25,7 +25,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unevaluated:
+class SkippedRule:
     """A rule or a pattern that was not evaluated, or a field whose schema is not known, and why.
 
     ``rule`` is empty for a field.
@@ -47,7 +47,7 @@ class Result:
     namespace: str = ""
     status: Status = "valid"
     problems: tuple[Problem, ...] = ()
-    unevaluated: tuple[Unevaluated, ...] = ()
+    unevaluated: tuple[SkippedRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from function_script.tools import schemas
+from function_script.tools import structural_schema
 from function_script.tools.validate import formats, patterns, wording
-from function_script.tools.validate.findings import Unevaluated
+from function_script.tools.validate.findings import SkippedRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,9 +33,9 @@ def problems(value: Object, schema: Object) -> list[Problem]:
     return check(value, schema)[0]
 
 
-def check(value: Object, schema: Object) -> tuple[list[Problem], list[Unevaluated]]:
+def check(value: Object, schema: Object) -> tuple[list[Problem], list[SkippedRule]]:
     """The problems, and the patterns that were not evaluated."""
-    unevaluated: list[Unevaluated] = []
+    unevaluated: list[SkippedRule] = []
     found = _validate(_Place(value, schema, "", unevaluated)).problems
     return found, unevaluated
 
@@ -57,7 +57,7 @@ class _Place:
     """A value, its schema, and its path, which is empty for the object itself."""
 
     def __init__(
-        self, value: Value, schema: Object, path: str, unevaluated: list[Unevaluated]
+        self, value: Value, schema: Object, path: str, unevaluated: list[SkippedRule]
     ) -> None:
         self.value = value
         self.schema = schema
@@ -92,7 +92,7 @@ class _Place:
 
     def child(self, key: str | int, value: Value, schema: Object) -> _Place:
         """A field or an item of this value."""
-        return _Place(value, schema, schemas.at(self.path, key), self.unevaluated)
+        return _Place(value, schema, structural_schema.at(self.path, key), self.unevaluated)
 
 
 def _validate(place: _Place) -> _Outcome:
@@ -235,7 +235,7 @@ def _mismatch(pattern: str, text: str, place: _Place) -> str:
     except ValueError as error:
         return f"{pattern}, but pattern is invalid: {error}"
     except patterns.NotEvaluatedError as error:
-        fault = Unevaluated(field=place.path, rule=pattern, reason=str(error), type="pattern")
+        fault = SkippedRule(field=place.path, rule=pattern, reason=str(error), type="pattern")
         if fault not in place.unevaluated:
             place.unevaluated.append(fault)
         return ""
@@ -273,7 +273,7 @@ def _broken_bounds(place: _Place, value: float) -> Iterator[str]:
 
 def _check_list(place: _Place, items: list[Value]) -> _Outcome:
     outcome = _Outcome(checks=1)
-    below = schemas.items(place.schema)
+    below = structural_schema.items(place.schema)
     if below is not None:
         for index, item in enumerate(items):
             outcome.add(_validate(place.child(index, item, below)))
@@ -310,7 +310,7 @@ def _key(value: Value) -> str:
 def _check_object(place: _Place, value: Object) -> _Outcome:
     schema = place.schema
     outcome = _Outcome(_wrong_size(place, "Properties", len(value)))
-    known, others = schemas.properties(schema), schemas.additional(schema)
+    known, others = structural_schema.properties(schema), structural_schema.additional(schema)
     is_closed = schema.get("additionalProperties") is False
     for key in sorted(value):
         if key not in known and others is not None:
@@ -320,7 +320,7 @@ def _check_object(place: _Place, value: Object) -> _Outcome:
     for key in sorted(known.keys() & value.keys()):
         outcome.add(_validate(place.child(key, value[key], known[key])))
     outcome.problems += [
-        wording.missing(schemas.at(place.path, key)) for key in _missing(value, schema)
+        wording.missing(structural_schema.at(place.path, key)) for key in _missing(value, schema)
     ]
     return outcome
 
@@ -329,7 +329,7 @@ def _missing(value: Object, schema: Object) -> Iterator[str]:
     """Required fields that are not there; an embedded object needs its type as well."""
     required = schema.get("required")
     names = list(required) if isinstance(required, list) else []
-    if schema.get(schemas.EMBEDDED) is True:
+    if schema.get(structural_schema.EMBEDDED) is True:
         names += ["apiVersion", "kind"]
     for name in dict.fromkeys(map(str, names)):
         if name not in value:

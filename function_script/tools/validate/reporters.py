@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import documents
 from function_script.diagnostics import cut
-from function_script.tools.report import one_line
+from function_script.tools.console import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

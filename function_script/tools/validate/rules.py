@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script.tools import schemas
+from function_script.tools import structural_schema
 from function_script.tools.validate import wording
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
-from function_script.tools.validate.findings import Problem, Unevaluated
+from function_script.tools.validate.findings import Problem, SkippedRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,15 +50,15 @@ class _Rule:
 
 def check(
     value: Value, schema: Object, evaluator: Evaluator
-) -> tuple[list[Problem], list[Unevaluated]]:
+) -> tuple[list[Problem], list[SkippedRule]]:
     """What ``value``'s rules refuse, and which of them could not be evaluated."""
     problems: list[Problem] = []
-    unevaluated: list[Unevaluated] = []
+    unevaluated: list[SkippedRule] = []
     for rule in _rules(value, schema, ""):
         found = (
             _evaluate(rule, evaluator) if is_available() else _not_evaluated(rule, _NOT_INSTALLED)
         )
-        if isinstance(found, Unevaluated):
+        if isinstance(found, SkippedRule):
             unevaluated.append(found)
         elif found is not None:
             problems.append(found)
@@ -87,10 +87,10 @@ def _rules(value: Value, schema: Object, path: str) -> Iterator[_Rule]:
                 field_path=str(item.get("fieldPath") or ""),
                 reason=_REASONS.get(str(item.get("reason")), "Invalid value"),
             )
-    named = schemas.properties(schema)
-    for place, part, field in schemas.below(value, schema):
+    named = structural_schema.properties(schema)
+    for place, part, field in structural_schema.below(value, schema):
         is_named = isinstance(place, str) and place in named
-        at = schemas.at(path, place) if is_named else f"{path}[{place}]"
+        at = structural_schema.at(path, place) if is_named else f"{path}[{place}]"
         yield from _rules(part, field, at)
 
 
@@ -99,7 +99,7 @@ def _is_for_updates(item: Object) -> bool:
     return bool(_OLD_SELF.search(str(item.get("rule")))) and not item.get("optionalOldSelf")
 
 
-def _evaluate(rule: _Rule, evaluator: Evaluator) -> Problem | Unevaluated | None:
+def _evaluate(rule: _Rule, evaluator: Evaluator) -> Problem | SkippedRule | None:
     """None when the rule holds."""
     try:
         found = evaluator.evaluate(rule.rule, rule.value, rule.schema)
@@ -148,5 +148,5 @@ def _unanswered(rule: _Rule, fault: str) -> Problem:
     return Problem(type="cel", field=field, value=kind, message=f"{field}: {text}")
 
 
-def _not_evaluated(rule: _Rule, reason: str) -> Unevaluated:
-    return Unevaluated(field=rule.path, rule=rule.rule, reason=reason)
+def _not_evaluated(rule: _Rule, reason: str) -> SkippedRule:
+    return SkippedRule(field=rule.path, rule=rule.rule, reason=reason)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from function_script import diagnostics
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError, InputError
-from function_script.tools import positions, step_inputs
+from function_script.tools import author_positions, step_inputs
 from function_script.tools.validate.findings import Problem
 
 if TYPE_CHECKING:
@@ -43,6 +43,6 @@ def _field_problem(diagnostic: Diagnostic) -> Problem:
 
 def _program_problem(diagnostic: Diagnostic, found: StepInput) -> Problem:
     span = diagnostic.span
-    outer = None if span is None else positions.find_outer(span, found)
+    outer = None if span is None else author_positions.find_outer(span, found)
     line = diagnostics.to_line((replace(diagnostic, span=outer or span),))
     return Problem(type="program", field="" if span is None else span.name, message=line)

@@ -15,7 +15,7 @@ from function_script.tools.xpkg.inspecting import (
     to_text,
 )
 from function_script.tools.xpkg.manifest import Contents
-from function_script.tools.xpkg.progress import Progress, Silent
+from function_script.tools.xpkg.progress import NullProgress, Progress
 from function_script.tools.xpkg.pushing import push
 from function_script.tools.xpkg.registry import Trust
 
@@ -23,8 +23,8 @@ __all__ = [
     "Built",
     "Contents",
     "Inspected",
+    "NullProgress",
     "Progress",
-    "Silent",
     "Trust",
     "build",
     "inspect",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from function_script.errors import InputError
 from function_script.tools.xpkg import archives, images, loading, manifest
-from function_script.tools.xpkg.progress import Silent
+from function_script.tools.xpkg.progress import NullProgress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,7 +49,7 @@ def build(
     there are several platforms; by default NAME-DIGEST.xpkg in the working directory.
     ``progress`` gets a line for each runtime image and each platform. Raises InputError.
     """
-    told = progress or Silent()
+    told = progress or NullProgress()
     package = manifest.load(contents)
     bases = list(_load(runtime_images, told)) or [images.EMPTY]
     check_platforms(bases)

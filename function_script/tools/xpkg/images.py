@@ -68,7 +68,7 @@ EMPTY: Final = Image(
 def with_layer(image: Image, archive: bytes, kind: str) -> Image:
     """The image with one more layer, labelled as that ``kind`` of package layer."""
     layer = Layer(data=archives.gzip_stored(archive), diff_id=sha256(archive))
-    config: Object = {key: objects.copied(value) for key, value in image.config.items()}
+    config: Object = {key: objects.deep_copy(value) for key, value in image.config.items()}
     labels = manifests.make_object(manifests.make_object(config, "config"), "Labels")
     labels[f"{LABEL}:{layer.digest}"] = kind
     _append(manifests.make_object(config, "rootfs"), "diff_ids", layer.diff_id)

@@ -20,7 +20,7 @@ class Progress(Protocol):
         """How much of what the last line says is done, from 0 to 1."""
 
 
-class Silent:
+class NullProgress:
     """For those who do not want to know."""
 
     def line(self, text: str) -> None:

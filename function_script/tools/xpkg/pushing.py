@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from function_script.errors import InputError
 from function_script.tools.xpkg import images, loading, references
 from function_script.tools.xpkg.building import check_platforms
-from function_script.tools.xpkg.progress import Body, Silent
+from function_script.tools.xpkg.progress import Body, NullProgress
 from function_script.tools.xpkg.registry import Repository
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def push(
     check_platforms(found)
     repository = Repository(reference, "pull,push", trust, progress)
     for image in found:
-        _push_parts(image, repository, progress or Silent())
+        _push_parts(image, repository, progress or NullProgress())
     if len(found) == 1:
         return _put(repository, images.manifest(found[0]), images.MANIFEST_TYPE, reference.version)
     for image in found:

@@ -15,7 +15,7 @@ from function_script.errors import InputError
 from function_script.tools.xpkg import certificates, digests
 from function_script.tools.xpkg.images import INDEX_TYPE, MANIFEST_TYPE, sha256, size_text
 from function_script.tools.xpkg.loading import MAX_JSON_BYTES
-from function_script.tools.xpkg.progress import Silent
+from function_script.tools.xpkg.progress import NullProgress
 from function_script.tools.xpkg.retrying import Retrying
 from function_script.tools.xpkg.tokens import Authorizer, RefusedError, reason
 from function_script.tools.xpkg.transport import (
@@ -78,7 +78,7 @@ class Repository:
         self._authorizer = Authorizer(
             reference, actions, self._client, is_plain_allowed=trust.plain_http
         )
-        self._retrying = Retrying((progress or Silent()).line)
+        self._retrying = Retrying((progress or NullProgress()).line)
 
     def has_blob(self, digest: str) -> bool:
         """Whether the registry holds a blob already."""

@@ -11,20 +11,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import builders
 import pytest
 from e2e.serving import call, method
 from image import served
 from image.container import MIB, Container, Limits, Mount, state
 from image.programs import BOMB, ENDLESS, REQUESTS, STARLARK, count
-from patience import PATIENCE_SECONDS, wait_until
+from support import builders
+from support.timing import PATIENCE_SECONDS, wait_until
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
     from e2e.authority import Authority
     from image.stages import Image
-    from scoreboard import Scoreboard
+    from support.score_report import Scoreboard
 
 TENTH = 0.1
 

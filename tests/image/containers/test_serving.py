@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import builders
 import grpc
 import pytest
 from e2e.serving import call, method
 from image import served
 from image.container import Container, state
 from image.programs import ENDLESS, GOOD, REQUESTS, count
-from patience import PATIENCE_SECONDS
+from support import builders
+from support.timing import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.printf.verbs import Flags, format_argument
 from function_script.engines.gotemplate.printing import to_text
 from function_script.engines.gotemplate.values import (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Final
 
+from function_script.engines.gotemplate.go_time import Time
 from function_script.engines.gotemplate.sprig.moments import Moment
-from function_script.engines.gotemplate.times import Time
 from function_script.engines.gotemplate.values import NamedString, Struct
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.functions import Function
+    from function_script.engines.gotemplate.function import Function
 
 _UNKNOWN: Final = "Unknown"
 

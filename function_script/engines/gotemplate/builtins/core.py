@@ -8,8 +8,8 @@ from urllib.parse import quote_plus
 
 from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.builtins import comparing
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.printf.formats import sprintf
 from function_script.engines.gotemplate.values import (
     MISSING,
@@ -98,7 +98,7 @@ def _call(shown: str, function: object, *_: object) -> None:
 # Text
 
 
-def _print(budget: Budget, *arguments: object) -> str:
+def _print(budget: Allocator, *arguments: object) -> str:
     if len(arguments) == 1 and type(arguments[0]) is str:
         return arguments[0]
     parts: list[str] = []
@@ -113,32 +113,32 @@ def _print(budget: Budget, *arguments: object) -> str:
     return "".join(parts)
 
 
-def _println(budget: Budget, *arguments: object) -> str:
+def _println(budget: Allocator, *arguments: object) -> str:
     parts = [_text(budget, argument) for argument in arguments]
     budget.check_string(sum(map(len, parts)) + len(parts))
     return f"{' '.join(parts)}\n"
 
 
-def _text(budget: Budget, value: object) -> str:
+def _text(budget: Allocator, value: object) -> str:
     if isinstance(value, (dict, list)):
         budget.check_tree(value)
     return printing.to_text(value)
 
 
-def _printf(budget: Budget, template: str, *arguments: object) -> str:
+def _printf(budget: Allocator, template: str, *arguments: object) -> str:
     for argument in arguments:
         if isinstance(argument, (dict, list)):
             budget.check_tree(argument)
     return sprintf(budget, template, *arguments)
 
 
-def _shown(budget: Budget, arguments: tuple[object, ...]) -> str:
+def _shown(budget: Allocator, arguments: tuple[object, ...]) -> str:
     """What the escaping functions escape: nil is what it would be in the output."""
     values = (printing.NO_VALUE if value is None else value for value in arguments)
     return _print(budget, *values)
 
 
-def _html(budget: Budget, *arguments: object) -> str:
+def _html(budget: Allocator, *arguments: object) -> str:
     return _shown(budget, arguments).translate(_HTML)
 
 
@@ -147,7 +147,7 @@ _HTML: Final = str.maketrans(
 )
 
 
-def _js(budget: Budget, *arguments: object) -> str:
+def _js(budget: Allocator, *arguments: object) -> str:
     return _JS_SPECIAL.sub(_escape_js, _shown(budget, arguments))
 
 
@@ -164,7 +164,7 @@ def _escape_js(match: re.Match[str]) -> str:
     return f"\\u{ord(character):04X}"
 
 
-def _urlquery(budget: Budget, *arguments: object) -> str:
+def _urlquery(budget: Allocator, *arguments: object) -> str:
     return quote_plus(to_bytes(_shown(budget, arguments)), safe="-_.~")
 
 
@@ -172,14 +172,14 @@ def _include(run: Run, name: str, data: object) -> str:
     return run.include(name, MISSING if data is None else data)
 
 
-_BUDGET: Final = Needs.BUDGET
+_BUDGET: Final = Injects.BUDGET
 
 FUNCTIONS: Final = (
     *comparing.FUNCTIONS,
     Function(name="and", takes="value value...", call=_choose),
     Function(name="or", takes="value value...", call=_choose),
     Function(name="not", takes="value", call=_not, gives="bool"),
-    Function(name="call", takes="value value...", call=_call, needs=Needs.SOURCE),
+    Function(name="call", takes="value value...", call=_call, needs=Injects.SOURCE),
     Function(name="len", takes="value", call=_length, gives="int"),
     Function(name="index", takes="value value...", call=index, makes=False),
     Function(name="print", takes="any...", call=_print, needs=_BUDGET, gives="string"),
@@ -194,5 +194,5 @@ FUNCTIONS: Final = (
     Function(name="html", takes="any...", call=_html, needs=_BUDGET, gives="string"),
     Function(name="js", takes="any...", call=_js, needs=_BUDGET, gives="string"),
     Function(name="urlquery", takes="any...", call=_urlquery, needs=_BUDGET, gives="string"),
-    Function(name="include", takes="string any", call=_include, needs=Needs.RUN, gives="string"),
+    Function(name="include", takes="string any", call=_include, needs=Injects.RUN, gives="string"),
 )

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from function_script.engines.gotemplate.builtins import core
-from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.sprig import dicts, flow
 from function_script.engines.gotemplate.values import MISSING, AnyMap, NilList, go_type, is_nil
@@ -19,7 +19,7 @@ from function_script.engines.gotemplate.values import MISSING, AnyMap, NilList, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.engines.gotemplate.functions import Function
+    from function_script.engines.gotemplate.function import Function
 
 # Those whose nil means that nothing was there.
 _FINDING: Final = (

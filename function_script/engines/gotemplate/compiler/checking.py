@@ -8,7 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate.compiler.code import Origin, Value
-from function_script.engines.gotemplate.compiler.statements import Manner, Statements
+from function_script.engines.gotemplate.compiler.statements import (
+    CodegenOptions,
+    Statements,
+)
 from function_script.engines.gotemplate.missing import CARRYING, HOLDING, TOLERANT, helpers
 from function_script.engines.gotemplate.syntax.nodes import (
     Chain,
@@ -155,4 +158,4 @@ def _stage(command: Command) -> Placed:
     return command if len(command.words) > 1 else command.words[0]
 
 
-MANNER = Manner(CheckingStatements, helpers())
+MANNER = CodegenOptions(CheckingStatements, helpers())

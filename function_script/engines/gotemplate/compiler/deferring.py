@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate.compiler.checking import CheckingStatements
 from function_script.engines.gotemplate.compiler.code import Value
-from function_script.engines.gotemplate.compiler.statements import MAX_LOOPS, Manner
+from function_script.engines.gotemplate.compiler.statements import (
+    MAX_LOOPS,
+    CodegenOptions,
+)
 from function_script.engines.gotemplate.deferral import FORGIVING, helpers
 from function_script.engines.gotemplate.missing import TOLERANT
 from function_script.engines.gotemplate.run import MAIN
@@ -15,7 +18,7 @@ from function_script.engines.gotemplate.syntax.nodes import If, Range, Text, Wit
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.compiler.code import Code
-    from function_script.engines.gotemplate.compiler.expressions import Surroundings
+    from function_script.engines.gotemplate.compiler.expressions import CompileContext
     from function_script.engines.gotemplate.syntax.nodes import (
         Action,
         Identifier,
@@ -33,7 +36,7 @@ class DeferringStatements(CheckingStatements):
     """Compiles one template."""
 
     def __init__(
-        self, code: Code, template: str, around: Surroundings, templates: frozenset[str]
+        self, code: Code, template: str, around: CompileContext, templates: frozenset[str]
     ) -> None:
         super().__init__(code, template, around, templates)
         # Each action is a block of its own, and CPython nests only so many.
@@ -113,4 +116,4 @@ def _writes_separators(nodes: list[Node]) -> bool:
     return False
 
 
-MANNER = Manner(DeferringStatements, helpers())
+MANNER = CodegenOptions(DeferringStatements, helpers())

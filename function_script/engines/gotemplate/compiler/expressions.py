@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from function_script.engines.gotemplate.compiler import constants
 from function_script.engines.gotemplate.compiler.code import Code, Scope, Site, Value
 from function_script.engines.gotemplate.compiler.shortcuts import any_code, shorten
-from function_script.engines.gotemplate.functions import Function, Needs
+from function_script.engines.gotemplate.function import Function, Injects
 from function_script.engines.gotemplate.syntax.nodes import (
     Bool,
     Chain,
@@ -40,7 +40,7 @@ _EXACT: Final = {"string": "str", "int": "Int", "int64": "int", "float64": "floa
 _NOTHING: Final = Value("MISSING", null=False)
 
 
-class Surroundings(NamedTuple):
+class CompileContext(NamedTuple):
     """What the compiler must know of a template's surroundings.
 
     ``assigned`` are the names of variables that some ``=`` changes. ``mutates``: data may change
@@ -55,7 +55,7 @@ class Surroundings(NamedTuple):
 class Expressions:
     """Compiles the expressions of one template into ``code``."""
 
-    def __init__(self, code: Code, template: str, around: Surroundings) -> None:
+    def __init__(self, code: Code, template: str, around: CompileContext) -> None:
         self.code = code
         self.template = template
         self.functions = around.functions
@@ -228,7 +228,7 @@ class Expressions:
             _passed(value, types[min(index, len(types) - 1)])
             for index, value in enumerate(arguments)
         ]
-        if function.needs is Needs.SOURCE:
+        if function.needs is Injects.SOURCE:
             given.insert(0, repr(to_source(words[0])) if words else "''")
         return self.invoke(function, node, arguments, given)
 
@@ -236,10 +236,10 @@ class Expressions:
         self, function: Function, node: Placed, arguments: list[Value], given: list[str]
     ) -> Value:
         """The line that calls a function, and the one that charges for what it made."""
-        if function.needs is Needs.DRAW:
+        if function.needs is Injects.DRAW:
             # The call's own text is its place: edits elsewhere do not change what it draws.
             given = [f"draw(run, {f'{self.template}: {to_source(node)}'!r})", *given]
-        elif function.needs in {Needs.BUDGET, Needs.RUN}:
+        elif function.needs in {Injects.BUDGET, Injects.RUN}:
             given = ["run", *given]
         self.code.constants[f"f_{function.name}"] = function.call
         call = f"f_{function.name}({', '.join(given)})"

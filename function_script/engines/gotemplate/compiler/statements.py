@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.gotemplate import access, loops
 from function_script.engines.gotemplate.compiler.code import Code, Scope, Site, Value
-from function_script.engines.gotemplate.compiler.expressions import Expressions, Surroundings
-from function_script.engines.gotemplate.faults import EvalError
+from function_script.engines.gotemplate.compiler.expressions import (
+    CompileContext,
+    Expressions,
+)
+from function_script.engines.gotemplate.errors import EvalError
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.run import Run, Unit
+from function_script.engines.gotemplate.run import CompiledProgram, Run
 from function_script.engines.gotemplate.syntax.nodes import (
     Action,
     Break,
@@ -43,20 +46,20 @@ MAX_LOOPS: Final = 18
 
 
 def compile_templates(
-    trees: Trees, around: Surroundings, missing: MissingKey, manner: Manner | None = None
-) -> Unit:
+    trees: Trees, around: CompileContext, missing: MissingKey, manner: CodegenOptions | None = None
+) -> CompiledProgram:
     """All templates, ready to run; ``manner`` is how they are compiled, if not as always."""
-    manner = manner or Manner(Statements, {})
+    manner = manner or CodegenOptions(Statements, {})
     code = generate(trees, around, manner.statements)
     namespace: dict[str, object] = {**_helpers(missing), **manner.helpers, **code.constants}
     exec(compile("\n".join(code.lines), FILE, "exec"), namespace)  # noqa: S102 # our own code
     bodies = {name: namespace[_local(index)] for index, name in enumerate(trees)}
     used = (around.functions[name[2:]] for name in code.constants if name.startswith("f_"))
     mutates = any(function.mutates for function in used)
-    return Unit(bodies, code.sites, mutates, code.failures)  # type: ignore[arg-type] # made above
+    return CompiledProgram(bodies, code.sites, mutates, code.failures)  # type: ignore[arg-type] # made above
 
 
-def generate(trees: Trees, around: Surroundings, kind: type[Statements] | None = None) -> Code:
+def generate(trees: Trees, around: CompileContext, kind: type[Statements] | None = None) -> Code:
     """The Python source of all templates: a function each."""
     code = Code()
     for index, (name, root) in enumerate(trees.items()):
@@ -108,7 +111,7 @@ def _helpers(missing: MissingKey) -> dict[str, object]:
     }
 
 
-class Manner(NamedTuple):
+class CodegenOptions(NamedTuple):
     """How templates are compiled, and what their code can name besides or instead."""
 
     statements: type[Statements]
@@ -119,7 +122,7 @@ class Statements(Expressions):
     """Compiles one template."""
 
     def __init__(
-        self, code: Code, template: str, around: Surroundings, templates: frozenset[str]
+        self, code: Code, template: str, around: CompileContext, templates: frozenset[str]
     ) -> None:
         super().__init__(code, template, around)
         self.templates = templates

@@ -14,7 +14,7 @@ from function_script.engines.gotemplate.printing import NIL
 from function_script.engines.gotemplate.values import go_type
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.functions import Budget
+    from function_script.engines.gotemplate.function import Allocator
 
 # Go treats a width or precision beyond this as if it were not there.
 _MAX_NUMBER: Final = 1_000_000
@@ -32,7 +32,7 @@ class _Number(NamedTuple):
     complaint: str = ""
 
 
-def sprintf(budget: Budget, template: str, *arguments: object) -> str:
+def sprintf(budget: Allocator, template: str, *arguments: object) -> str:
     """``fmt.Sprintf``; raises OverLimit for padding and texts beyond what a run may ask for."""
     simple = _read_simple(template)
     if simple is None or len(simple.verbs) != len(arguments):
@@ -66,7 +66,7 @@ _VERB: Final = re.compile(r"%([a-zA-Z])")
 
 
 class _Formatter:
-    def __init__(self, budget: Budget, template: str, arguments: tuple[object, ...]) -> None:
+    def __init__(self, budget: Allocator, template: str, arguments: tuple[object, ...]) -> None:
         self.budget = budget
         self.template = template
         self.arguments = arguments

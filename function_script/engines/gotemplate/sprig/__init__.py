@@ -17,23 +17,23 @@ from function_script.engines.gotemplate.sprig import (
     decimals,
     derived_password,
     dicts,
-    draws,
     encoding,
     flow,
     json_functions,
     lists,
     numbers,
     paths,
+    random_values,
     reflection,
-    refused,
     regex,
     text,
+    unavailable,
     url_functions,
     wrapping,
 )
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.functions import Function, Refusal
+    from function_script.engines.gotemplate.function import Function, Unavailable
 
 FUNCTIONS: Final[tuple[Function, ...]] = (
     *text.FUNCTIONS,
@@ -53,8 +53,8 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *paths.FUNCTIONS,
     *url_functions.FUNCTIONS,
     *constraints.FUNCTIONS,
-    *draws.FUNCTIONS,
+    *random_values.FUNCTIONS,
     *derived_password.FUNCTIONS,
     *ciphers.FUNCTIONS,
 )
-REFUSALS: Final[tuple[Refusal, ...]] = refused.REFUSALS
+REFUSALS: Final[tuple[Unavailable, ...]] = unavailable.REFUSALS

@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.sprig import characters
 from function_script.engines.gotemplate.sprig.characters import is_space, to_narrow, whole
 from function_script.engines.gotemplate.sprig.words import to_pascal, to_words
@@ -86,22 +86,22 @@ def _initials(text: str) -> str:
     return "".join(found)
 
 
-def _snake_case(budget: Budget, text: str) -> str:
+def _snake_case(budget: Allocator, text: str) -> str:
     budget.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(whole(text), "_")
 
 
-def _kebab_case(budget: Budget, text: str) -> str:
+def _kebab_case(budget: Allocator, text: str) -> str:
     budget.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(whole(text), "-")
 
 
-def _camel_case(budget: Budget, text: str) -> str:
+def _camel_case(budget: Allocator, text: str) -> str:
     budget.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_pascal(whole(text))
 
 
-def _casing(name: str, call: object, needs: Needs = Needs.NOTHING) -> Function:
+def _casing(name: str, call: object, needs: Injects = Injects.NOTHING) -> Function:
     return Function(name=name, takes="string", call=call, needs=needs, gives="string")
 
 
@@ -112,7 +112,7 @@ FUNCTIONS: Final = (
     _casing("untitle", _untitle),
     _casing("swapcase", _swap_case),
     _casing("initials", _initials),
-    _casing("snakecase", _snake_case, Needs.BUDGET),
-    _casing("kebabcase", _kebab_case, Needs.BUDGET),
-    _casing("camelcase", _camel_case, Needs.BUDGET),
+    _casing("snakecase", _snake_case, Injects.BUDGET),
+    _casing("kebabcase", _kebab_case, Injects.BUDGET),
+    _casing("camelcase", _camel_case, Injects.BUDGET),
 )

@@ -11,13 +11,13 @@ import binascii
 import re
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Function, Needs
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function, Injects
 from function_script.engines.gotemplate.sprig.encoding import decode_64
 from function_script.engines.gotemplate.values import Struct, to_bytes, to_string
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.functions import Draw
+    from function_script.engines.gotemplate.function import Draw
 
 _KEY_BYTES: Final = 32
 _BLOCK: Final = 16
@@ -137,7 +137,7 @@ def _read_pem(data: bytes) -> tuple[str, bytes] | None:
 
 
 def _secret(
-    name: str, call: object, needs: Needs = Needs.NOTHING, gives: str = "string"
+    name: str, call: object, needs: Injects = Injects.NOTHING, gives: str = "string"
 ) -> Function:
     return Function(
         name=name,
@@ -152,7 +152,7 @@ def _secret(
 
 
 FUNCTIONS: Final = (
-    _secret("encryptAES", _encrypt, Needs.DRAW),
+    _secret("encryptAES", _encrypt, Injects.DRAW),
     _secret("decryptAES", _decrypt),
     _secret("buildCustomCert", _custom_certificate, gives="any"),
 )

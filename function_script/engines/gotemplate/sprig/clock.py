@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Function, Needs
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function, Injects
 from function_script.engines.gotemplate.sprig.date_reader import parse_date
 from function_script.engines.gotemplate.sprig.dates import find_moment
 from function_script.engines.gotemplate.sprig.durations import duration_text
@@ -43,6 +43,6 @@ def _ago(run: Run, value: object) -> str:
 
 
 FUNCTIONS: Final = (
-    Function(name="now", takes="", call=_now, needs=Needs.RUN, option=_OPTION),
-    Function(name="ago", takes="any", call=_ago, needs=Needs.RUN, gives="string", option=_OPTION),
+    Function(name="now", takes="", call=_now, needs=Injects.RUN, option=_OPTION),
+    Function(name="ago", takes="any", call=_ago, needs=Injects.RUN, gives="string", option=_OPTION),
 )

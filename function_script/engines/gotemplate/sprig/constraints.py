@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.sprig.characters import whole
 from function_script.engines.gotemplate.sprig.versions import IDENTIFIERS, Version, precedence
 from function_script.engines.library.regex import compiled
@@ -183,7 +183,7 @@ _CHECKS: Final[dict[str, Callable[[Version, _Constraint], bool]]] = {
 }
 
 
-def _compare(budget: Budget, constraints: str, text: str) -> bool:
+def _compare(budget: Allocator, constraints: str, text: str) -> bool:
     budget.spend(len(constraints) * _STEPS_PER_CHARACTER)
     return check_version(whole(constraints), text)
 
@@ -194,7 +194,7 @@ FUNCTIONS: Final = (
         name="semverCompare",
         takes="string string",
         call=_compare,
-        needs=Needs.BUDGET,
+        needs=Injects.BUDGET,
         gives="bool",
     ),
 )

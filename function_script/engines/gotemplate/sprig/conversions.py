@@ -14,7 +14,7 @@ from function_script.engines.gotemplate.sprig.moments import NamedNumber
 from function_script.engines.gotemplate.values import Strings, to_string, wrap_int64
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.functions import Budget
+    from function_script.engines.gotemplate.function import Allocator
 
 MIN_INT64: Final = -(1 << 63)
 MAX_INT64: Final = (1 << 63) - 1
@@ -43,7 +43,7 @@ _HEX_FLOAT: Final = re.compile(
 _MAX_DIGITS: Final = 100
 
 
-def to_text(budget: Budget, value: object) -> str:
+def to_text(budget: Allocator, value: object) -> str:
     """Sprig's strval: texts as they are, bytes as text, all else as ``%v`` prints it."""
     if isinstance(value, str):
         return str.__str__(value)
@@ -54,7 +54,7 @@ def to_text(budget: Budget, value: object) -> str:
     return printing.to_text(value)
 
 
-def to_texts(budget: Budget, value: object) -> Strings:
+def to_texts(budget: Allocator, value: object) -> Strings:
     """Sprig's strslice: the items that are not nil as texts; what is no list is one item."""
     if isinstance(value, Strings):
         return value

@@ -10,7 +10,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.sprig.characters import to_narrow
 from function_script.engines.gotemplate.sprig.layouts import DAYS, MONTHS, SHORT, split_layout
 from function_script.engines.gotemplate.sprig.moments import Moment

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.go_time import Time
 from function_script.engines.gotemplate.sprig.conversions import parse_decimal
 from function_script.engines.gotemplate.sprig.date_reader import parse_date
 from function_script.engines.gotemplate.sprig.durations import (
@@ -19,7 +20,6 @@ from function_script.engines.gotemplate.sprig.durations import (
 )
 from function_script.engines.gotemplate.sprig.layouts import format_time
 from function_script.engines.gotemplate.sprig.moments import NANOSECONDS, Moment
-from function_script.engines.gotemplate.times import Time
 from function_script.engines.gotemplate.values import go_type, wrap_int64
 
 _HTML: Final = "2006-01-02"

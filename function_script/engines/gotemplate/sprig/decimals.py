@@ -9,8 +9,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.sprig.conversions import to_float64
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import hashlib
 import hmac
 from typing import Final
 
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.values import to_bytes
 
 _SCOPE: Final = b"com.lyndir.masterpassword"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_text
 from function_script.engines.gotemplate.sprig.merging import merge, merge_overwrite
 from function_script.engines.gotemplate.values import (
@@ -21,7 +21,7 @@ from function_script.engines.gotemplate.values import (
 _Map = dict[str, object]
 
 
-def _dict(budget: Budget, *values: object) -> _Map:
+def _dict(budget: Allocator, *values: object) -> _Map:
     """Keys and values in turn; a last key without a value has an empty text."""
     names = [key if type(key) is str else to_text(budget, key) for key in values[::2]]
     if len(values) % 2:
@@ -53,7 +53,7 @@ def _pluck(key: str, *mappings: _Map) -> list[object]:
     return [mapping[key] for mapping in mappings if key in mapping]
 
 
-def _keys(budget: Budget, *mappings: _Map) -> Strings:
+def _keys(budget: Allocator, *mappings: _Map) -> Strings:
     """In Go their order is a matter of chance: here each map's are sorted."""
     budget.check_list(sum(map(len, mappings)))
     return Strings(key for mapping in mappings for key in sorted(mapping, key=to_bytes))
@@ -109,7 +109,7 @@ def _no_conversion(value: object, wanted: str) -> CallError:
     return CallError(f"interface conversion: interface {{}} is {got}, not {wanted}")
 
 
-def _deep_copy(budget: Budget, value: object) -> object:
+def _deep_copy(budget: Allocator, value: object) -> object:
     if value is None:
         raise CallError("reflect: call of reflect.Value.Type on zero Value")
     budget.check_tree(value)
@@ -128,11 +128,11 @@ def _copy(value: object) -> object:
     return value
 
 
-def _changes(name: str, takes: str, call: object, needs: Needs = Needs.NOTHING) -> Function:
+def _changes(name: str, takes: str, call: object, needs: Injects = Injects.NOTHING) -> Function:
     return Function(name=name, takes=takes, call=call, needs=needs, makes=False, mutates=True)
 
 
-_BUDGET: Final = Needs.BUDGET
+_BUDGET: Final = Injects.BUDGET
 
 FUNCTIONS: Final = (
     Function(name="dict", takes="any...", call=_dict, needs=_BUDGET),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.sprig.characters import to_narrow
 from function_script.engines.gotemplate.sprig.date_reader import quote_time
 from function_script.engines.gotemplate.sprig.moments import NANOSECONDS

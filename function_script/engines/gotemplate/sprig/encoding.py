@@ -11,8 +11,8 @@ import re
 import zlib
 from typing import Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.values import to_bytes, to_string
 
 _NEWLINES: Final = b"\r\n"

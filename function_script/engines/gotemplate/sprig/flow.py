@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function
 
 
 def default(fallback: object, *given: object) -> object:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.sprig.json_reader import BadJsonError, from_json
 from function_script.engines.gotemplate.sprig.json_writer import (
     NotJsonError,
@@ -18,7 +18,7 @@ from function_script.engines.gotemplate.sprig.json_writer import (
 )
 
 
-def _to_json(budget: Budget, value: object, *, pretty: bool = False) -> str:
+def _to_json(budget: Allocator, value: object, *, pretty: bool = False) -> str:
     if budget.check_tree(value) and not pretty:
         return to_plain_json(value)
     try:
@@ -27,7 +27,9 @@ def _to_json(budget: Budget, value: object, *, pretty: bool = False) -> str:
         return ""
 
 
-def _must_to_json(budget: Budget, value: object, *, pretty: bool = False, raw: bool = False) -> str:
+def _must_to_json(
+    budget: Allocator, value: object, *, pretty: bool = False, raw: bool = False
+) -> str:
     if budget.check_tree(value) and not pretty:
         return to_plain_json(value, raw=raw)
     try:
@@ -36,14 +38,14 @@ def _must_to_json(budget: Budget, value: object, *, pretty: bool = False, raw: b
         raise CallError(str(error)) from error
 
 
-def _from_json(budget: Budget, text: str) -> object:
+def _from_json(budget: Allocator, text: str) -> object:
     try:
         return from_json(budget, text)
     except BadJsonError as error:
         return error.read
 
 
-def _must_from_json(budget: Budget, text: str) -> object:
+def _must_from_json(budget: Allocator, text: str) -> object:
     try:
         return from_json(budget, text)
     except BadJsonError as error:
@@ -51,7 +53,7 @@ def _must_from_json(budget: Budget, text: str) -> object:
 
 
 def _writes(name: str, call: object) -> Function:
-    return Function(name=name, takes="any", call=call, needs=Needs.BUDGET, gives="string")
+    return Function(name=name, takes="any", call=call, needs=Injects.BUDGET, gives="string")
 
 
 FUNCTIONS: Final = (
@@ -61,6 +63,6 @@ FUNCTIONS: Final = (
     _writes("mustToJson", _must_to_json),
     _writes("mustToPrettyJson", partial(_must_to_json, pretty=True)),
     _writes("mustToRawJson", partial(_must_to_json, raw=True)),
-    Function(name="fromJson", takes="string", call=_from_json, needs=Needs.BUDGET),
-    Function(name="mustFromJson", takes="string", call=_must_from_json, needs=Needs.BUDGET),
+    Function(name="fromJson", takes="string", call=_from_json, needs=Injects.BUDGET),
+    Function(name="mustFromJson", takes="string", call=_must_from_json, needs=Injects.BUDGET),
 )

@@ -11,7 +11,7 @@ from function_script.engines.gotemplate.sprig.characters import whole
 from function_script.engines.gotemplate.sprig.json_faults import find_fault
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.functions import Budget
+    from function_script.engines.gotemplate.function import Allocator
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -42,7 +42,7 @@ class _Reader:
         return None
 
 
-def from_json(budget: Budget, text: str) -> object:
+def from_json(budget: Allocator, text: str) -> object:
     """The value of a JSON text; raises BadJsonError."""
     budget.check_string(len(text))
     budget.check_list(text.count(","))

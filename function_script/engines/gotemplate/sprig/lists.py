@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_int64, truncate
 from function_script.engines.gotemplate.values import (
     Lists,
@@ -44,19 +44,19 @@ def _list(*items: object) -> list[object]:
     return list(items)
 
 
-def _append(budget: Budget, value: object, item: object) -> list[object]:
+def _append(budget: Allocator, value: object, item: object) -> list[object]:
     items = _items(value, "Cannot push on type")
     budget.check_list(len(items) + 1)
     return [*items, item]
 
 
-def _prepend(budget: Budget, value: object, item: object) -> list[object]:
+def _prepend(budget: Allocator, value: object, item: object) -> list[object]:
     items = _items(value, "Cannot prepend on type")
     budget.check_list(len(items) + 1)
     return [item, *items]
 
 
-def _concat(budget: Budget, *values: object) -> list[object]:
+def _concat(budget: Allocator, *values: object) -> list[object]:
     lists = [_to_concat(value) for value in values]
     budget.check_list(sum(map(len, lists)))
     return [item for items in lists for item in items] or NilList()
@@ -140,11 +140,11 @@ def _negative_length() -> CallError:
 # Membership: items are equal when their types are, too
 
 
-def _known(budget: Budget, items: Iterable[object]) -> set[object]:
+def _known(budget: Allocator, items: Iterable[object]) -> set[object]:
     return {_frozen(budget, item) for item in items}
 
 
-def _frozen(budget: Budget, item: object) -> object:
+def _frozen(budget: Allocator, item: object) -> object:
     """Something to look an item up by: equal where reflect.DeepEqual says so."""
     if isinstance(item, (dict, list)):
         budget.check_tree(item)
@@ -164,20 +164,20 @@ def _freeze(item: object) -> object:
     return object() if item != item else (kind, item)  # noqa: PLR0124 # how to know NaN
 
 
-def _unique(budget: Budget, value: object) -> list[object]:
+def _unique(budget: Allocator, value: object) -> list[object]:
     unique: dict[object, object] = {}
     for item in _items(value, "Cannot find uniq on type"):
         unique.setdefault(_frozen(budget, item), item)
     return list(unique.values())
 
 
-def _without(budget: Budget, value: object, *unwanted: object) -> list[object]:
+def _without(budget: Allocator, value: object, *unwanted: object) -> list[object]:
     known = _known(budget, unwanted)
     items = _items(value, "Cannot find without on type")
     return [item for item in items if _frozen(budget, item) not in known]
 
 
-def _has(budget: Budget, needle: object, value: object) -> bool:
+def _has(budget: Allocator, needle: object, value: object) -> bool:
     if value is None:
         return False
     items = _items(value, "Cannot find has on type")
@@ -189,10 +189,12 @@ def _has(budget: Budget, needle: object, value: object) -> bool:
 _STEPS_PER_COMPARISON: Final = 2
 
 
-_BUDGET: Final = Needs.BUDGET
+_BUDGET: Final = Injects.BUDGET
 
 
-def _named(*names: str, takes: str, call: object, needs: Needs = Needs.NOTHING) -> list[Function]:
+def _named(
+    *names: str, takes: str, call: object, needs: Injects = Injects.NOTHING
+) -> list[Function]:
     return [Function(name=name, takes=takes, call=call, needs=needs) for name in names]
 
 

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.values import NilMap, TypedMap, is_nil
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.functions import Budget
+    from function_script.engines.gotemplate.function import Allocator
 
 _ABSENT: Final = object()
 
 
-def merge(budget: Budget, target: object, *sources: object) -> object:
+def merge(budget: Allocator, target: object, *sources: object) -> object:
     """Fill what is absent or empty in the first map; changes and returns it."""
     return _merge_all(budget, target, sources, overwrite=False)
 
 
-def merge_overwrite(budget: Budget, target: object, *sources: object) -> object:
+def merge_overwrite(budget: Allocator, target: object, *sources: object) -> object:
     """Let later maps win, with empty values, too; changes and returns the first."""
     return _merge_all(budget, target, sources, overwrite=True)
 
 
 def _merge_all(
-    budget: Budget, target: object, sources: tuple[object, ...], *, overwrite: bool
+    budget: Allocator, target: object, sources: tuple[object, ...], *, overwrite: bool
 ) -> object:
     for source in sources:
         if not isinstance(source, dict) or is_nil(source):

@@ -11,8 +11,9 @@ import zoneinfo
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function
+from function_script.engines.gotemplate.go_time import Time
 from function_script.engines.gotemplate.sprig.layouts import (
     DAYS,
     MONTHS,
@@ -20,7 +21,6 @@ from function_script.engines.gotemplate.sprig.layouts import (
     format_time,
     offset_text,
 )
-from function_script.engines.gotemplate.times import Time
 from function_script.engines.gotemplate.values import Int, Struct
 
 if TYPE_CHECKING:

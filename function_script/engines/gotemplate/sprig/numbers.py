@@ -9,8 +9,8 @@ import math
 from functools import reduce
 from typing import Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.printing import to_text
 from function_script.engines.gotemplate.sprig.conversions import (
     parse_decimal,
@@ -31,7 +31,7 @@ def _int(value: object) -> Int:
     return Int(to_int64(value))
 
 
-def _from_octal(budget: Budget, value: object) -> int:
+def _from_octal(budget: Allocator, value: object) -> int:
     if isinstance(value, (dict, list)):
         budget.check_tree(value)
     return parse_octal(to_text(value))
@@ -166,18 +166,18 @@ def _divide(left: float, right: float) -> float:
 # Counting
 
 
-def _until(budget: Budget, count: int) -> Ints:
+def _until(budget: Allocator, count: int) -> Ints:
     return _until_step(budget, 0, count, -1 if count < 0 else 1)
 
 
-def _until_step(budget: Budget, start: int, stop: int, step: int) -> Ints:
+def _until_step(budget: Allocator, start: int, stop: int, step: int) -> Ints:
     """Up with a positive step, down with a negative one; nothing if it leads away."""
     count = max(0, -((start - stop) // step)) if step else 0
     budget.check_list(count)
     return Ints(map(Int, range(start, start + count * step, step or 1)))
 
 
-def _seq(budget: Budget, *numbers: int) -> str:
+def _seq(budget: Allocator, *numbers: int) -> str:
     """As the command of that name: END, START END or START STEP END, all inclusive."""
     if not 1 <= len(numbers) <= len(("start", "step", "end")):
         return ""
@@ -198,7 +198,7 @@ def _float(name: str, takes: str, call: object) -> Function:
     return Function(name=name, takes=takes, call=call, gives="float64")
 
 
-_BUDGET: Final = Needs.BUDGET
+_BUDGET: Final = Injects.BUDGET
 
 FUNCTIONS: Final = (
     Function(name="atoi", takes="string", call=_atoi, gives="int"),

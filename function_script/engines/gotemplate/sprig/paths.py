@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.function import Function
 
 
 def _clean(path: str) -> str:

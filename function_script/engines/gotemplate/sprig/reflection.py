@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.values import deep_equal, go_kind, go_type
 
 
@@ -20,7 +20,7 @@ def _kind_is(name: str, value: object) -> bool:
     return go_kind(value) == name
 
 
-def _deep_equal(budget: Budget, left: object, right: object) -> bool:
+def _deep_equal(budget: Allocator, left: object, right: object) -> bool:
     budget.check_tree(left)
     return deep_equal(left, right)
 
@@ -31,5 +31,7 @@ FUNCTIONS: Final = (
     Function(name="typeIsLike", takes="string any", call=_type_is_like, gives="bool"),
     Function(name="kindOf", takes="any", call=go_kind, gives="string"),
     Function(name="kindIs", takes="string any", call=_kind_is, gives="bool"),
-    Function(name="deepEqual", takes="any any", call=_deep_equal, needs=Needs.BUDGET, gives="bool"),
+    Function(
+        name="deepEqual", takes="any any", call=_deep_equal, needs=Injects.BUDGET, gives="bool"
+    ),
 )

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.sprig.characters import whole
 from function_script.engines.gotemplate.values import NilStrings, Strings
@@ -78,7 +78,7 @@ def _quote(text: str) -> str:
     return f"`{text}`" if plain else quote(text)
 
 
-def _matches(budget: Budget, regex: _Regex, text: str) -> Iterator[Match]:
+def _matches(budget: Allocator, regex: _Regex, text: str) -> Iterator[Match]:
     """All matches; an empty one right behind another does not count."""
     end = -1
     for number, match in enumerate(regex.pattern.finditer(text)):
@@ -89,25 +89,25 @@ def _matches(budget: Budget, regex: _Regex, text: str) -> Iterator[Match]:
         yield match
 
 
-def _is_match(budget: Budget, pattern: str, text: str) -> bool:
+def _is_match(budget: Allocator, pattern: str, text: str) -> bool:
     try:
         return _must_match(budget, pattern, text)
     except CallError:
         return False
 
 
-def _must_match(budget: Budget, pattern: str, text: str) -> bool:
+def _must_match(budget: Allocator, pattern: str, text: str) -> bool:
     budget.spend(len(text) // _CHARACTERS_PER_STEP)
     return _compile(pattern).pattern.search(whole(text)) is not None
 
 
-def _find(budget: Budget, regex: _Regex, text: str) -> str:
+def _find(budget: Allocator, regex: _Regex, text: str) -> str:
     budget.check_string(len(text))
     match = regex.pattern.search(whole(text))
     return (match.group() or "") if match is not None else ""
 
 
-def _find_all(budget: Budget, regex: _Regex, text: str, count: int) -> Strings:
+def _find_all(budget: Allocator, regex: _Regex, text: str, count: int) -> Strings:
     found = Strings()
     for match in _matches(budget, regex, whole(text)):
         if len(found) == count:
@@ -119,17 +119,17 @@ def _find_all(budget: Budget, regex: _Regex, text: str, count: int) -> Strings:
 # Replacing
 
 
-def _replace_all(budget: Budget, regex: _Regex, text: str, replacement: str) -> str:
+def _replace_all(budget: Allocator, regex: _Regex, text: str, replacement: str) -> str:
     if "$" not in replacement:
         return _replace_literally(budget, regex, text, replacement)
     return _replace(budget, regex, text, lambda match: _expand(replacement, match, regex.pattern))
 
 
-def _replace_literally(budget: Budget, regex: _Regex, text: str, replacement: str) -> str:
+def _replace_literally(budget: Allocator, regex: _Regex, text: str, replacement: str) -> str:
     return _replace(budget, regex, text, lambda _: replacement)
 
 
-def _replace(budget: Budget, regex: _Regex, text: str, replace: Callable[[Match], str]) -> str:
+def _replace(budget: Allocator, regex: _Regex, text: str, replace: Callable[[Match], str]) -> str:
     characters = whole(text)
     parts: list[str] = []
     length = len(characters)
@@ -159,7 +159,7 @@ def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
 # Splitting
 
 
-def _split(budget: Budget, regex: _Regex, text: str, count: int) -> Strings:
+def _split(budget: Allocator, regex: _Regex, text: str, count: int) -> Strings:
     """The texts between the matches, at most ``count`` unless it is negative."""
     if count == 0:
         return NilStrings()
@@ -185,21 +185,21 @@ _Call: TypeAlias = "Callable[..., object]"  # type: ignore[explicit-any] # one t
 
 
 def _match(name: str, call: _Call) -> Function:
-    return Function(name=name, takes="string string", call=call, needs=Needs.BUDGET, gives="bool")
+    return Function(name=name, takes="string string", call=call, needs=Injects.BUDGET, gives="bool")
 
 
 def _pair(name: str, takes: str, call: _Call, gives: str = "any") -> tuple[Function, ...]:
     """A function and its like with "must" in front: their complaints about patterns differ."""
 
-    def panics(budget: Budget, source: str, *arguments: object) -> object:
+    def panics(budget: Allocator, source: str, *arguments: object) -> object:
         return call(budget, _compile_or_panic(source), *arguments)
 
-    def fails(budget: Budget, source: str, *arguments: object) -> object:
+    def fails(budget: Allocator, source: str, *arguments: object) -> object:
         return call(budget, _compile(source), *arguments)
 
     pairs = ((name, panics), (f"mustR{name[1:]}", fails))
     return tuple(
-        Function(name=name, takes=takes, call=made, needs=Needs.BUDGET, gives=gives)
+        Function(name=name, takes=takes, call=made, needs=Injects.BUDGET, gives=gives)
         for name, made in pairs
     )
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.sprig.characters import SPACES, to_narrow
 from function_script.engines.gotemplate.sprig.conversions import to_text, to_texts
 from function_script.engines.gotemplate.values import (
@@ -87,7 +87,7 @@ def _slice(text: str, start: int, end: int) -> str:
 # Testing
 
 
-def _contains(budget: Budget, part: str, text: str) -> bool:
+def _contains(budget: Allocator, part: str, text: str) -> bool:
     budget.spend(len(text) // _CHARACTERS_PER_STEP)
     return part in text
 
@@ -107,40 +107,40 @@ def _plural(one: str, many: str, count: int) -> str:
 # Building
 
 
-def _repeat(budget: Budget, count: int, text: str) -> str:
+def _repeat(budget: Allocator, count: int, text: str) -> str:
     if count < 0:
         raise CallError("strings: negative Repeat count")
     budget.check_string(len(text) * count)
     return text * count
 
 
-def _replace(budget: Budget, old: str, new: str, text: str) -> str:
+def _replace(budget: Allocator, old: str, new: str, text: str) -> str:
     growth = len(new) - len(old)
     if growth > 0:
         budget.check_string(len(text) + text.count(old) * growth)
     return text.replace(old, new)
 
 
-def _cat(budget: Budget, *values: object) -> str:
+def _cat(budget: Allocator, *values: object) -> str:
     return _joined(budget, " ", [_shown(budget, value) for value in values if value is not None])
 
 
-def _quote(budget: Budget, *values: object) -> str:
+def _quote(budget: Allocator, *values: object) -> str:
     texts = [to_text(budget, value) for value in values if value is not None]
     return _joined(budget, " ", list(map(printing.quote, texts)))
 
 
-def _single_quote(budget: Budget, *values: object) -> str:
+def _single_quote(budget: Allocator, *values: object) -> str:
     shown = [_shown(budget, value) for value in values if value is not None]
     return _joined(budget, " ", [f"'{text}'" for text in shown])
 
 
-def _shown(budget: Budget, value: object) -> str:
+def _shown(budget: Allocator, value: object) -> str:
     """As ``%v``: unlike to_text, bytes are numbers."""
     return printing.to_text(value) if isinstance(value, bytes) else to_text(budget, value)
 
 
-def _joined(budget: Budget, separator: str, texts: list[str]) -> str:
+def _joined(budget: Allocator, separator: str, texts: list[str]) -> str:
     if len(texts) == 1:
         return texts[0]
     budget.check_string(sum(map(len, texts)) + len(separator) * len(texts))
@@ -150,19 +150,19 @@ def _joined(budget: Budget, separator: str, texts: list[str]) -> str:
 # Lists of texts
 
 
-def _join(budget: Budget, separator: str, value: object) -> str:
+def _join(budget: Allocator, separator: str, value: object) -> str:
     return _joined(budget, separator, list(map(str, to_texts(budget, value))))
 
 
-def _split_list(budget: Budget, separator: str, text: str) -> Strings:
+def _split_list(budget: Allocator, separator: str, text: str) -> Strings:
     return Strings(_pieces(budget, separator, text, -1))
 
 
-def _split(budget: Budget, separator: str, text: str) -> StringMap:
+def _split(budget: Allocator, separator: str, text: str) -> StringMap:
     return _numbered(_pieces(budget, separator, text, -1))
 
 
-def _split_some(budget: Budget, separator: str, count: int, text: str) -> StringMap:
+def _split_some(budget: Allocator, separator: str, count: int, text: str) -> StringMap:
     return _numbered(_pieces(budget, separator, text, count))
 
 
@@ -170,7 +170,7 @@ def _numbered(pieces: list[str]) -> StringMap:
     return StringMap({f"_{index}": piece for index, piece in enumerate(pieces)})
 
 
-def _pieces(budget: Budget, separator: str, text: str, count: int) -> list[str]:
+def _pieces(budget: Allocator, separator: str, text: str, count: int) -> list[str]:
     """At most ``count`` pieces, the last one unsplit; all of them if it is negative."""
     if count == 0:
         return []
@@ -183,14 +183,14 @@ def _pieces(budget: Budget, separator: str, text: str, count: int) -> list[str]:
     return [*text[: count - 1], text[count - 1 :]]
 
 
-def _sort_alpha(budget: Budget, value: object) -> Strings:
+def _sort_alpha(budget: Allocator, value: object) -> Strings:
     if not isinstance(value, (list, bytes)):
         return Strings([to_text(budget, value)])
     texts = sorted(map(str, to_texts(budget, value)), key=to_bytes)
     return Strings(texts)
 
 
-_BUDGET: Final = Needs.BUDGET
+_BUDGET: Final = Injects.BUDGET
 
 
 def _text(name: str, takes: str, call: object) -> Function:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.sprig.characters import to_narrow, to_wide
 from function_script.engines.gotemplate.sprig.lists import NIL_POINTER
 from function_script.engines.gotemplate.sprig.urls import Url, parse_url, write_url

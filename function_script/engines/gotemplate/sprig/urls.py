@@ -10,7 +10,7 @@ import re
 import string
 from typing import Final, NamedTuple
 
-from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.sprig.characters import to_wide
 

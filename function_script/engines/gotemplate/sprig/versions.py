@@ -9,8 +9,8 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Function
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.values import Int, Struct, Uint64
 
 if TYPE_CHECKING:

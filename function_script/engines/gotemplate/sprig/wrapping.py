@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.faults import CallError
-from function_script.engines.gotemplate.functions import Budget, Function, Needs
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.sprig.characters import to_narrow, to_wide
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _MIN_WIDTH_BOTH: Final = 7
 _SMALL_OFFSET: Final = 4
 
 
-def _indent(budget: Budget, spaces: int, text: str) -> str:
+def _indent(budget: Allocator, spaces: int, text: str) -> str:
     if spaces < 0:
         raise CallError("strings: negative Repeat count")
     budget.check_width(spaces)
@@ -28,24 +28,24 @@ def _indent(budget: Budget, spaces: int, text: str) -> str:
     return padding + text.replace("\n", f"\n{padding}")
 
 
-def _indent_below(budget: Budget, spaces: int, text: str) -> str:
+def _indent_below(budget: Allocator, spaces: int, text: str) -> str:
     return f"\n{_indent(budget, spaces, text)}"
 
 
 # Wrapping
 
 
-def _wrap(budget: Budget, width: int, text: str) -> str:
+def _wrap(budget: Allocator, width: int, text: str) -> str:
     pieces = _lines(to_narrow(text), max(width, 1), cuts_words=False)
     return _joined(budget, "\n", list(pieces))
 
 
-def _wrap_with(budget: Budget, width: int, separator: str, text: str) -> str:
+def _wrap_with(budget: Allocator, width: int, separator: str, text: str) -> str:
     pieces = _lines(to_narrow(text), max(width, 1), cuts_words=True)
     return _joined(budget, to_narrow(separator) or "\n", list(pieces))
 
 
-def _joined(budget: Budget, separator: str, pieces: list[str]) -> str:
+def _joined(budget: Allocator, separator: str, pieces: list[str]) -> str:
     budget.check_string(sum(map(len, pieces)) + len(separator) * len(pieces))
     return to_wide(separator.join(pieces))
 
@@ -100,7 +100,7 @@ def _cut(text: str, offset: int, width: int) -> str:
 
 
 def _laid_out(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, needs=Needs.BUDGET, gives="string")
+    return Function(name=name, takes=takes, call=call, needs=Injects.BUDGET, gives="string")
 
 
 FUNCTIONS: Final = (

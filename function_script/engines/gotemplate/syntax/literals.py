@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from function_script.engines.gotemplate.faults import ParseError
+from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.values import to_bytes, to_string
 

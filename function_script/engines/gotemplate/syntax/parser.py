@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from function_script.engines.gotemplate.faults import OverLimit, ParseError
+from function_script.engines.gotemplate.errors import LimitExceededError, ParseError
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.syntax import literals
 from function_script.engines.gotemplate.syntax.lexer import Token, tokenize
@@ -94,7 +94,7 @@ def parse(name: str, text: str, grammar: Grammar) -> Parsed:
 def check_tokens(count: int) -> None:
     """Raise OverLimit for more than a program may have."""
     if count > MAX_TOKENS:
-        raise OverLimit(f"{count} tokens, the limit is {MAX_TOKENS}")
+        raise LimitExceededError(f"{count} tokens, the limit is {MAX_TOKENS}")
 
 
 class _Parser(PipelineParser):

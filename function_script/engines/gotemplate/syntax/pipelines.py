@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.faults import ParseError
+from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.syntax import literals
 from function_script.engines.gotemplate.syntax.nodes import (

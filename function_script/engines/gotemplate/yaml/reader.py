@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from function_script.documents import events
 from function_script.documents.errors import YamlError
 from function_script.engines.gotemplate.data import copy_tree
-from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.go_time import Time
 from function_script.engines.gotemplate.sprig.moments import Moment
-from function_script.engines.gotemplate.times import Time
 from function_script.engines.gotemplate.values import AnyMap, Int, to_bytes, to_string
 from function_script.engines.gotemplate.yaml.resolver import resolve
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from function_script.documents.events import Event
-    from function_script.engines.gotemplate.functions import Budget
+    from function_script.engines.gotemplate.function import Allocator
 
 _TAG: Final = "tag:yaml.org,2002:"
 _MAX_DEPTH: Final = 100
@@ -36,7 +36,7 @@ _NOT_UTF8: Final = {
 }
 
 
-def from_yaml(budget: Budget, text: str) -> object:
+def from_yaml(budget: Allocator, text: str) -> object:
     """The value of the first document, None when there is none; raises CallError."""
     try:
         to_bytes(text).decode()
@@ -53,7 +53,7 @@ class _Unfinished:
 
 
 class _Decoder:
-    def __init__(self, budget: Budget, stream: Iterator[Event]) -> None:
+    def __init__(self, budget: Allocator, stream: Iterator[Event]) -> None:
         self.budget = budget
         self.stream = stream
         self.anchors: dict[str, object] = {}

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from typing import Final
 
-from function_script.engines.gotemplate.times import Time
+from function_script.engines.gotemplate.go_time import Time
 from function_script.engines.gotemplate.values import Int, Uint64
 
 _WORDS: Final[dict[str, object]] = {

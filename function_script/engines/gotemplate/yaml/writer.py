@@ -6,9 +6,9 @@ import re
 from functools import cmp_to_key
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines.gotemplate.faults import CallError
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.go_time import Time
 from function_script.engines.gotemplate.printing import float_text
-from function_script.engines.gotemplate.times import Time
 from function_script.engines.gotemplate.values import Struct, byte_length, go_kind, go_type
 from function_script.engines.gotemplate.yaml.scalars import (
     MAX_SIMPLE_KEY,

@@ -1,0 +1,66 @@
+"""From an exception to an exit code and what stands on stderr.
+
+0 fine, 1 the user's problem, 2 wrong usage, 3 a bug of ours, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import traceback
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from function_script import __version__
+from function_script.cli import terminal
+from function_script.errors import FatalError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+OK: Final = 0
+PROBLEM: Final = 1
+USAGE: Final = 2
+BUG: Final = 3
+INTERRUPTED: Final = 130
+
+
+def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
+    """Run ``command`` and report what it raises; its exit code, or the failure's.
+
+    ``flags`` holds ``debug`` once the command line has been parsed.
+    """
+    try:
+        return command()
+    except FatalError as error:
+        return report_problem(error)
+    except click.ClickException as error:
+        error.show()
+        return USAGE
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - a bug must be told as one, whatever it is
+        return _report_bug(error, debug=bool(flags.get("debug")))
+
+
+def report_problem(error: FatalError) -> int:
+    """The user's problem: every diagnostic with the source around it."""
+    from function_script.tools import console  # noqa: PLC0415 - only failures need it
+
+    text = console.to_text(error.diagnostics, colourful=console.is_colourful(sys.stderr))
+    terminal.echo_coloured(text, err=True)
+    return PROBLEM
+
+
+def _report_bug(error: Exception, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exception(error)
+    terminal.echo(
+        f"bug: function-script {__version__} on Python {platform.python_version()}: "
+        f"{type(error).__name__}: {error}\n"
+        "  = this is our mistake, not yours: please report it"
+        + ("" if debug else "\n  = the same command with --debug prints the traceback to attach"),
+        err=True,
+    )
+    return BUG

@@ -1,0 +1,77 @@
+"""Flags that ``validate`` and ``render --validate`` share, and how a report is told.
+
+Called while the command modules are imported, so it must import nothing slow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+import click
+
+from function_script.cli import exit_codes, options, terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.tools.validate import Report
+
+
+class Flags(TypedDict):
+    """What ``shared`` are parsed to."""
+
+    output: Literal["text", "json", "yaml"]
+    cache_dir: Path
+    crossplane_image: str
+    error_on_missing_schemas: bool
+    skip_success_results: bool
+
+
+def shared(short: str = "") -> list[click.Parameter]:
+    """The flags, with the ``short`` name that a command gives --output."""
+    return [
+        options.output("text", "json", "yaml", short=short),
+        click.Option(
+            ["--cache-dir"],
+            type=options.PATH,
+            default="~/.crossplane/cache",
+            show_default=True,
+            metavar="DIR",
+            help="Where the official command keeps the packages it downloaded.",
+        ),
+        click.Option(
+            ["--crossplane-image"],
+            default="xpkg.crossplane.io/crossplane/crossplane:stable",
+            show_default=True,
+            metavar="IMAGE",
+            help="Whose schemas of Crossplane's own kinds to use, if they are in the cache.",
+        ),
+        click.Option(
+            ["--error-on-missing-schemas"],
+            is_flag=True,
+            help="Fail when a schema is not known, or a rule was not evaluated.",
+        ),
+        click.Option(
+            ["--skip-success-results"],
+            is_flag=True,
+            help="Leave out what is valid (text only).",
+        ),
+    ]
+
+
+def tell(report: Report, flags: Flags, *, is_quiet: bool) -> int:
+    """Print the report and, on stderr, its notes; the exit code."""
+    from function_script.tools import validate as tool  # noqa: PLC0415 - slow to import
+
+    for note in () if is_quiet else report.notes:
+        terminal.echo(f"note: {note}", err=True)
+    if flags["output"] == "text":
+        skips = flags["skip_success_results"]
+        terminal.echo(tool.render_text(report, skip_success_results=skips))
+    elif flags["output"] == "json":
+        terminal.echo(tool.render_json(report))
+    else:
+        terminal.echo_exact(tool.render_yaml(report))
+    is_strict = flags["error_on_missing_schemas"]
+    is_success = report.is_success(error_on_missing_schemas=is_strict)
+    return exit_codes.OK if is_success else exit_codes.PROBLEM

@@ -1,0 +1,283 @@
+"""From a RunFunctionResponse-shaped object to a Contribution.
+
+Field names are the protocol's; enums are accepted in its spelling and in the short one people
+write in YAML. Every problem is noted with its field path, none is guessed around.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING
+
+import orjson
+
+from function_script import conditions, wire
+from function_script.contribution import model, ordering
+from function_script.contribution.desired_resource import DesiredResource
+from function_script.contribution.sanitize import composed_object
+from function_script.documents import ByteLruCache
+from function_script.fields import ObjectReader, ProblemList
+from function_script.quantities import parse_duration
+from function_script.wire import enums
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from function_script.values import Object, Value
+
+READY = {
+    "True": enums.READY_TRUE,
+    "False": enums.READY_FALSE,
+    "Unspecified": enums.READY_UNSPECIFIED,
+    "READY_TRUE": enums.READY_TRUE,
+    "READY_FALSE": enums.READY_FALSE,
+    "READY_UNSPECIFIED": enums.READY_UNSPECIFIED,
+}
+SEVERITY = {
+    "Fatal": enums.SEVERITY_FATAL,
+    "Warning": enums.SEVERITY_WARNING,
+    "Normal": enums.SEVERITY_NORMAL,
+    "SEVERITY_FATAL": enums.SEVERITY_FATAL,
+    "SEVERITY_WARNING": enums.SEVERITY_WARNING,
+    "SEVERITY_NORMAL": enums.SEVERITY_NORMAL,
+}
+STATUS = {
+    "Unknown": enums.STATUS_CONDITION_UNKNOWN,
+    "True": enums.STATUS_CONDITION_TRUE,
+    "False": enums.STATUS_CONDITION_FALSE,
+    "STATUS_CONDITION_UNKNOWN": enums.STATUS_CONDITION_UNKNOWN,
+    "STATUS_CONDITION_TRUE": enums.STATUS_CONDITION_TRUE,
+    "STATUS_CONDITION_FALSE": enums.STATUS_CONDITION_FALSE,
+}
+TARGET = {
+    "Composite": enums.TARGET_COMPOSITE,
+    "CompositeAndClaim": enums.TARGET_COMPOSITE_AND_CLAIM,
+    "TARGET_COMPOSITE": enums.TARGET_COMPOSITE,
+    "TARGET_COMPOSITE_AND_CLAIM": enums.TARGET_COMPOSITE_AND_CLAIM,
+}
+# Composed resources by their JSON text, of which an object takes about eight times the memory.
+_MEMO_BYTES = 12 << 20
+_BYTES_PER_CHARACTER = 8
+_memo: ByteLruCache[Mapping[str, DesiredResource]] = ByteLruCache(_MEMO_BYTES)
+_ENTRY_FIELDS = (
+    "resource",
+    "ready",
+    "connection_details",
+    "depends_on",
+    "ready_when",
+    "usages",
+)
+_BELOW_DESIRED = ("composite", "resources")
+_NO_FIELD = 'composed resources go below "desired", "resources"'
+_RESPONSE_FIELDS = (
+    "meta",
+    "desired",
+    "results",
+    "context",
+    "requirements",
+    "conditions",
+    "output",
+)
+
+
+def from_response(
+    value: Object, problems: ProblemList, resources: Sequence[str] = ()
+) -> model.Contribution:
+    """Read everything ``value`` says; what is wrong goes to ``problems``.
+
+    ``resources`` are members of ``desired.resources`` that stand apart: see `program.Returned`.
+    """
+    response = ObjectReader(value, "", problems)
+    for key in value.keys() & _BELOW_DESIRED:
+        problems.add(key, "unknown field", hint=f'put it below "desired": {{"{key}": ...}}')
+    response.refuse_unknown(*_RESPONSE_FIELDS, *_BELOW_DESIRED, hint=_NO_FIELD)
+    desired = response.object("desired")
+    required, schemas = _requirements(response)
+    return model.Contribution(
+        composed={} if desired is None else _composed(desired, resources),
+        composite=model.Composite() if desired is None else _composite(desired),
+        context=_content(response, "context") or {},
+        results=tuple(_result(item) for item in response.objects("results")),
+        conditions=tuple(_condition(item) for item in response.objects("conditions")),
+        resources=required,
+        schemas=schemas,
+        ttl_seconds=_ttl(response),
+        output=_content(response, "output"),
+    )
+
+
+def _content(fields: ObjectReader, key: str) -> Object | None:
+    found = fields.object(key)
+    return None if found is None else found.value
+
+
+def _composed(desired: ObjectReader, texts: Sequence[str]) -> dict[str, DesiredResource]:
+    desired.refuse_unknown("composite", "resources")
+    resources = desired.object("resources")
+    if resources is None:
+        return {}
+    composed = _entries(resources)
+    path = resources.path
+    for text in texts:
+        composed.update(_memo.find(text) or _read(text, path, resources.problems))
+    return composed
+
+
+def _read(text: str, path: str, problems: ProblemList) -> dict[str, DesiredResource]:
+    """The member in a JSON text; remembered when nothing is wrong with it."""
+    member = ObjectReader(orjson.loads(f"{{{text}}}"), path, ProblemList())
+    found = _entries(member, key=text)
+    if member.problems.texts:
+        problems.texts += member.problems.texts
+    else:
+        _memo.keep(text, found, size_bytes=len(text) * _BYTES_PER_CHARACTER)
+    return found
+
+
+def _entries(resources: ObjectReader, key: str | None = None) -> dict[str, DesiredResource]:
+    composed = {}
+    for name, entry in resources.members(nullable=True):
+        if not name:
+            resources.problems.add(resources.path, "a resource name must not be empty")
+        composed[name] = DesiredResource(resource=None) if entry is None else _entry(entry, key)
+    return composed
+
+
+def _entry(entry: ObjectReader, key: str | None) -> DesiredResource:
+    is_bare = "kind" in entry.value and "resource" not in entry.value
+    hint = 'wrap the object: {"resource": {...}}' if is_bare else None
+    # Connection details come with an echoed observed entry; Crossplane has no use for them.
+    entry.refuse_unknown(*_ENTRY_FIELDS, hint=hint)
+    ready = entry.choice("ready", READY)
+    body = entry.object("resource", required=not is_bare)
+    if body is not None:
+        body.text("apiVersion", required=True)
+        body.text("kind", required=True)
+    resource = {} if body is None else composed_object(body)
+    return DesiredResource(
+        resource=resource, ready=ready, key=key, order=ordering.from_entry(entry)
+    )
+
+
+def _composite(desired: ObjectReader) -> model.Composite:
+    composite = desired.object("composite")
+    if composite is None:
+        return model.Composite()
+    composite.refuse_unknown("resource", "ready", "connection_details")
+    resource = composite.object("resource")
+    status = None if resource is None else resource.object("status")
+    details = composite.object("connection_details")
+    return model.Composite(
+        status=None if status is None else status.value,
+        ready=composite.choice("ready", READY),
+        connection_details={} if details is None else _bytes(details),
+    )
+
+
+def _bytes(details: ObjectReader) -> dict[str, bytes]:
+    data = {}
+    for key, item in details.value.items():
+        found = _to_bytes(item)
+        if found is None:
+            details.problems.add(
+                details.at(key), 'must be text, or {"base64": "..."} with valid base64'
+            )
+        else:
+            data[key] = found
+    return data
+
+
+def _to_bytes(item: Value) -> bytes | None:
+    if isinstance(item, str):
+        return item.encode()
+    encoded = item.get("base64") if isinstance(item, dict) and len(item) == 1 else None
+    if not isinstance(encoded, str):
+        return None
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except binascii.Error:
+        return None
+
+
+def _result(item: ObjectReader) -> wire.Result:
+    item.refuse_unknown("severity", "message", "reason", "target")
+    return wire.Result(
+        item.choice("severity", SEVERITY, required=True) or 0,
+        item.text("message", required=True) or "",
+        _reason(item, required=False),
+        item.choice("target", TARGET),
+    )
+
+
+def _condition(item: ObjectReader) -> wire.Condition:
+    item.refuse_unknown("type", "status", "reason", "message", "target")
+    kind = item.text("type", required=True) or ""
+    conditions.check_type(item, "type", kind)
+    return wire.Condition(
+        kind,
+        item.choice("status", STATUS, required=True) or 0,
+        _reason(item, required=True) or "",
+        item.text("message"),
+        item.choice("target", TARGET),
+    )
+
+
+def _reason(item: ObjectReader, *, required: bool) -> str | None:
+    reason = item.text("reason", required=required)
+    if reason and not conditions.PASCAL_CASE.fullmatch(reason):
+        item.problems.add(item.at("reason"), f'"{reason}" must be PascalCase, such as "NotFound"')
+    return reason
+
+
+def _requirements(
+    response: ObjectReader,
+) -> tuple[dict[str, wire.Selector], dict[str, tuple[str, str]]]:
+    requirements = response.object("requirements")
+    if requirements is None:
+        return {}, {}
+    requirements.refuse_unknown("resources", "schemas")
+    resources = requirements.object("resources")
+    schemas = requirements.object("schemas")
+    return (
+        {} if resources is None else {name: selector(item) for name, item in _named(resources)},
+        {} if schemas is None else {name: _schema(item) for name, item in _named(schemas)},
+    )
+
+
+def _named(entries: ObjectReader) -> list[tuple[str, ObjectReader]]:
+    return [(name, item) for name, item in entries.members() if item is not None]
+
+
+def selector(item: ObjectReader) -> wire.Selector:
+    """One required resource's selector; the input declares them in the same shape."""
+    item.refuse_unknown("api_version", "kind", "match_name", "match_labels", "namespace")
+    name = item.text("match_name")
+    labels = item.texts("match_labels")
+    if (name is None) == (labels is None):
+        item.problems.add(
+            item.path,
+            "needs exactly one of match_name and match_labels",
+            hint="`match_labels: {}` asks for every object of the kind",
+        )
+    return wire.Selector(
+        item.text("api_version", required=True) or "",
+        item.text("kind", required=True) or "",
+        name,
+        labels,
+        item.text("namespace"),
+    )
+
+
+def _schema(item: ObjectReader) -> tuple[str, str]:
+    item.refuse_unknown("api_version", "kind")
+    return item.text("api_version", required=True) or "", item.text("kind", required=True) or ""
+
+
+def _ttl(response: ObjectReader) -> float | None:
+    meta = response.object("meta")
+    if meta is None:
+        return None
+    # The tag and capabilities of an echoed request are no mistake; the tag is copied anyway.
+    meta.refuse_unknown("ttl", "tag", "capabilities")
+    return meta.parsed("ttl", parse_duration)

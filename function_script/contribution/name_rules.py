@@ -1,0 +1,59 @@
+"""Names and labels that no Kubernetes object may have: told where they are made.
+
+Called for every composed resource. Crossplane and the API server would refuse them later, at a
+place that nobody finds.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.fields import ObjectReader
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
+_MAX_NAME = 253
+_MAX_LABEL = 63
+_MAX_SHOWN = 40
+# Roles and their bindings may be called anything that can be a part of a path.
+_FREE = "rbac.authorization.k8s.io/"
+_FREE_NAME = re.compile(r"(?!\.{1,2}$)[^/%]+")
+
+
+def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str]) -> None:
+    """Note a name or a label's value that breaks the rules of all objects."""
+    name = metadata.value.get("name")
+    if isinstance(name, str) and name:
+        _check_name(name, body, metadata)
+    for key, value in labels.items():
+        # Most are one word, which is seen sooner than matched.
+        is_word = value.isalnum() and value.isascii()
+        if len(value) > _MAX_LABEL or not (is_word or _LABEL.fullmatch(value)):
+            problem = (
+                f"{_shown(value)} is no label's value: at most {_MAX_LABEL} letters, digits, "
+                "-, _ and ., beginning and ending with a letter or digit"
+            )
+            metadata.problems.add(
+                f'{metadata.at("labels")}["{key}"]', problem, hint="label_value(text) makes one"
+            )
+
+
+def _check_name(name: str, body: ObjectReader, metadata: ObjectReader) -> None:
+    api_version = body.value.get("apiVersion")
+    is_free = isinstance(api_version, str) and api_version.startswith(_FREE)
+    if len(name) <= _MAX_NAME and (_FREE_NAME if is_free else _NAME).fullmatch(name):
+        return
+    problem = (
+        f"{_shown(name)} is no object's name: at most {_MAX_NAME} lower-case letters, digits, "
+        "- and ., beginning and ending with a letter or digit"
+    )
+    hint = "child_name(parent, name) and dns1123(text) make one"
+    metadata.problems.add(metadata.at("name"), problem, hint=hint)
+
+
+def _shown(text: str) -> str:
+    return f'"{text}"' if len(text) <= _MAX_SHOWN else f'"{text[:_MAX_SHOWN]}…"'

@@ -1,0 +1,71 @@
+"""What the peer's functions are in templates of our own kind: the request need not be named.
+
+``getComposedResource "bucket"`` is ``getComposedResource . "bucket"`` wherever it stands, also
+where the dot is something else. Both are to be had.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from function_script.engines.gotemplate.builtins import function_go_templating
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function, Injects
+from function_script.objects import EXTERNAL_NAME, RESOURCE_NAME
+from function_script.values import type_phrase
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.run import Run
+
+
+class _Getter(Protocol):
+    def __call__(self, *given: object) -> object: ...
+
+
+def _implied(function: Function) -> Function:
+    """A getter of the request that can do without its first argument."""
+    getter = cast("_Getter", function.call)
+    wanted = len(function.parameters)
+
+    def call(run: Run, *given: object) -> object:
+        if len(given) not in {wanted - 1, wanted}:
+            raise CallError(f"wants {wanted - 1} or {wanted} arguments, got {len(given)}")
+        request, *names = given if len(given) == wanted else (run.root, *given)
+        if not isinstance(request, dict):
+            raise CallError(f"wants the request first, got {type_phrase(request)}")
+        if not all(isinstance(name, str) for name in names):
+            raise CallError(f"wants a name, got {type_phrase(names[0])}")
+        if function.needs is Injects.RUN:
+            return getter(run, request, *names)
+        return getter(request, *names)
+
+    return replace(function, takes="any...", call=call, needs=Injects.RUN)
+
+
+def _name_annotation(name: str) -> str:
+    return f"{RESOURCE_NAME}: {function_go_templating.name_text(name)}"
+
+
+def _external_name(resource: object) -> object:
+    """The external name, or nil; the resource may be in its wrapper."""
+    for path in (("resource", "metadata", "annotations"), ("metadata", "annotations")):
+        found = resource
+        for key in path:
+            found = found.get(key) if isinstance(found, dict) else None
+        if isinstance(found, dict) and EXTERNAL_NAME in found:
+            return found[EXTERNAL_NAME]
+    return None
+
+
+FUNCTIONS: Final = (
+    *(
+        _implied(function)
+        for function in function_go_templating.FUNCTIONS
+        if function.parameters[0] == "map" and function.name.startswith("get")
+    ),
+    Function(
+        name="setResourceNameAnnotation", takes="string", call=_name_annotation, gives="string"
+    ),
+    Function(name="getExternalName", takes="any", call=_external_name, makes=False),
+)

@@ -1,0 +1,152 @@
+"""The functions function-go-templating adds to Go's and sprig's: getters of the request, YAML.
+
+Getters are plain key access here: resource names that are numbers or hold brackets are found,
+credentials do not depend on the rest of the request, both shapes of fetched resources are read.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from functools import lru_cache
+from types import NoneType
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate.builtins.conditions import read_condition
+from function_script.engines.gotemplate.data import copy_tree
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
+from function_script.engines.gotemplate.values import BytesMap, NilBytesMap, NilList, NilMap
+from function_script.engines.gotemplate.yaml import reader, writer
+from function_script.objects import EXTRA_RESOURCES
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.function import Draw
+    from function_script.engines.gotemplate.run import Run
+    from function_script.engines.gotemplate.values import Struct
+
+_NAME_ANNOTATION: Final = "gotemplating.fn.crossplane.io/composition-resource-name"
+_QUOTES: Final = "'\""
+
+
+def _find(value: object, *path: str) -> object:
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def _map_at(run: Run, request: object, *path: str) -> object:
+    """A map of the request, which the template may then change without changing the request."""
+    found = _find(request, *path)
+    if not isinstance(found, dict):
+        return NilMap()
+    return _own(run, found)
+
+
+def _own(run: Run, found: object) -> object:
+    if not run.mutates:
+        return found
+    run.check_tree(found)
+    return copy_tree(found)
+
+
+def _composite_resource(run: Run, request: object) -> object:
+    return _map_at(run, request, "observed", "composite", "resource")
+
+
+def _composed_resource(run: Run, request: object, name: str) -> object:
+    return _map_at(run, _entry(request, name, "observed", "resources"), "resource")
+
+
+def _connection_details(run: Run, request: object, name: str) -> object:
+    return _map_at(run, _entry(request, name, "observed", "resources"), "connectionDetails")
+
+
+def _entry(request: object, name: str, *path: str) -> object:
+    """The entry of this name; as there, quotes at its ends may stand around it."""
+    entries = _find(request, *path)
+    if not isinstance(entries, dict):
+        return None
+    return entries[name] if name in entries else entries.get(name.strip(_QUOTES))
+
+
+def _list_of(run: Run, found: object) -> object:
+    if not isinstance(found, list):
+        return NilList()
+    return _own(run, found)
+
+
+def _extra_resources(run: Run, request: object, name: str) -> object:
+    group = _entry(request, name, "requiredResources")
+    if not isinstance(group, dict) or not isinstance(group.get("items", ""), (list, NoneType)):
+        group = _entry(request, name, "extraResources")
+    return _list_of(run, _find(group, "items"))
+
+
+def _resources_from_context(run: Run, request: object, name: str) -> object:
+    found = _entry(request, name, "context", EXTRA_RESOURCES)
+    if isinstance(found, list):
+        # What function-extra-resources leaves there: the resources themselves.
+        return _list_of(run, [{"resource": resource} for resource in found])
+    return _list_of(run, _find(found, "items"))
+
+
+def _condition(kind: str, resource: object) -> Struct:
+    return read_condition(kind, resource)
+
+
+def _credential_data(request: object, name: str) -> object:
+    data = _find(request, "credentials", name, "credentialData", "data")
+    if not isinstance(data, dict):
+        return NilBytesMap()
+    try:
+        decoded = {key: base64.b64decode(value, validate=True) for key, value in data.items()}
+    except (binascii.Error, TypeError, ValueError):
+        return NilBytesMap()
+    return BytesMap(decoded)
+
+
+@lru_cache(maxsize=1024)
+def name_text(name: str) -> str:
+    """A resource name as YAML; one that its author has quoted already stays as it is."""
+    if not name or (name[0] == name[-1] and name[0] in _QUOTES and len(name) > 1):
+        return name
+    return writer.scalar_text(name)
+
+
+def _name_annotation(name: str) -> str:
+    return f"{_NAME_ANNOTATION}: {name_text(name)}"
+
+
+def _random_choice(draw: Draw, *choices: str) -> str:
+    if not choices:
+        raise CallError("runtime error: index out of range [0] with length 0")
+    return choices[draw(len(choices))]
+
+
+def _to_yaml(budget: Allocator, value: object) -> str:
+    budget.check_tree(value)
+    return writer.to_yaml(value)
+
+
+def _getter(name: str, takes: str, call: object) -> Function:
+    return Function(name=name, takes=takes, call=call, needs=Injects.RUN, makes=False)
+
+
+FUNCTIONS: Final = (
+    Function(name="randomChoice", takes="string...", call=_random_choice, needs=Injects.DRAW),
+    Function(name="toYaml", takes="any", call=_to_yaml, needs=Injects.BUDGET, gives="string"),
+    Function(name="fromYaml", takes="string", call=reader.from_yaml, needs=Injects.BUDGET),
+    Function(
+        name="setResourceNameAnnotation", takes="string", call=_name_annotation, gives="string"
+    ),
+    _getter("getCompositeResource", "map", _composite_resource),
+    _getter("getComposedResource", "map string", _composed_resource),
+    _getter("getComposedConnectionDetails", "map string", _connection_details),
+    _getter("getExtraResources", "map string", _extra_resources),
+    _getter("getExtraResourcesFromContext", "map string", _resources_from_context),
+    Function(name="getResourceCondition", takes="string map", call=_condition),
+    Function(name="getCredentialData", takes="map string", call=_credential_data),
+)

@@ -1,0 +1,92 @@
+"""What templates of our own kind have of the library that the peer and sprig do not offer.
+
+The names are the library's in Go's spelling. Bytes are base64 here, as everywhere in Go templates.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate.data import copy_tree
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function, Injects
+from function_script.engines.gotemplate.values import NilMap
+from function_script.engines.gotemplate.yaml import writer
+from function_script.engines.library import connection, resources
+from function_script.objects import EXTERNAL_NAME, WATCHED
+from function_script.values import type_phrase
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.run import Run
+    from function_script.values import Object
+
+_MAX_NAMES: Final = len(("name", "namespace"))
+
+
+def _connection_secret(resource_name: str, data: dict[str, object], *names: str) -> str:
+    """A document: JSON on one line, which is YAML wherever it stands."""
+    if len(names) > _MAX_NAMES:
+        raise CallError("wants a resource name, data, and perhaps a name and a namespace")
+    encoded: Object = {key: {"base64": _encoded(key, item)} for key, item in data.items()}
+    secret = connection.connection_secret(encoded, *names, resource_name=resource_name)
+    return json.dumps(secret, sort_keys=True, ensure_ascii=False)
+
+
+def _encoded(key: str, item: object) -> str:
+    if not isinstance(item, str):
+        raise CallError(f'data: "{key}" must be base64, not {type_phrase(item)}')
+    try:
+        return connection.checked_base64(key, item)
+    except ValueError as error:
+        raise CallError(f"{error}, write it through b64enc") from error
+
+
+def _is_deleting(resource: object) -> bool:
+    return isinstance(resource, dict) and resources.is_deleting(resource)
+
+
+def _unready_reason(resource: object) -> str:
+    return resources.unready_reason(resource if isinstance(resource, dict) else None)
+
+
+def _has_capability(run: Run, name: str) -> bool:
+    found = _find(run.root, "meta", "capabilities")
+    return isinstance(found, list) and f"CAPABILITY_{name.removeprefix('CAPABILITY_')}" in found
+
+
+def _watched(run: Run) -> object:
+    items = _find(run.root, "requiredResources", WATCHED, "items")
+    found = _find(items[0], "resource") if isinstance(items, list) and items else None
+    if found is None or not run.mutates:
+        return NilMap() if found is None else found
+    run.check_tree(found)
+    return copy_tree(found)
+
+
+def _find(value: object, *path: str) -> object:
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def _external_name(name: str) -> str:
+    return f"{EXTERNAL_NAME}: {writer.scalar_text(name)}"
+
+
+FUNCTIONS: Final = (
+    Function(
+        name="connectionSecret",
+        takes="string map string...",
+        call=_connection_secret,
+        gives="string",
+    ),
+    Function(name="isDeleting", takes="any", call=_is_deleting, gives="bool"),
+    Function(name="unreadyReason", takes="any", call=_unready_reason, gives="string"),
+    Function(
+        name="hasCapability", takes="string", call=_has_capability, needs=Injects.RUN, gives="bool"
+    ),
+    Function(name="getWatchedResource", takes="", call=_watched, needs=Injects.RUN, makes=False),
+    Function(name="setExternalNameAnnotation", takes="string", call=_external_name, gives="string"),
+)

@@ -1,0 +1,232 @@
+"""Failures of templates for their authors: what is wrong, where, and how to mend it.
+
+Called by the engine when a program does not compile or a run has failed.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from function_script.diagnostics import Diagnostic
+from function_script.engines.gotemplate import hints, registry
+from function_script.engines.gotemplate.errors import (
+    CallError,
+    FieldError,
+    GoError,
+    LimitExceededError,
+    NoValueError,
+    ParseError,
+)
+from function_script.engines.gotemplate.go_messages import run_text, sites_of
+from function_script.engines.gotemplate.positions import find_place
+from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.syntax.nodes import (
+    Chain,
+    Dot,
+    Field,
+    Pipe,
+    Variable,
+    to_source,
+)
+from function_script.errors import LimitError, ProgramError
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.compiler.code import Site
+    from function_script.engines.gotemplate.positions import Part, Place
+    from function_script.engines.gotemplate.programs import Loaded, ProgramFailure
+    from function_script.engines.gotemplate.syntax.nodes import Placed
+    from function_script.errors import FatalError
+    from function_script.source import Source
+
+_MAX_EXPRESSION: Final = 80
+_MAX_NOTES: Final = 3
+_MAX_NAMES: Final = 8
+_MAX_ERRORS: Final = 20
+_UNKNOWN: Final = re.compile(r'function "(.*)" not defined')
+_KINDS: Final = {
+    "null": "null",
+    "absent": "absent",
+    "string": "text",
+    "int64": "an integer",
+    "int": "an integer",
+    "float64": "a number",
+    "bool": "a boolean",
+    "slice": "a list",
+}
+_OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
+_VALUES: Final = "Helm's values are .observed.composite.resource.spec here, or the input's .params"
+_REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
+_LOST_REQUEST: Final = (
+    "within range and with, . is the current item and $ the whole request; "
+    "a named template has only what it is given"
+)
+
+
+def parse_problems(failure: ProgramFailure, parts: tuple[Part, ...]) -> tuple[Diagnostic, ...]:
+    """What keeps a program from being read, all of it."""
+    return tuple(
+        _parse_problem(error, bad.source, parts if bad.name == MAIN else ())
+        for bad in failure.sources
+        for error in bad.errors[:_MAX_ERRORS]
+    )
+
+
+def _parse_problem(error: ParseError, source: Source, parts: tuple[Part, ...]) -> Diagnostic:
+    position = (error.position or 0) if error.cause is None else error.cause
+    word = _WORD.match(source.text, position)
+    place = find_place(source, position, len(word[0]) if word is not None else 1, parts)
+    unknown = _UNKNOWN.fullmatch(error.text)
+    reason = registry.refusal(unknown[1]) if unknown is not None else None
+    cause = f'function "{unknown[1]}" is not available' if unknown and reason else error.text
+    similar = hints.of_function(unknown[1], registry.FUNCTIONS) if unknown is not None else None
+    return Diagnostic(
+        message=f"cannot parse {place.span.name}: {cause}",
+        span=place.span,
+        excerpt=place.excerpt,
+        hint=error.hint or reason or similar or hints.of_syntax(error.text, source.text),
+    )
+
+
+_WORD: Final = re.compile(r"[$.]?\w+|\S")
+
+
+def run_problem(
+    error: GoError | LimitExceededError | RecursionError, loaded: Loaded, parts: tuple[Part, ...]
+) -> FatalError:
+    """What stopped a run: LimitError where a limit did."""
+    sites = sites_of(error, loaded)
+    site = sites[-1] if sites else None
+    place = _place(site, loaded, parts) if site is not None else None
+    used = [
+        f'in template "{inner.template}", used at {_place(outer, loaded, parts).span}'
+        for outer, inner in pairwise(sites[-_MAX_NOTES - 1 :])
+    ]
+    kind = ProgramError if isinstance(error, GoError) else LimitError
+    return kind.of(
+        _message(error, site, place),
+        span=place.span if place is not None else None,
+        excerpt=place.excerpt if place is not None else None,
+        hint=_hint(error, site, loaded),
+        notes=tuple(reversed(used)),
+    )
+
+
+def missing_problem(error: GoError, loaded: Loaded, parts: tuple[Part, ...]) -> Diagnostic:
+    """What a value that does not exist leaves undone: which expression, and where."""
+    (site,) = sites_of(error, loaded)[-1:]
+    place = _place(site, loaded, parts)
+    cause = _cause(error, site) if isinstance(error, FieldError) else ""
+    message = f"{_expression(site)}: {cause}" if cause else f"{_expression(site)} does not exist"
+    return Diagnostic(message=message, span=place.span, excerpt=place.excerpt)
+
+
+def site_problem(text: str, site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Diagnostic:
+    """A failure that is certain once its place is reached."""
+    place = _place(site, loaded, parts)
+    message = f"cannot evaluate {_expression(site)}: {text}"
+    hint = hints.of_run(text, loaded.unit.bodies)
+    return Diagnostic(message=message, span=place.span, excerpt=place.excerpt, hint=hint)
+
+
+def _place(site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Place:
+    source = loaded.origins[site.template]
+    joined = parts if source is next(iter(loaded.origins.values())) else ()
+    width = len(to_source(site.node)) or 1
+    return find_place(source, _start(site.node, source.text), width, joined)
+
+
+def _start(node: Placed, text: str) -> int:
+    """Where a node begins: Go points at the second name of a chain, people look for the first."""
+    if isinstance(node, Chain) and isinstance(node.start, Pipe):
+        return max(text.rfind("(", 0, node.start.position + 1), 0)
+    if not isinstance(node, (Field, Variable)) or not node.names[1:]:
+        return node.position
+    first = f".{node.names[0]}" if isinstance(node, Field) else node.names[0]
+    start = text.rfind(first, 0, node.position)
+    return start if start >= 0 else node.position
+
+
+def _message(error: Exception, site: Site | None, place: Place | None) -> str:
+    name = place.span.name if place is not None else "the template"
+    if isinstance(error, RecursionError):
+        return f"cannot render {name}: templates or values are nested too deeply"
+    if site is None or isinstance(error, LimitExceededError):
+        return f"cannot render {name}: {error}"
+    if isinstance(error, CallError):
+        if site.function == "fail":
+            return f"cannot render {name}: {error}"
+        return f"cannot call {site.function}: {error}"
+    cause = _cause(error, site) or run_text(error, site)
+    return f"cannot evaluate {_expression(site)}: {cause}"
+
+
+def _cause(error: Exception, site: Site) -> str:
+    if isinstance(error, FieldError):
+        return _field_cause(error, site.node)
+    if not isinstance(error, NoValueError) or error.path in {"", _expression(site)}:
+        return ""
+    return f"{error.path} is null" if error.null else f"{error.path} does not exist"
+
+
+def _field_cause(error: FieldError, node: Placed) -> str:
+    """``.spec.network is null``: what it is that has not the field."""
+    holder = _cut_chain(node, error.index)
+    if not holder:
+        return ""
+    if error.kind in {"map", "struct"}:
+        return f"{holder} has no field {error.name}"
+    kind = _KINDS.get(error.kind, error.kind)
+    return f"{holder} is {kind}" + ("" if kind == "null" else f", it has no field {error.name}")
+
+
+def _cut_chain(node: Placed, count: int) -> str:
+    """The source of a chain of fields without its end: with the first ``count`` fields."""
+    if isinstance(node, Field):
+        return to_source(Field(node.position, node.names[:count]) if count else Dot(0))
+    if isinstance(node, Variable):
+        return to_source(Variable(node.position, node.names[: count + 1]))
+    if isinstance(node, Chain):
+        return to_source(Chain(node.position, node.start, node.names[:count]))
+    return ""
+
+
+def _expression(site: Site) -> str:
+    text = " ".join(to_source(site.node).split())
+    return text if len(text) <= _MAX_EXPRESSION else f"{text[: _MAX_EXPRESSION - 1]}…"
+
+
+def _hint(error: Exception, site: Site | None, loaded: Loaded) -> str | None:
+    if isinstance(error, LimitExceededError):
+        return error.hint
+    if isinstance(error, FieldError):
+        return _field_hint(error, site)
+    if isinstance(error, NoValueError):
+        return _missing_hint(error)
+    return hints.of_run(str(error), loaded.unit.bodies)
+
+
+def _missing_hint(error: NoValueError) -> str:
+    near = hints.meant(error.name, error.names)
+    if near is not None:
+        return near
+    if error.name == "Values" and set(error.names) >= _REQUEST:
+        return _VALUES
+    if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
+        return _LOST_REQUEST
+    if error.names:
+        shown = ", ".join(sorted(error.names)[:_MAX_NAMES])
+        return f"it has {shown}; {_OPTIONAL}"
+    return _OPTIONAL
+
+
+def _field_hint(error: FieldError, site: Site | None) -> str | None:
+    if error.names:
+        shown = ", ".join(sorted(error.names)[:_MAX_NAMES])
+        return hints.meant(error.name, error.names) or f"it has {shown}"
+    if error.index == 0 and site is not None and isinstance(site.node, Field):
+        return _LOST_REQUEST
+    if error.kind in {"null", "absent"}:
+        return "there is no value here yet: test it with {{ with }}, or use dig with a default"
+    return f"take the value itself, without .{error.name}"

@@ -1,0 +1,97 @@
+"""What goes wrong while a template runs, in Go's words; the position is added from outside.
+
+Functions raise CallError, the evaluator EvalError; problems.py turns them into diagnostics.
+"""
+
+from __future__ import annotations
+
+
+class GoError(Exception):
+    """A template's failure; ``text`` is Go's message without the position."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class CallError(GoError):
+    """A function refused its arguments; Go says "error calling NAME: " in front."""
+
+
+class EvalError(GoError):
+    """An expression cannot be evaluated: a wrong type, a field of nil, a missing key."""
+
+
+class FieldError(EvalError):
+    """A value has no such field.
+
+    ``index`` is the place of the name in the chain of fields. ``names`` are the fields that there
+    are, for a hint; ``kind`` is what the value is: ``null``, ``map``, ``string``, ``int64``, …
+    """
+
+    def __init__(
+        self, text: str, name: str, *, index: int, kind: str, names: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(text)
+        self.name = name
+        self.index = index
+        self.kind = kind
+        self.names = names
+
+
+class NoValueError(EvalError):
+    """A value was needed that does not exist; templates of the peer's kind never are so strict.
+
+    ``path`` is what does not exist, in the template's words, as far as that is known. ``name`` is
+    the key that its holder has not, ``names`` are those that it has, for a hint; ``null``: what
+    the path names is there, and null.
+    """
+
+    def __init__(
+        self, path: str = "", name: str = "", names: tuple[str, ...] = (), *, null: bool = False
+    ) -> None:
+        super().__init__("it does not exist")
+        self.path = path
+        self.name = name
+        self.names = names
+        self.null = null
+
+
+class TypeFieldError(FieldError):
+    """A value of a type without fields was asked for one.
+
+    When it stands where the chain begins, Go calls the elements of a range ``interface {}``,
+    which only the compiler can know.
+    """
+
+    def __init__(self, name: str, type_name: str, *, index: int, kind: str) -> None:
+        text = f"can't evaluate field {name} in type {type_name}"
+        super().__init__(text, name, index=index, kind=kind)
+
+
+class ParseError(GoError):
+    """The template's text is not Go template syntax; ``position`` counts characters.
+
+    ``cause`` is where the mistake is, if that is not where Go finds it: what was not closed.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        position: int | None = None,
+        *,
+        hint: str | None = None,
+        cause: int | None = None,
+    ) -> None:
+        super().__init__(text)
+        self.position = position
+        self.hint = hint
+        self.cause = cause
+
+
+class LimitExceededError(Exception):  # becomes errors.LimitError once its place is known
+    """A run wants more than it may have; the text names the limit and how much was wanted."""
+
+    def __init__(self, text: str, hint: str | None = None) -> None:
+        super().__init__(text)
+        self.hint = hint

@@ -1,0 +1,72 @@
+"""All functions a template may call, by name: Go's own, the peer's and sprig's.
+
+Read by the parser, which must know names, and by the compiler.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate import sprig
+from function_script.engines.gotemplate.builtins import (
+    context,
+    core,
+    function_go_templating,
+    library,
+    lookups,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.engines.gotemplate.function import Function
+
+FUNCTIONS: Final[Mapping[str, Function]] = {
+    function.name: function
+    for function in (*core.FUNCTIONS, *function_go_templating.FUNCTIONS, *sprig.FUNCTIONS)
+}
+REFUSALS: Final[Mapping[str, str]] = {refusal.name: refusal.reason for refusal in sprig.REFUSALS}
+# What is otherwise, or more, in templates of our own kind.
+OWN: Final[Mapping[str, Function]] = {
+    function.name: function for function in (*context.FUNCTIONS, *library.FUNCTIONS)
+}
+# The options of a step that some functions need.
+OPTIONS: Final = ("stable_values", "crypto")
+_NEEDED: Final = {
+    "stable_values": "set options.stableValues: true to have it, with the same value every time",
+    "crypto": "set options.crypto: true to have it",
+}
+_EXTRAS: Final = {"cryptography": "crypto"}
+
+
+@lru_cache(maxsize=16)
+def functions(
+    allowed: frozenset[str], *, is_own: bool = False, is_checked: bool = False
+) -> Mapping[str, Function]:
+    """The functions of a step with these options.
+
+    ``is_own``: of our own kind. ``is_checked``: what does not exist is refused where it is used.
+    """
+    known = {**FUNCTIONS, **(OWN if is_own else {})}
+    return {
+        name: function
+        for name, function in {**known, **(lookups.checked(known) if is_checked else {})}.items()
+        if (not function.option or function.option in allowed) and _is_installed(function.package)
+    }
+
+
+def _is_installed(package: str) -> bool:
+    return not package or importlib.util.find_spec(package) is not None
+
+
+def refusal(name: str) -> str | None:
+    """Why a function that others know is not to be had; None when nobody knows it."""
+    function = FUNCTIONS.get(name)
+    if function is None:
+        return REFUSALS.get(name)
+    if not _is_installed(function.package):
+        extra = f"function-script[{_EXTRAS[function.package]}]"
+        return f"the package {function.package} is not installed here: install {extra}"
+    return _NEEDED.get(function.option)

@@ -1,0 +1,77 @@
+"""Which place of a template wrote a line of its output: found by rendering once more.
+
+Called only when what was rendered turns out to be wrong, so it may be slow.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from function_script.engines.gotemplate.errors import GoError, LimitExceededError
+from function_script.engines.gotemplate.positions import find_place
+from function_script.engines.gotemplate.run import MAIN
+from function_script.engines.gotemplate.syntax.nodes import Text
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.compiler.code import Site
+    from function_script.engines.gotemplate.positions import Part
+    from function_script.engines.gotemplate.programs import Loaded
+    from function_script.engines.gotemplate.run import Run
+    from function_script.source import Span
+
+
+# Each text that was written, in order, with the line of code that wrote it.
+Trace: TypeAlias = list[tuple[str, int]]
+# How much longer a run takes that is traced, at most.
+STRETCH: Final = 5.0
+
+
+def trace(run: Run, data: object) -> Trace:
+    """Render once more; nothing when that fails, or takes longer than it may."""
+    written: Trace = []
+
+    def write(text: str) -> None:
+        written.append((text, sys._getframe(1).f_lineno))  # noqa: SLF001 # the code that writes
+
+    run.root = data
+    try:
+        run.templates[MAIN](write, data, run)
+    except (GoError, LimitExceededError, RecursionError):
+        return []
+    return written
+
+
+def find_origin(line: int, written: Trace, loaded: Loaded, parts: tuple[Part, ...]) -> Span | None:
+    """The place that wrote the first character, blanks apart, of a 1-based line of the output."""
+    found = _piece_of(line, written)
+    if found is None:
+        return None
+    number, offset = found
+    site = loaded.unit.sites[number]
+    return _span(site, offset, loaded, parts) if site is not None else None
+
+
+def _piece_of(line: int, written: Trace) -> tuple[int, int] | None:
+    """The line of code that wrote the output's line, and where in what it wrote."""
+    current = 1
+    for text, number in written:
+        breaks = text.count("\n")
+        if current + breaks < line:
+            current += breaks
+            continue
+        start = 0
+        while current < line:
+            start = text.index("\n", start) + 1
+            current += 1
+        for offset in range(start, len(text)):
+            if text[offset] == "\n" or not text[offset].isspace():
+                return number, offset
+    return None
+
+
+def _span(site: Site, offset: int, loaded: Loaded, parts: tuple[Part, ...]) -> Span:
+    source = loaded.origins[site.template]
+    joined = parts if source is next(iter(loaded.origins.values())) else ()
+    position = site.node.position + (offset if isinstance(site.node, Text) else 0)
+    return find_place(source, position, 1, joined).span

@@ -1,0 +1,87 @@
+"""sprig's random functions as stable choices: ``randAlphaNum``, ``shuffle``, ``uuidv4``.
+
+In Go every reconcile draws anew, and so changes what it made. Here a draw depends on the XR and
+the place in the template only; whoever knows these knows the result: it is no secret.
+"""
+
+from __future__ import annotations
+
+import base64
+import string
+import uuid
+from functools import partial
+from typing import Final
+
+from function_script.engines.gotemplate.errors import CallError, LimitExceededError
+from function_script.engines.gotemplate.function import Draw, Function, Injects
+from function_script.engines.gotemplate.sprig.characters import whole
+from function_script.engines.gotemplate.values import Int
+
+_OPTION: Final = "stable_values"
+_MAX_DRAWS: Final = 10_000
+_BYTE: Final = 256
+_UUID_BYTES: Final = 16
+
+
+def _starting_with_x(characters: str) -> str:
+    """Draws that are pinned to 0 give an ``x``."""
+    return "x" + characters.replace("x", "")
+
+
+_LETTERS: Final = _starting_with_x(string.ascii_letters)
+_LETTERS_AND_DIGITS: Final = _LETTERS + string.digits
+_PRINTABLE: Final = _starting_with_x("".join(map(chr, range(ord(" "), ord("~") + 1))))
+
+
+def _check_count(count: int) -> None:
+    if count > _MAX_DRAWS:
+        raise LimitExceededError(f"{count} draws for one value, the limit is {_MAX_DRAWS}")
+
+
+def _text(draw: Draw, count: int, *, characters: str) -> str:
+    _check_count(count)
+    return "".join(characters[draw(len(characters))] for _ in range(count))
+
+
+def _bytes(draw: Draw, count: int) -> str:
+    if count < 0:
+        raise CallError("runtime error: makeslice: len out of range")
+    _check_count(count)
+    return base64.b64encode(bytes(draw(_BYTE) for _ in range(count))).decode()
+
+
+def _integer(draw: Draw, low: int, high: int) -> Int:
+    if high <= low:
+        raise CallError("invalid argument to Intn")
+    return Int(low + draw(high - low))
+
+
+def _shuffle(draw: Draw, text: str) -> str:
+    characters = list(whole(text))
+    _check_count(len(characters))
+    for index in range(len(characters) - 1):
+        other = index + draw(len(characters) - index)
+        characters[index], characters[other] = characters[other], characters[index]
+    return "".join(characters)
+
+
+def _uuid(draw: Draw) -> str:
+    return str(uuid.UUID(bytes=bytes(draw(_BYTE) for _ in range(_UUID_BYTES)), version=4))
+
+
+def _drawn(name: str, takes: str, call: object, gives: str = "string") -> Function:
+    return Function(
+        name=name, takes=takes, call=call, needs=Injects.DRAW, gives=gives, option=_OPTION
+    )
+
+
+FUNCTIONS: Final = (
+    _drawn("randAlphaNum", "int", partial(_text, characters=_LETTERS_AND_DIGITS)),
+    _drawn("randAlpha", "int", partial(_text, characters=_LETTERS)),
+    _drawn("randAscii", "int", partial(_text, characters=_PRINTABLE)),
+    _drawn("randNumeric", "int", partial(_text, characters=string.digits)),
+    _drawn("randBytes", "int", _bytes),
+    _drawn("randInt", "int int", _integer, "int"),
+    _drawn("shuffle", "string", _shuffle),
+    _drawn("uuidv4", "", _uuid),
+)

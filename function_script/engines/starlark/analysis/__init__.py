@@ -1,0 +1,1 @@
+"""Analyse Starlark programs without running them."""

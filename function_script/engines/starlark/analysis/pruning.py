@@ -1,0 +1,340 @@
+"""Which parts of a request a script can reach, so that the rest need not be handed to it.
+
+Called once per script. The analysis follows the request through names, and says "all of it"
+wherever it loses the thread.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from function_script import objects
+from function_script.engines.starlark.analysis import getters, syntax
+from function_script.engines.starlark.analysis.names import Bindings, Function
+from function_script.engines.starlark.analysis.paths import (
+    ANY,
+    EVERYTHING,
+    Path,
+    Paths,
+    RequestProjection,
+    is_branch,
+    is_group,
+    touched,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# An annotation of any other type may look into what it annotates.
+_SHALLOW_TYPES = frozenset({"dict", "list", "str"})
+_NOTHING: Paths = frozenset()
+# They go over names, when they are given resources by name.
+_SEE_NAMES = frozenset({"enumerate", "len", "list", "sorted"})
+# There are few branches to follow, so more rounds would be a defect.
+_MAX_ROUNDS = 20
+
+
+def project_request(texts: Iterable[str]) -> RequestProjection:
+    """What a script with these sources can reach; everything when in doubt."""
+    trees = [syntax.parse(text) for text in texts]
+    known = [tree for tree in trees if tree is not None]
+    if len(known) < len(trees):
+        return EVERYTHING
+    bindings = Bindings.of(known)
+    mains = bindings.defined("main")
+    if not bindings.is_certain("main") or not all(main.positional for main in mains):
+        return EVERYTHING
+    analysis = _Analysis(bindings)
+    for main in mains:
+        analysis.flow(main.positional[0], frozenset({()}))
+        analysis.leak_result(main.name)
+    return analysis.run(known)
+
+
+class _UnknownError(Exception):
+    """A statement that is no Starlark, or of a Starlark that this analysis does not know."""
+
+
+class _Analysis:
+    """Follows branches of the request; a name is the same in all scopes of all sources.
+
+    Visiting an expression gives the branches it may evaluate to. Whoever cannot follow them any
+    further leaks them: then all that is below them is wanted.
+    """
+
+    def __init__(self, bindings: Bindings) -> None:
+        self._bindings = bindings
+        self._names: dict[str, Paths] = {}
+        self._results: dict[str, Paths] = {}
+        self._leaky: set[str] = set()
+        self._wanted: set[Path] = set()
+        self._function = ""
+        self._changed = True
+
+    def run(self, trees: Sequence[ast.Module]) -> RequestProjection:
+        """Go over the sources until nothing new turns up."""
+        try:
+            for _ in range(_MAX_ROUNDS):
+                self._changed = False
+                for tree in trees:
+                    self._block(tree.body)
+                if not self._changed:
+                    return RequestProjection.of(self._wanted)
+        except (_UnknownError, RecursionError):
+            pass
+        return EVERYTHING
+
+    def flow(self, name: str, paths: Paths) -> None:
+        """The name may stand for these branches."""
+        known = self._names.get(name, _NOTHING)
+        if not paths <= known:
+            self._names[name] = known | paths
+            self._changed = True
+
+    def leak_result(self, function: str) -> None:
+        """What the function returns goes to somebody unknown."""
+        if function not in self._leaky:
+            self._leaky.add(function)
+            self._changed = True
+
+    def _want(self, paths: Iterable[Path]) -> None:
+        self._wanted.update(paths)
+
+    def _leak(self, node: ast.AST | None) -> None:
+        if node is not None:
+            self._want(self._visit(node))
+
+    def _enter(self, paths: Paths, keys: Sequence[str]) -> Paths:
+        """From branches along keys; leaves on the way are wanted, branches at the end returned."""
+        for key in keys:
+            below = {(*path, key) for path in paths}
+            self._want(touched(path) for path in below if touched(path) != path)
+            self._want(path for path in below if not is_branch(path))
+            paths = frozenset(path for path in below if is_branch(path))
+        return paths
+
+    def _members(self, paths: Paths) -> Paths:
+        """Any resource of a group; what is no group is wanted as a whole."""
+        groups = {path for path in paths if is_group(path)}
+        self._want(paths - groups)
+        members = frozenset((*path, ANY) for path in groups)
+        self._want(map(touched, members))
+        return members
+
+    def _iterate(self, target: ast.expr, iterated: ast.expr) -> None:
+        """A loop's target gets what it goes over: names of a group, its resources, or both."""
+        match iterated, target:
+            case ast.Call(func=ast.Name(id="sorted"), args=[each], keywords=[]), _ if (
+                not self._bindings.is_bound("sorted")
+            ):
+                self._iterate(target, each)
+            case (
+                ast.Call(func=ast.Attribute(value=group, attr="values"), args=[]),
+                ast.Name(id=name),
+            ) | (
+                ast.Call(func=ast.Attribute(value=group, attr="items"), args=[]),
+                ast.Tuple(elts=[ast.Name(), ast.Name(id=name)]),
+            ):
+                self.flow(name, self._members(self._visit(group)))
+            case _:
+                self._store(target)
+                self._members(self._visit(iterated))
+
+    def _block(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            self._statement(statement)
+
+    def _statement(self, statement: ast.stmt) -> None:
+        match statement:
+            case ast.FunctionDef():
+                self._define(statement)
+            case ast.Return(value=value):
+                self._return(value)
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._assign(target, value)
+            case (
+                ast.AugAssign(target=target, value=value)
+                | ast.AnnAssign(target=target, value=value)
+            ):
+                self._leak(target)
+                self._leak(value)
+            case ast.For(target=target, iter=iterated, body=body):
+                self._iterate(target, iterated)
+                self._block(body)
+            case ast.If(test=test, body=body, orelse=orelse):
+                self._leak(test)
+                self._block(body)
+                self._block(orelse)
+            case ast.Expr(value=value):
+                self._visit(value)
+            case ast.Pass() | ast.Break() | ast.Continue():
+                pass
+            case _:
+                raise _UnknownError
+
+    def _define(self, function: ast.FunctionDef) -> None:
+        arguments = function.args
+        every = [*arguments.posonlyargs, *arguments.args]
+        defaults = arguments.defaults
+        for argument, default in zip(every[len(every) - len(defaults) :], defaults, strict=True):
+            self.flow(argument.arg, self._visit(default))
+        for argument, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            self.flow(argument.arg, self._visit(given) if given else _NOTHING)
+        for argument in [*every, *arguments.kwonlyargs]:
+            if not self._is_shallow(argument.annotation):
+                self._want(self._names.get(argument.arg, _NOTHING))
+        if not self._is_shallow(function.returns):
+            self.leak_result(function.name)
+        outer, self._function = self._function, function.name
+        self._block(function.body)
+        self._function = outer
+
+    def _is_shallow(self, annotation: ast.expr | None) -> bool:
+        if annotation is None:
+            return True
+        name = annotation.id if isinstance(annotation, ast.Name) else ""
+        return name in _SHALLOW_TYPES and not self._bindings.is_bound(name)
+
+    def _return(self, value: ast.expr | None) -> None:
+        paths = self._visit(value) if value is not None else _NOTHING
+        if self._function in self._leaky:
+            self._want(paths)
+        known = self._results.get(self._function, _NOTHING)
+        if not paths <= known:
+            self._results[self._function] = known | paths
+            self._changed = True
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        match target, value:
+            case ast.Name(id=name), _:
+                self.flow(name, self._visit(value))
+            case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+                for each, item in zip(targets, values, strict=True):
+                    self._assign(each, item)
+            case _:
+                self._store(target)
+                self._leak(value)
+
+    def _store(self, target: ast.expr) -> None:
+        """Something that is not followed is stored: only what the target itself reads counts."""
+        match target:
+            case ast.Name():
+                pass
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                for each in targets:
+                    self._store(each)
+            case _:
+                self._visit(target)
+
+    def _visit(self, node: ast.AST) -> Paths:
+        match node:
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.Constant():
+                return _NOTHING
+            case ast.Subscript(value=value, slice=key):
+                return self._look_up(value, key)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                self._leak(test)
+                return self._visit(body) | self._visit(orelse)
+            case ast.Compare(left=left, ops=[operator], comparators=[right]):
+                self._compare(left, operator, right)
+                return _NOTHING
+            case ast.Call():
+                return self._call(node)
+            case ast.comprehension(target=target, iter=iterated, ifs=tests):
+                self._iterate(target, iterated)
+                for test in tests:
+                    self._leak(test)
+                return _NOTHING
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    self._leak(child)
+                return _NOTHING
+
+    def _look_up(self, value: ast.expr, key: ast.expr) -> Paths:
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            return self._enter(self._visit(value), [key.value])
+        self._leak(key)
+        return self._members(self._visit(value))
+
+    def _name(self, name: str) -> Paths:
+        # A function that is passed around may be called by anybody.
+        for function in self._bindings.defined(name):
+            self.leak_result(function.name)
+        return self._names.get(name, _NOTHING)
+
+    def _compare(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> None:
+        match left, operator, right:
+            case ast.Constant(value=str(key)), ast.In() | ast.NotIn(), _:
+                self._enter(self._visit(right), [key])
+            case _, ast.In() | ast.NotIn(), _:
+                self._leak(left)
+                self._members(self._visit(right))
+            case _, ast.Eq() | ast.NotEq(), ast.Constant(value=None):
+                self._visit(left)
+            case _:
+                self._leak(left)
+                self._leak(right)
+
+    def _call(self, call: ast.Call) -> Paths:
+        match call.func, call.args:
+            case ast.Attribute(value=value, attr="get"), [key, *others]:
+                for other in [*others, *call.keywords]:
+                    self._leak(other)
+                return self._look_up(value, key)
+            case ast.Attribute(value=value, attr="keys"), []:
+                self._members(self._visit(value))
+                return _NOTHING
+            case ast.Name(id=name), _ if self._bindings.is_certain(name):
+                functions = self._bindings.defined(name)
+                for function in functions:
+                    self._pass(function, call)
+                return _NOTHING.union(
+                    *(self._results.get(function.name, _NOTHING) for function in functions)
+                )
+            case ast.Name(id=name), [request, *others] if not self._bindings.is_bound(name):
+                return self._prelude(name, request, [*others, *call.keywords])
+            case _:
+                for each in [call.func, *call.args, *call.keywords]:
+                    self._leak(each)
+                return _NOTHING
+
+    def _pass(self, function: Function, call: ast.Call) -> None:
+        """Arguments become the function's parameters; what matches none of them leaks."""
+        is_spread = False
+        for index, argument in enumerate(call.args):
+            is_spread = is_spread or isinstance(argument, ast.Starred)
+            if is_spread or index >= len(function.positional):
+                self._leak(argument)
+            else:
+                self.flow(function.positional[index], self._visit(argument))
+        for keyword in call.keywords:
+            if keyword.arg in function.named:
+                self.flow(keyword.arg, self._visit(keyword.value))
+            else:
+                self._leak(keyword.value)
+
+    def _prelude(self, name: str, request: ast.expr, others: Sequence[ast.AST]) -> Paths:
+        """A call of a name that the sources do not define: a getter of ours, or a builtin."""
+        paths = self._visit(request)
+        for other in others:
+            self._leak(other)
+        key = others[0].value if others and isinstance(others[0], ast.Constant) else None
+        if name == "get" and isinstance(key, str):
+            return self._get(paths, key)
+        if name in _SEE_NAMES and not others:
+            self._members(paths)
+        else:
+            self._want(getters.looked_at(name, key) if paths == {()} else paths)
+        return _NOTHING
+
+    def _get(self, paths: Paths, text: str) -> Paths:
+        try:
+            parts = objects.parse_path(text)
+        except ValueError:
+            self._want(paths)
+            return _NOTHING
+        return self._enter(paths, [part for part in parts if isinstance(part, str)])

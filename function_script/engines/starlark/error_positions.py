@@ -1,0 +1,107 @@
+"""Where the interpreter points beside the mistake: the place that people look for instead.
+
+Called by `errors` with the interpreter's message and place; knows the texts, not the requests.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from function_script.engines.starlark.analysis import syntax
+
+if TYPE_CHECKING:
+    from function_script.source import Source, Span
+
+_FIRST_LINE = re.compile(r"^1 \| ", re.MULTILINE)
+_NEVER_CLOSED = re.compile(r"'([\[({])' was never closed")
+_COMPARING = re.compile(r"^Operation `(?:cmp\(\)|compare)`")
+
+
+def of_syntax(
+    message: str, span: Span | None, text: str, source: Source
+) -> tuple[str, Span | None]:
+    """Message and place of a source that does not parse; ``text`` is all the interpreter said."""
+    if span is None:
+        return message, None
+    if message.startswith("Parse error: unexpected") and (found := _unclosed(span, source)):
+        return found
+    if message.endswith("tabs are not allowed"):
+        return message, _at_the_tab(span, source)
+    return message, _at_the_word(_at_the_end(span, text, source), source)
+
+
+def of_run(message: str, span: Span | None, source: Source | None) -> Span | None:
+    """The place of something that failed while it ran."""
+    if span is None or source is None or not _COMPARING.match(message):
+        return span
+    tree = syntax.parse(source.text)
+    start = (span.line, (span.column or 1) - 1)
+    for node in ast.walk(tree) if tree is not None else ():
+        # The interpreter points at the whole statement, of which a comparison is a part.
+        if isinstance(node, ast.If) and (node.lineno, node.col_offset) == start:
+            return _around(span, node.test, source)
+    return span
+
+
+def _around(span: Span, node: ast.expr, source: Source) -> Span:
+    line = _lines(source)[node.lineno - 1]
+    data = line.encode()
+    column = len(data[: node.col_offset].decode()) + 1
+    end = node.end_col_offset if node.end_lineno == node.lineno else None
+    width = len(data[node.col_offset : end].decode())
+    return replace(span, line=node.lineno, column=column, width=width)
+
+
+def _unclosed(span: Span, source: Source) -> tuple[str, Span] | None:
+    """A bracket that is open where the interpreter is surprised: Python remembers which."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source.text, source.name, "exec", ast.PyCF_ONLY_AST)
+    except SyntaxError as error:
+        found = _NEVER_CLOSED.fullmatch(error.msg)
+        if found is None or error.lineno is None or error.offset is None:
+            return None
+        place = replace(span, line=error.lineno, column=error.offset, width=1)
+        return f"Parse error: bracket `{found[1]}` is not closed", place
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return None
+
+
+def _at_the_end(span: Span, text: str, source: Source) -> Span:
+    """The interpreter reports an unexpected end of the file at 1:1, with an empty frame."""
+    if (span.line, span.column) != (1, 1) or _FIRST_LINE.search(text):
+        return span
+    lines = source.text.rstrip().split("\n")
+    return replace(span, line=len(lines), column=len(lines[-1]) + 1, width=1)
+
+
+def _at_the_tab(span: Span, source: Source) -> Span:
+    """The interpreter reports a tab in the indentation at the end of the line before."""
+    lines = _lines(source)
+    for line, start in ((span.line, (span.column or 1) - 1), (span.line + 1, 0)):
+        column = lines[line - 1].find("\t", start) if line <= len(lines) else -1
+        if column >= 0:
+            return replace(span, line=line, column=column + 1, width=1)
+    return span
+
+
+def _at_the_word(span: Span, source: Source) -> Span:
+    """The interpreter reports a wrong indentation at the blanks: people see what they indent."""
+    lines = _lines(source)
+    line = lines[span.line - 1] if span.line <= len(lines) else ""
+    start = (span.column or 1) - 1
+    if not line.strip() or line[start : start + span.width].strip():
+        return span
+    rest = line[start:]
+    blanks = len(rest) - len(rest.lstrip())
+    return replace(span, column=start + blanks + 1, width=len(rest.strip()) or 1)
+
+
+def _lines(source: Source) -> list[str]:
+    return source.text.split("\n")

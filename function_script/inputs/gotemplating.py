@@ -1,0 +1,248 @@
+"""The input of function-go-templating, in its own apiVersion and schema.
+
+What that function does not look at is passed over here, too, and noted as a doubt: one delimiter
+without the other, `template` beside `templates`, a source beside the one chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from function_script.diagnostics import Diagnostic
+from function_script.fields import ProblemList, type_with_article
+from function_script.inputs import common_fields, program_source, remote
+from function_script.inputs.files import files_below
+from function_script.inputs.step import Step
+from function_script.objects import ENVIRONMENT
+from function_script.program import Program
+from function_script.quantities import parse_signed_duration
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from function_script.fields import ObjectReader
+    from function_script.inputs.step import ProgramSources
+    from function_script.limits import Limits
+    from function_script.values import Object, Value
+
+API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
+
+_SECTIONS = {"Inline": "inline", "FileSystem": "fileSystem", "Environment": "environment"}
+_KEYS = {
+    "inline": ("template", "templates"),
+    "fileSystem": ("dirPath",),
+    "environment": ("key",),
+}
+_FIELDS = {
+    "inline": "inline.template, or inline.templates with a list of them",
+    "fileSystem": "fileSystem.dirPath",
+    "environment": "environment.key",
+}
+_SOURCES = {source: source for source in _SECTIONS}
+_MISSING_KEY = {
+    "missingkey=default": "default",
+    "missingkey=invalid": "default",
+    "missingkey=zero": "zero",
+    "missingkey=error": "error",
+}
+_SEPARATOR = "\n---\n"
+_ALL_FIELDS = frozenset(
+    {"apiVersion", "kind", "metadata", "source", *_SECTIONS.values(), "delims", "options", "ttl"}
+)
+
+# A template and the name its author knows it by.
+Part = tuple[str, str]
+
+
+def has_shape(value: Object, *, has_default_source: bool) -> bool:
+    """Whether an input says what that function's does: where a template is, in its fields.
+
+    ``has_default_source``: it need not say where.
+    """
+    source = value.get("source")
+    is_whole = value.keys() <= _ALL_FIELDS
+    if source is None or source == "":
+        return is_whole and (has_default_source or "source" in value)
+    if source == remote.SOURCE:
+        return value.keys() <= {*_ALL_FIELDS, remote.FIELD}
+    if isinstance(source, str) and source in _SECTIONS:
+        return is_whole or isinstance(value.get(_SECTIONS[source]), dict)
+    # Whatever marshals that function's Go type writes neither apiVersion nor kind.
+    return is_whole and "apiVersion" not in value and "kind" not in value
+
+
+def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
+    """A GoTemplate of function-go-templating."""
+    fields.refuse_unknown(*sorted(_ALL_FIELDS))
+    fields.object("metadata")
+    doubts = ProblemList()
+    program = _program(fields, doubts, ceilings, sources)
+    # Draws and the clock exist there without asking, so templates written for it need them here.
+    options: Object = {"dialect": "gotemplating", "stable_values": True, "crypto": True}
+    options |= {"delims": _delims(fields, doubts), "missingkey": _missing_key(fields, ceilings)}
+    ttl_seconds = _ttl_seconds(fields, doubts)
+    return Step(
+        api_version=API_VERSION,
+        kind="GoTemplate",
+        language="gotemplate",
+        dialect="gotemplating",
+        program=Program(main=program.main, options={**program.options, **options}),
+        limits=ceilings,
+        ttl_seconds=ttl_seconds,
+        credentials=None,
+        doubts=tuple(Diagnostic(message=text, hint=hint) for text, hint in doubts.texts),
+    )
+
+
+def _program(
+    fields: ObjectReader, doubts: ProblemList, ceilings: Limits, sources: ProgramSources
+) -> Program:
+    if ceilings.default_source and not fields.value.get("source"):
+        return _join(_default_files(fields, ceilings.default_source))
+    source = fields.choice("source", _SOURCES, required=True)
+    if source is None:
+        return _join([])
+    key = _SECTIONS[source]
+    for other in sorted(_KEYS.keys() - {key}):
+        beside = fields.object(other)
+        if beside is not None and beside.value:
+            beside.refuse_unknown(*_KEYS[other])
+            doubts.add(fields.at(other), f"is not looked at, for source is {source}")
+    if fields.value.get(key) is None:
+        fields.problems.add(
+            fields.at(key), f"is required when source is {source}", hint=f"write {_FIELDS[key]}"
+        )
+    section = fields.object(key)
+    if section is None:
+        return _join([])
+    if source == "Inline":
+        return _join(_inline(section, doubts))
+    if source == "FileSystem":
+        return _join(_files(section, sources))
+    return _join(_environment(section, sources))
+
+
+def _default_files(fields: ObjectReader, directory: str) -> list[Part]:
+    """The operator's own directory, so it may be any; see Limits."""
+    try:
+        files = files_below(directory).read(".")
+    except ValueError as error:
+        cause = str(error).replace('"."', f'"{directory}"')
+        fields.problems.add(fields.at("source"), f"the default source {cause}")
+        return []
+    if not files:
+        fields.problems.add(fields.at("source"), f'the default source "{directory}" is empty')
+    return list(files.items())
+
+
+def _inline(section: ObjectReader, doubts: ProblemList) -> list[Part]:
+    section.refuse_unknown(*_KEYS["inline"])
+    template = section.text("template")
+    templates = section.value.get("templates")
+    if template and templates and _list(section, "templates"):
+        doubts.add(section.at("templates"), "is not looked at, for template is set")
+    if template:
+        return [("inline.template", template)]
+    if templates is None:
+        section.problems.add(section.path, "template or templates is required")
+        return []
+    return _list(section, "templates")
+
+
+def _list(section: ObjectReader, key: str) -> list[Part]:
+    """The texts of a list that must have some."""
+    found = section.value.get(key)
+    if not isinstance(found, list) or not found:
+        expected = "must be a list of strings" if found != [] else "must not be empty"
+        section.problems.add(section.at(key), expected)
+        return []
+    for index, item in enumerate(found):
+        if not isinstance(item, str):
+            path = f"{section.at(key)}[{index}]"
+            section.problems.add(path, f"must be a string, not {type_with_article(item)}")
+    return [(f"inline.{key}[{index}]", str(item)) for index, item in enumerate(found)]
+
+
+def _files(section: ObjectReader, sources: ProgramSources) -> list[Part]:
+    """Every file is a template, as there: whatever its name ends in, in the order of the walk."""
+    section.refuse_unknown(*_KEYS["fileSystem"])
+    files = program_source.read_directory(section, sources)
+    if files is not None and not files:
+        section.problems.add(section.at("dirPath"), "holds no template")
+    return list((files or {}).items())
+
+
+def _environment(section: ObjectReader, sources: ProgramSources) -> list[Part]:
+    section.refuse_unknown(*_KEYS["environment"])
+    key = section.text("key", required=True)
+    if not key or sources.outside is None:
+        return []
+    environment = sources.outside.context(ENVIRONMENT)
+    found = environment.get(key) if isinstance(environment, Mapping) else None
+    if isinstance(found, str):
+        return [(f"environment[{key}]", found)]
+    cause = (
+        "is not in the environment"
+        if found is None
+        else f"is not text but {type_with_article(found)}"
+    )
+    section.problems.add(section.at("key"), f'cannot read a template: "{key}" {cause}')
+    return []
+
+
+def _join(parts: list[Part]) -> Program:
+    """One text of all parts, for they share their named templates; ``parts`` tell them apart."""
+    line = 1
+    places: list[Value] = []
+    for name, text in parts:
+        places.append([name, line])
+        line += (text + _SEPARATOR).count("\n")
+    joined = _SEPARATOR.join(text for _, text in parts)
+    name = parts[0][0] if len(parts) == 1 else "templates"
+    return Program(main=Source(name=name, text=joined), options={"parts": places})
+
+
+def _ttl_seconds(fields: ObjectReader, doubts: ProblemList) -> float | None:
+    """None also for a text that is no duration."""
+    text = fields.text("ttl")
+    try:
+        return parse_signed_duration(text) if text else None
+    except ValueError as error:
+        doubts.add(fields.at("ttl"), f"is not looked at: {error}")
+        return None
+
+
+def _delims(fields: ObjectReader, doubts: ProblemList) -> list[Value]:
+    """Go's braces unless both delimiters are there; one that is empty is a brace pair, too."""
+    found = fields.object("delims")
+    if found is None:
+        return [*common_fields.DELIMS]
+    found.refuse_unknown("left", "right")
+    left, right = found.text("left"), found.text("right")
+    common_fields.check_delims(found, left or "", right or "")
+    if left is None or right is None:
+        if found.value:
+            doubts.add(
+                found.path, f"is not looked at without {'left' if left is None else 'right'}"
+            )
+        return [*common_fields.DELIMS]
+    return [left or common_fields.DELIMS[0], right or common_fields.DELIMS[1]]
+
+
+def _missing_key(fields: ObjectReader, ceilings: Limits) -> str:
+    """What the last of Go's template options says; an empty list beats the operator's default."""
+    found = fields.value.get("options")
+    path = fields.at("options")
+    if found is None and ceilings.default_options:
+        found, path = [*ceilings.default_options.split(",")], "default options"
+    chosen = "default"
+    if found is not None and not isinstance(found, list):
+        fields.problems.add(path, f"must be a list, not {type_with_article(found)}")
+    for index, item in enumerate(found if isinstance(found, list) else ()):
+        if isinstance(item, str) and item in _MISSING_KEY:
+            chosen = _MISSING_KEY[item]
+        else:
+            shown = f'"{item}"' if isinstance(item, str) else type_with_article(item)
+            allowed = ", ".join(_MISSING_KEY)
+            fields.problems.add(f"{path}[{index}]", f"must be one of {allowed}, not {shown}")
+    return chosen

@@ -1,0 +1,1 @@
+"""Write reference pages of the documentation from the code that they describe."""

@@ -1,0 +1,106 @@
+"""The library's table as a page of the documentation, and as stubs for editors.
+
+Called by the tests, which compare and on demand write what is committed of them.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from function_script.engines.library import FUNCTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.engines.library import Function, Group, Parameter
+
+_HEAD = """\
+<!-- Written by `pytest tests/unit/engines/library/test_reference.py --update-goldens`. -->
+
+# Library
+
+These functions are the same in Starlark and Jinja. Starlark calls them by their names; in Jinja
+they are functions too, and those marked *filter* can also be piped into: `{{ "hi" | b64encode }}`.
+Go templates have sprig instead, and some of these in Go's spelling: see
+[GoTemplate](gotemplate-compatibility.md).
+
+All are pure: the same arguments give the same result, and nothing is changed. Texts hold at most
+1,048,576 characters, values 100,000 items on 100 levels. A call that cannot be answered stops the
+program with an error at its line, such as `cannot call b64decode: the text is no base 64`.
+"""
+
+# The names of types in stubs, which are Python's.
+_TYPES = {
+    "any": "Any",
+    "boolean": "bool",
+    "integer": "int",
+    "list": "list[Any]",
+    "list of integers": "list[int]",
+    "list of strings": "list[str]",
+    "number": "float",
+    "object": "dict[str, Any]",
+    "path": "str | list[str | int]",
+    "string": "str",
+}
+
+
+def reference() -> str:
+    """The page `docs/reference/library.md`."""
+    parts = [_HEAD]
+    for group, functions in groupby(FUNCTIONS, key=attrgetter("group")):
+        parts.append(_section(group, list(functions)))
+    return "\n".join(parts)
+
+
+def _section(group: Group, functions: list[Function]) -> str:
+    entries = "\n".join(_entry(function) for function in functions)
+    return f"## {group.name.capitalize()}\n\n{group.summary}\n\n{entries}"
+
+
+def _entry(function: Function) -> str:
+    mark = " · *filter*" if function.is_filter else ""
+    result = json.dumps(function.result, ensure_ascii=False)
+    return (
+        f"- **`{function.signature}`** → {function.returns}{mark}\n"
+        f"  {function.summary}\n"
+        f"  `{function.example}` → `{result}`\n"
+    )
+
+
+def stubs() -> str:
+    """Python stubs of the functions as Starlark sees them, for editors that read such."""
+    head = '"""The functions that every script can call."""\n\nfrom typing import Any\n'
+    return "\n\n".join([head, *(_stub(function) for function in FUNCTIONS)])
+
+
+def _stub(function: Function) -> str:
+    parameters = ", ".join(_stub_parameters(function))
+    result = json.dumps(function.result, ensure_ascii=False)
+    return (
+        f"def {function.name}({parameters}) -> {_type(function.returns)}:\n"
+        f'    r"""{function.summary}\n\n'
+        f"    Example: {function.example} gives {result}\n"
+        f'    """\n'
+    )
+
+
+def _stub_parameters(function: Function) -> Iterator[str]:
+    is_marked = False
+    for parameter in function.parameters:
+        if parameter.is_named_only and not is_marked:
+            is_marked = True
+            yield "*"
+        yield _stub_parameter(parameter)
+
+
+def _stub_parameter(parameter: Parameter) -> str:
+    declared = f"{parameter.name}: {_type(parameter.type)}"
+    return declared if parameter.is_required else f"{declared} = {parameter.default!r}"
+
+
+def _type(name: str) -> str:
+    kind, _, alternative = name.partition(" or ")
+    return f"{_TYPES[kind]} | None" if alternative else _TYPES[kind]

@@ -1,0 +1,91 @@
+"""What this container has: processors, memory and processes, as its control groups allow them."""
+
+from __future__ import annotations
+
+import math
+import os
+
+from function_script.sandbox import cgroups
+
+_MIN_WORKERS = 2
+_MIN_SLOW_WORKERS = 4
+_MAX_SLOW_WORKERS = 64
+# The threads of a server but for gRPC's, two that capturing and tracing add, and the zygote.
+_SERVER_PROCESSES = 17
+# gRPC has one thread for each CPU of the machine, within bounds, and four more.
+_MIN_GRPC_THREADS = 4
+_MAX_GRPC_THREADS = 16
+_OTHER_GRPC_THREADS = 4
+# A worker that is born while another one dies.
+_SPARE_PROCESSES = 1
+# The rest is for the server, the zygote and what all workers share.
+_SHARE_OF_MEMORY = 0.8
+
+
+def cpu_count() -> int:
+    """Short programs to run at once: as many as there are CPUs, for heavy ones give way."""
+    return max(_MIN_WORKERS, math.ceil(_cpus()))
+
+
+def heavy_runs() -> int:
+    """Heavy programs to run at once: more than there are whole CPUs would only share them."""
+    return max(1, int(_cpus()))
+
+
+def max_slow_slots(memory_bytes: int, workers: int) -> int:
+    """Workers more that may each use up to ``memory_bytes`` without hurting the container."""
+    fitting = int(_memory_bytes() * _SHARE_OF_MEMORY) // memory_bytes - workers
+    slow = min(max(fitting, _MIN_SLOW_WORKERS), _MAX_SLOW_WORKERS)
+    processes = processes_left()
+    if processes is None:
+        return slow
+    room = processes - needed_processes(workers) + _MIN_SLOW_WORKERS
+    return min(slow, max(room, 1))
+
+
+def needed_processes(workers: int) -> int:
+    """Count the processes and threads of a server with so many workers, at the least."""
+    return server_threads() + workers + _SPARE_PROCESSES + _MIN_SLOW_WORKERS
+
+
+def server_threads() -> int:
+    """Count the threads of a server and its zygote."""
+    threads = min(max(os.cpu_count() or 1, _MIN_GRPC_THREADS), _MAX_GRPC_THREADS)
+    return _SERVER_PROCESSES + threads + _OTHER_GRPC_THREADS
+
+
+def processes_left() -> int | None:
+    """Count the processes and threads that may run here, this one included; None: no limit."""
+    allowed = cgroups.read_limits().processes
+    try:
+        import resource  # noqa: PLC0415 - Windows has none
+    except ImportError:
+        return allowed
+    soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    # The kernel does not hold root to it.
+    if soft == resource.RLIM_INFINITY or os.getuid() == 0:
+        return allowed
+    return soft if allowed is None else min(soft, allowed)
+
+
+def count_cpus() -> int:
+    """Count the CPUs that this process may run on; all there are, where no system says it."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _cpus() -> float:
+    allowed = cgroups.read_limits().cpus
+    present = count_cpus()
+    return present if allowed is None else min(present, allowed)
+
+
+def _memory_bytes() -> int:
+    try:
+        installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError):
+        # POSIX has no name for it, and Windows no such call.
+        installed = 0
+    allowed = cgroups.read_limits().memory_bytes
+    return installed if allowed is None else min(installed, allowed)

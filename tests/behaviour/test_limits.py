@@ -1,0 +1,131 @@
+"""Every limit: what reaches it is told which one it was and who set it, in every language."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+from support import builders
+
+from function_script import function
+from function_script.cli.serve import serve
+from function_script.limits import BUILT_IN, LIMITS, Limits
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+SMALL = Limits(
+    steps=500,
+    documents=3,
+    nodes=60,
+    depth=8,
+    source_bytes=2_000,
+    output_bytes=20_000,
+    timeout_seconds=0.3,
+)
+WIDE = replace(SMALL, steps=1_000_000, nodes=200_000, output_bytes=1 << 22)
+
+
+def document(name: str, data: str = "") -> str:
+    """A document of a composed resource."""
+    note = f"{builders.API_VERSION.partition('/')[0]}/composition-resource-name"
+    return f"---\nkind: A\napiVersion: v1\nmetadata: {{annotations: {{{note}: {name}}}}}\n{data}\n"
+
+
+def gotemplate(inline: str) -> Object:
+    """A GoTemplate input."""
+    return {"apiVersion": builders.API_VERSION, "kind": "GoTemplate", "inline": inline}
+
+
+def returning(value: str) -> Object:
+    """A StarlarkScript whose context is that."""
+    return builders.starlark(f'def main(req):\n    return {{"context": {{"a": {value}}}}}\n')
+
+
+FOUR = "".join(document(name) for name in "abcd")
+DEEP = document("a", "data: " + "[" * 12 + "]" * 12)
+MANY = document("a", "data: [" + "1, " * 80 + "]")
+LARGE = document("a", "data: " + "x" * 30_000)
+NARROWABLE = [
+    pytest.param("documents", builders.jinja(FOUR), id="documents, Jinja"),
+    pytest.param("documents", gotemplate(FOUR), id="documents, Go"),
+    pytest.param("depth", builders.jinja(DEEP), id="depth, Jinja"),
+    pytest.param("depth", gotemplate(DEEP), id="depth, Go"),
+    pytest.param("depth", returning("[" * 12 + "]" * 12), id="depth, Starlark"),
+    pytest.param("nodes", builders.jinja(MANY), id="nodes, Jinja"),
+    pytest.param("nodes", gotemplate(MANY), id="nodes, Go"),
+    pytest.param("nodes", returning("list(range(80))"), id="nodes, Starlark"),
+    pytest.param(
+        "steps", builders.jinja("{% for i in range(900) %}{% endfor %}"), id="steps, Jinja"
+    ),
+    pytest.param("steps", gotemplate("{{ range until 900 }}{{ end }}"), id="steps, Go"),
+    pytest.param("output", returning('"x" * 30000'), id="output, Starlark"),
+    pytest.param("output", builders.jinja("{{ 'x' * 30000 }}"), id="output, Jinja"),
+    pytest.param("output", gotemplate('{{ repeat 30000 "x" }}'), id="output, Go"),
+    pytest.param(
+        "time",
+        builders.starlark("def main(req):\n    for i in range(1000000000):\n        pass\n"),
+        id="time, Starlark",
+    ),
+]
+BY_FLAG_ONLY = [
+    pytest.param("source", builders.jinja("x" * 3_000), id="source, Jinja"),
+    pytest.param("source", gotemplate("x" * 3_000), id="source, Go"),
+    pytest.param("source", builders.starlark("#" * 3_000), id="source, Starlark"),
+]
+IN_INPUT = {
+    "time": ("timeout", "300ms"),
+    "memory": ("memory", "1Mi"),
+    "output": ("output", 20_000),
+}
+
+
+def told(step_input: Object, ceilings: Limits) -> tuple[str, str]:
+    """The limit in the facts, and the FATAL's message."""
+    data = builders.request(step_input).SerializeToString()
+    answer = function.handle(data, ceilings, lambda _: None)
+    response = builders.pb.RunFunctionResponse.FromString(answer.response)
+    return answer.facts["limit"], response.results[0].message
+
+
+@pytest.mark.parametrize(("name", "step_input"), NARROWABLE + BY_FLAG_ONLY)
+def test_a_ceiling_names_itself_and_its_flag(name: str, step_input: Object) -> None:
+    """The operator's limit: the result names the flag, the log the limit."""
+    only = replace(WIDE, **{LIMITS[name].field: getattr(SMALL, LIMITS[name].field)})
+    found, message = told(step_input, only)
+    assert found == name
+    assert message.endswith(f"set by {LIMITS[name].flag})")
+
+
+@pytest.mark.parametrize(("name", "step_input"), NARROWABLE)
+def test_a_narrowed_limit_names_the_field_of_the_input(name: str, step_input: Object) -> None:
+    """The step's own limit: the result names the field that has to be changed."""
+    key, value = IN_INPUT.get(name, (name, getattr(SMALL, LIMITS[name].field)))
+    narrowed = {**step_input, "limits": {key: value}}
+    found, message = told(narrowed, replace(Limits(), timeout_seconds=1.0))
+    assert found == name
+    assert message.endswith(f"set by {LIMITS[name].path})")
+
+
+def test_a_limit_that_nobody_sets_says_nothing_of_it() -> None:
+    """An engine's own bounds for one value have no flag."""
+    name, message = told(builders.jinja("{{ 'x' * 3000000 }}"), Limits())
+    assert name == BUILT_IN
+    assert "set by" not in message
+
+
+def test_every_limit_has_a_flag_and_a_name() -> None:
+    """What Limits bounds is in the table, and its flag is one of the server's, but for files."""
+    settings = {"timeout_set_by", "program_root", "default_source", "default_options"}
+    assert {limit.field for limit in LIMITS.values()} == {f.name for f in fields(Limits)} - settings
+    flags = {
+        name for option in serve.params if isinstance(option, click.Option) for name in option.opts
+    }
+    assert {limit.flag for limit in LIMITS.values()} <= flags
+    defaults = {option.opts[0]: option for option in serve.params}
+    for limit in LIMITS.values():
+        option = defaults[limit.flag]
+        default = option.type.convert(option.get_default(click.Context(serve)), option, None)
+        assert default == getattr(Limits(), limit.field)

@@ -1,0 +1,255 @@
+"""What a misspelt path does to a cluster: nothing. In every language the step stops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from support.builders import API_VERSION, jinja, starlark
+from support.cluster_model import Cluster
+
+from function_script.engines.library import FUNCTIONS
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+PEER = "gotemplating.fn.crossplane.io/v1beta1"
+XR: Object = {
+    "apiVersion": "example.org/v1",
+    "kind": "XThing",
+    "metadata": {"name": "demo", "namespace": "here"},
+    "spec": {"count": 2, "zones": ["a", "b"], "color": {"name": "red"}},
+}
+DOCUMENT = """\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations:
+    NAME
+data: {color: COLOR}
+"""
+
+
+def go_template(text: str, **fields: object) -> Object:
+    """A GoTemplate input of our own kind."""
+    base = {"apiVersion": API_VERSION, "kind": "GoTemplate", "inline": text}
+    return {**base, **fields}  # type: ignore[dict-item] # plain values
+
+
+def peers(text: str) -> Object:
+    """The same for function-go-templating."""
+    return {
+        "apiVersion": PEER,
+        "kind": "GoTemplate",
+        "source": "Inline",
+        "inline": {"template": text},
+    }
+
+
+def go_text(loop: str, color: str = ".color.name") -> str:
+    """A template with a document for each turn of a loop."""
+    document = DOCUMENT.replace("NAME", '{{ setResourceNameAnnotation (print "map-" $each) }}')
+    color = f"{{{{ $.observed.composite.resource.spec{color} }}}}"
+    return f"{{{{ range $each := {loop} }}}}\n{document.replace('COLOR', color)}{{{{ end }}}}\n"
+
+
+def jinja_text(loop: str) -> str:
+    """The same in Jinja."""
+    annotation = '{{ set_resource_name_annotation("map-" ~ each) }}'
+    document = DOCUMENT.replace("NAME", annotation).replace("COLOR", "{{ spec.color.name }}")
+    return f"{{% for each in {loop} %}}\n{document}{{% endfor %}}\n"
+
+
+def script(loop: str) -> str:
+    """The same in Starlark."""
+    return f"""
+def main(req):
+    xr = req["observed"]["composite"]["resource"]
+    rsp = response()
+    for each in {loop}:
+        data = {{"color": xr["spec"]["color"]["name"]}}
+        rsp.resource("map-%s" % each, {{"apiVersion": "v1", "kind": "ConfigMap", "data": data}})
+    return rsp
+"""
+
+
+def refusal(cluster: Cluster, step: Object) -> str:
+    """The message of a step that stops."""
+    (result,) = cluster.reconcile(step)
+    assert result["severity"] == "SEVERITY_FATAL"
+    return str(result["message"])
+
+
+SPEC = ".observed.composite.resource.spec"
+LOOPS = [
+    pytest.param(
+        go_template(go_text(f"until (int {SPEC}.count)")),
+        go_template(go_text(f"until (int {SPEC}.conut)")),
+        f'inline:1:30: cannot evaluate {SPEC}.conut: it does not exist (did you mean "count"?)',
+        id="go-count",
+    ),
+    pytest.param(
+        go_template(go_text(f"{SPEC}.zones")),
+        go_template(go_text(f"{SPEC}.zoens")),
+        f'inline:1:19: cannot evaluate {SPEC}.zoens: it does not exist (did you mean "zones"?)',
+        id="go-list",
+    ),
+    pytest.param(
+        go_template(go_text(f"{SPEC}.zones")),
+        go_template(go_text(f"{SPEC}.placement.zones")),
+        f"inline:1:19: cannot evaluate {SPEC}.placement.zones: {SPEC}.placement does not exist",
+        id="go-below-what-is-missing",
+    ),
+    pytest.param(
+        go_template(go_text(f'index {SPEC} "zones"')),
+        go_template(go_text(f'index {SPEC} "zoens"')),
+        f'inline:1:19: cannot evaluate index {SPEC} "zoens": {SPEC}.zoens does not exist',
+        id="go-index",
+    ),
+    pytest.param(
+        go_template(f"{{{{ $zones := {SPEC}.zones }}}}\n{go_text('$zones')}"),
+        go_template(f"{{{{ $zones := {SPEC}.zoens }}}}\n{go_text('$zones')}"),
+        f"inline:2:19: cannot evaluate $zones: {SPEC}.zoens does not exist",
+        id="go-variable",
+    ),
+    pytest.param(
+        jinja(jinja_text("range(spec.count)")),
+        jinja(jinja_text("range(spec.conut)")),
+        'inline:1:27: cannot render template: spec.conut is undefined (did you mean "count"?)',
+        id="jinja-count",
+    ),
+    pytest.param(
+        jinja(jinja_text("spec.zones")),
+        jinja(jinja_text("spec.zoens")),
+        'inline:1:21: cannot render template: spec.zoens is undefined (did you mean "zones"?)',
+        id="jinja-list",
+    ),
+    pytest.param(
+        jinja(jinja_text("spec.zones")),
+        jinja(jinja_text("spec.placement.zones")),
+        "inline:1:21: cannot render template: spec.placement.zones is undefined",
+        id="jinja-below-what-is-missing",
+    ),
+    pytest.param(
+        starlark(script('range(xr["spec"]["count"])')),
+        starlark(script('range(xr["spec"]["conut"])')),
+        'script:5:23: cannot run main: key "conut" is missing',
+        id="starlark-count",
+    ),
+    pytest.param(
+        starlark(script('get(xr, "spec.zones")')),
+        starlark(script('get(xr, "spec.zoens")')),
+        'script:5:5: cannot run main: operation "for … in" not supported on type "NoneType"',
+        id="starlark-list",
+    ),
+    pytest.param(
+        starlark(script('xr["spec"].get("zones")')),
+        starlark(script('xr["spec"].get("zoens")')),
+        'script:5:5: cannot run main: operation "for … in" not supported on type "NoneType"',
+        id="starlark-get",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sound", "misspelt", "said"), LOOPS)
+def test_a_loop_over_a_misspelt_path_deletes_nothing(
+    sound: Object, misspelt: Object, said: str
+) -> None:
+    """The step stops at its place, and goes on when it is mended."""
+    cluster = Cluster(xr=XR)
+    assert cluster.reconcile(sound) == []
+    before = cluster.objects()
+    assert len(before) == 2
+    assert refusal(cluster, misspelt).startswith(said)
+    assert cluster.objects() == before
+    assert cluster.reconcile(sound) == []
+    assert cluster.objects() == before
+
+
+@pytest.mark.parametrize("loop", ["until (int SPEC.conut)", "SPEC.zoens"])
+def test_go_deletes_them_where_that_is_wanted(loop: str) -> None:
+    """As function-go-templating does it: the model of a cluster would tell."""
+    loop = loop.replace("SPEC", SPEC)
+    for lenient in (
+        go_template(go_text(loop), options={"missingKey": "Default"}),
+        peers(go_text(loop)),
+    ):
+        cluster = Cluster(xr=XR)
+        sound = go_text(f"{SPEC}.zones")
+        cluster.reconcile(
+            go_template(sound) if lenient["apiVersion"] == API_VERSION else peers(sound)
+        )
+        assert len(cluster.objects()) == 2
+        cluster.reconcile(lenient)
+        assert cluster.objects() == {}
+
+
+def test_a_misspelt_value_is_not_written() -> None:
+    """No `<no value>` gets into an object that is there."""
+    cluster = Cluster(xr=XR)
+    cluster.reconcile(go_template(go_text(f"{SPEC}.zones")))
+    before = cluster.objects()
+    message = refusal(cluster, go_template(go_text(f"{SPEC}.zones", ".colr.name")))
+    assert message.startswith(
+        f"inline:8:18: cannot evaluate ${SPEC}.colr.name: ${SPEC}.colr does not"
+    )
+    assert 'did you mean "color"?' in message
+    assert cluster.objects() == before
+    cluster.reconcile(peers(go_text(f"{SPEC}.zones", ".colr.name")))
+    (changed, _) = cluster.objects().values()
+    assert cast("Object", changed["data"])["color"] == "<no value>"
+
+
+def test_a_guarded_value_comes_when_it_is_there() -> None:
+    """The first reconcile goes through what is missing without an error."""
+    text = """\
+{{ $bucket := getComposedResource "bucket" }}
+apiVersion: v1
+kind: Bucket
+metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: bucket}}
+{{ with $bucket.status.arn }}
+---
+apiVersion: v1
+kind: Policy
+metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: policy}}
+spec: {arn: {{ . }}, region: {{ $bucket.status.region | default "here" }}}
+{{ end }}
+{{ range $name, $entry := .observed.resources }}
+---
+apiVersion: v1
+kind: Note
+metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: note-of-{{ $name }}}}
+{{ end }}
+"""
+    cluster = Cluster(xr=XR)
+    assert cluster.reconcile(go_template(text)) == []
+    assert set(cluster.objects()) == {"bucket"}
+    cluster.provide({"arn": "arn:1"}, {})
+    assert cluster.reconcile(go_template(text)) == []
+    assert set(cluster.objects()) == {"bucket", "policy", "note-of-bucket"}
+    assert cluster.objects()["policy"]["spec"] == {"arn": "arn:1", "region": "here"}
+
+
+@pytest.mark.parametrize("arguments", ["MISSING", 'MISSING, "a"', 'MISSING, ["a"]'])
+@pytest.mark.parametrize("name", sorted({function.name for function in FUNCTIONS}))
+def test_no_function_of_the_library_makes_an_empty_loop_of_it(name: str, arguments: str) -> None:
+    """What takes a missing value for an empty object gives no list and no object that is empty."""
+    turns = """\
+{% for each in CALL %}
+---
+apiVersion: v1
+kind: Note
+metadata:
+  annotations: {script.fn.crossplane.io/composition-resource-name: "note-{{ loop.index }}"}
+{% endfor %}
+"""
+    given = arguments.replace("MISSING", "spec.zoens")
+    cluster = Cluster(xr=XR)
+    results = cluster.reconcile(jinja(turns.replace("CALL", f"{name}({given})")))
+    assert results or cluster.objects()
+    given = arguments.replace("MISSING", 'get(xr, "spec.zoens")')
+    loop = f"{name}({given})"
+    cluster = Cluster(xr=XR)
+    results = cluster.reconcile(starlark(script(f"range(len([0 for _ in {loop}]))")))
+    assert results or cluster.objects()

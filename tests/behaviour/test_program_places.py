@@ -1,0 +1,305 @@
+"""Programs and modules that stand in the context or in fetched objects, in every language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support import builders
+
+from function_script.limits import Limits
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.request import PROBE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.values import Object
+
+KINDS = {"starlark": "StarlarkScript", "jinja": "JinjaTemplate", "gotemplate": "GoTemplate"}
+FILES = {"starlark": "main.star", "jinja": "main.j2", "gotemplate": "main.gotmpl"}
+META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
+# Each says hello, and each with a module says the module's word.
+PROGRAMS = {
+    "starlark": 'def main(req):\n    return {"context": {"said": "hello"}}\n',
+    "jinja": META + "  said: {{ 'hello' }}\n",
+    "gotemplate": META + '  said: {{ "hello" }}\n',
+}
+WITH_MODULE = {
+    "starlark": 'load("lib", "WORD")\ndef main(req):\n    return {"context": {"said": WORD}}\n',
+    "jinja": "{% from 'lib' import WORD %}\n" + META + "  said: {{ WORD }}\n",
+    "gotemplate": META + '  said: {{ template "lib" . }}\n',
+}
+MODULES = {
+    "starlark": 'WORD = "module"\n',
+    "jinja": "{% set WORD = 'module' %}",
+    "gotemplate": "module",
+}
+BROKEN = {
+    "starlark": "def main(req):\n    return nothing\n",
+    "jinja": "a: 1\nb: {{ nothing.at.all }}\n",
+    "gotemplate": "a: 1\nb: {{ nothing }}\n",
+}
+PLACES = {"starlark": "2:12", "jinja": "2:7", "gotemplate": "2:7"}
+REFERENCE: Object = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "name": "programs",
+    "namespace": "platform",
+}
+NAME = "script.fn.crossplane.io/program"
+LANGUAGES = pytest.mark.parametrize("language", list(KINDS))
+
+
+def step(language: str, **fields: object) -> Object:
+    """An input of the language with these fields."""
+    return {"apiVersion": builders.API_VERSION, "kind": KINDS[language], **fields}  # type: ignore[dict-item] # tests pass plain values only
+
+
+def config_map(data: Object, **metadata: object) -> Object:
+    """The ConfigMap of REFERENCE."""
+    named = {"name": "programs", "namespace": "platform", **metadata}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": named, "data": data}  # type: ignore[dict-item] # as above
+
+
+def fetched(*items: Object, name: str = NAME) -> Object:
+    """A request's required resources."""
+    return {name: {"items": [{"resource": item} for item in items]}}
+
+
+def call(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
+    """The response."""
+    return builders.call(builders.request(step_input, **parts))
+
+
+def said(response: pb.RunFunctionResponse) -> str:
+    """What the program said."""
+    assert list(response.results) == []
+    return str(response.context["said"])
+
+
+def error(response: pb.RunFunctionResponse) -> str:
+    """The message of a fatal response."""
+    (result,) = response.results
+    assert result.severity == pb.SEVERITY_FATAL
+    return result.message
+
+
+def environment(value: object) -> Object:
+    """A context whose environment has this value as `programs`."""
+    return {"apiextensions.crossplane.io/environment": {"programs": value}}  # type: ignore[dict-item] # as above
+
+
+@LANGUAGES
+def test_a_program_in_the_environment(language: str) -> None:
+    """Function-environment-configs can bring it: as a text, or with its modules."""
+    text = step(language, source="Environment", environment={"key": "programs"})
+    assert said(call(text, context=environment(PROGRAMS[language]))) == "hello"
+    whole = {FILES[language]: WITH_MODULE[language], "lib": MODULES[language], "size": 3}
+    assert said(call(text, context=environment(whole))) == "module"
+
+
+@LANGUAGES
+def test_a_program_in_the_context(language: str) -> None:
+    """Any key of the context, and a path below it; `main` names the text to run."""
+    at = {"key": "example.org/all", "fieldPath": "files.network", "main": "run"}
+    texts = {"run": WITH_MODULE[language], "lib": MODULES[language]}
+    context = {"example.org/all": {"files": {"network": texts}}}
+    assert said(call(step(language, source="Context", context=at), context=context)) == "module"
+
+
+@LANGUAGES
+def test_a_program_in_a_config_map(language: str) -> None:
+    """The function asks for it, waits, and then runs it with its modules.
+
+    The caller does not say what it can do. Crossplane before 2.0 would ignore the requirement, so
+    that the step would wait for good; its answer to a probe shows that it is not so old.
+    """
+    remote = step(language, source="RequiredResource", requiredResource=REFERENCE)
+    waiting = call(remote)
+    assert list(waiting.results) == []
+    selector = waiting.requirements.resources[NAME]
+    assert (selector.kind, selector.match_name, selector.namespace) == (
+        "ConfigMap",
+        "programs",
+        "platform",
+    )
+    texts = {FILES[language]: WITH_MODULE[language], "lib": MODULES[language]}
+    assert set(waiting.requirements.extra_resources) == {PROBE}
+    program = fetched(config_map(texts))
+    response = call(remote, required_resources=program, extra_resources={PROBE: {}})
+    assert said(response) == "module"
+    assert response.requirements == waiting.requirements
+
+
+@LANGUAGES
+def test_a_changed_program_runs_at_once(language: str) -> None:
+    """Programs are remembered by their text, wherever it comes from."""
+    remote = step(language, source="RequiredResource", requiredResource=REFERENCE)
+    for word in ("hello", "goodbye"):
+        text = PROGRAMS[language].replace("hello", word)
+        response = call(remote, required_resources=fetched(config_map({FILES[language]: text})))
+        assert said(response) == word
+
+
+@LANGUAGES
+def test_a_field_of_any_object_may_be_the_program(language: str) -> None:
+    """A path leads to it."""
+    reference = {"apiVersion": "e.org/v1", "kind": "Program", "name": "p", "fieldPath": "spec.text"}
+    program: Object = {
+        "apiVersion": "e.org/v1",
+        "kind": "Program",
+        "metadata": {"name": "p"},
+        "spec": {"text": PROGRAMS[language]},
+    }
+    remote = step(language, source="RequiredResource", requiredResource=reference)
+    assert said(call(remote, required_resources=fetched(program))) == "hello"
+
+
+@LANGUAGES
+def test_errors_name_the_object_and_its_key(language: str) -> None:
+    """Where the author finds the line."""
+    remote = step(
+        language, source="RequiredResource", requiredResource={**REFERENCE, "main": "script"}
+    )
+    found = fetched(config_map({"script": BROKEN[language]}))
+    place = f"configmap/platform/programs[data.script]:{PLACES[language]}: "
+    assert error(call(remote, required_resources=found)).startswith(place)
+
+
+@LANGUAGES
+def test_errors_in_a_module_name_it(language: str) -> None:
+    """Modules have places of their own."""
+    broken = {
+        "starlark": "WORD = nothing\n",
+        "jinja": "{% set WORD = nothing.at.all + 1 %}",
+        "gotemplate": "{{ nothing }}",
+    }
+    place = {
+        "modulesFrom": [{"context": {"key": "lib"}}],
+        ("script" if language == "starlark" else "inline"): WITH_MODULE[language],
+    }
+    response = call(step(language, **place), context={"lib": {"lib": broken[language]}})
+    assert "context[lib][lib]:1:" in error(response)
+
+
+@LANGUAGES
+@pytest.mark.parametrize("place", ["fileSystem", "environment", "context", "requiredResource"])
+def test_modules_come_from_everywhere(language: str, place: str, tmp_path: Path) -> None:
+    """Beside a program in the input."""
+    (tmp_path / "lib").write_text(MODULES[language])
+    texts = {"lib": MODULES[language]}
+    sections: dict[str, object] = {
+        "fileSystem": {"dirPath": "."},
+        "environment": {"key": "programs"},
+        "context": {"key": "programs"},
+        "requiredResource": REFERENCE,
+    }
+    key = "script" if language == "starlark" else "inline"
+    message = builders.request(
+        step(language, modulesFrom=[{place: sections[place]}], **{key: WITH_MODULE[language]}),
+        context={**environment(texts), "programs": texts},
+        required_resources=fetched(config_map(texts), name="script.fn.crossplane.io/modules-0"),
+    )
+    assert said(builders.call(message, Limits(program_root=str(tmp_path)))) == "module"
+
+
+MISSING: list[object] = [
+    pytest.param(
+        {"source": "Environment", "environment": {"key": "program"}},
+        'input.environment.key: cannot find a program: "program" is not in the environment '
+        '(did you mean "programs"?)',
+        id="key of the environment",
+    ),
+    pytest.param(
+        {"source": "Context", "context": {"key": "a", "fieldPath": "b.c"}},
+        "input.context.key: cannot find a program: there is no context[a][b.c]",
+        id="key of the context",
+    ),
+    pytest.param(
+        {"source": "Environment", "environment": {"key": "programs", "main": "main.staar"}},
+        'input.environment.main: cannot find "main.staar" in "programs" '
+        '(did you mean "main.star"?)',
+        id="main",
+    ),
+    pytest.param(
+        {"source": "Environment", "environment": {"key": "number"}},
+        "input.environment: cannot read a program: environment[number] is an integer",
+        id="no text",
+    ),
+    pytest.param(
+        {"source": "Environment", "environment": {"key": "text", "main": "a"}},
+        "input.environment.main: must not be set, for environment[text] is a text",
+        id="main of a text",
+    ),
+    pytest.param(
+        {"source": "Environment", "environment": {"key": "empty"}},
+        'input.environment.main: "environment[empty]" must not be empty',
+        id="blanks",
+    ),
+    pytest.param(
+        {"script": "pass", "modulesFrom": [{"environment": {"key": "text"}}]},
+        "input.modulesFrom[0]: must be an object of texts, but environment[text] is a text",
+        id="module without a name",
+    ),
+    pytest.param(
+        {
+            "script": "pass",
+            "modules": {"main.star": "x = 1"},
+            "modulesFrom": [{"environment": {"key": "programs"}}],
+        },
+        'input.modulesFrom[0]: module "main.star" is there twice',
+        id="module twice",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), MISSING)
+def test_what_is_not_there_is_told_by_its_name(fields: Object, message: str) -> None:
+    """A program that is missing stops the step; nothing is guessed."""
+    found: Object = {
+        "apiextensions.crossplane.io/environment": {
+            "programs": {"main.star": PROGRAMS["starlark"]},
+            "number": 3,
+            "text": "x = 1",
+            "empty": " \n",
+        }
+    }
+    assert error(call(step("starlark", **fields), context=found)) == message
+
+
+def test_an_object_that_is_not_there_is_told_by_its_name() -> None:
+    """Crossplane has looked and found none."""
+    remote = step("starlark", source="RequiredResource", requiredResource=REFERENCE)
+    assert error(call(remote, required_resources=fetched())) == (
+        "input.requiredResource: cannot find ConfigMap platform/programs (it must be there as v1)"
+    )
+
+
+def test_an_object_without_the_field_is_told_by_its_name() -> None:
+    """So is a path that leads nowhere."""
+    reference = {**REFERENCE, "fieldPath": "data.script"}
+    remote = step("starlark", source="RequiredResource", requiredResource=reference)
+    assert error(call(remote, required_resources=fetched(config_map({"other": "x"})))) == (
+        "input.requiredResource.fieldPath: cannot find a program: "
+        'configmap/platform/programs has no "data.script"'
+    )
+
+
+def test_an_object_of_another_name_is_not_run() -> None:
+    """What an earlier reconcile fetched may be there at first."""
+    remote = step("starlark", source="RequiredResource", requiredResource=REFERENCE)
+    old = config_map({"main.star": "fail('old')"}, name="old")
+    response = call(remote, required_resources=fetched(old))
+    assert list(response.results) == []
+    assert response.requirements.resources[NAME].match_name == "programs"
+
+
+def test_programs_do_not_see_how_they_were_fetched() -> None:
+    """A loop over what was required finds only what the author asked for."""
+    text = (
+        'def main(req):\n    return {"context": {"said": str(list(req["required_resources"]))}}\n'
+    )
+    remote = step("starlark", source="RequiredResource", requiredResource=REFERENCE)
+    response = call(remote, required_resources=fetched(config_map({"main.star": text})))
+    assert said(response) == "[]"

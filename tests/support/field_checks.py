@@ -1,0 +1,105 @@
+"""Compositions of an XR whose XRD stands beside them, and the fields that `check` finds wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from support.check_helpers import composition, ours
+
+from function_script.tools import check
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.values import Object
+
+XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: things.example.org}
+spec:
+  scope: Namespaced
+  group: example.org
+  names: {kind: Thing, plural: things}
+  versions:
+  - name: v1
+    schema:
+      openAPIV3Schema:
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer}
+              disks:
+                type: array
+                items: {type: object, properties: {name: {type: string}}}
+              labels: {type: object, additionalProperties: {type: string}}
+              owners:
+                additionalProperties: {type: object, properties: {team: {type: string}}}
+              free: {type: object, x-kubernetes-preserve-unknown-fields: true}
+              port: {x-kubernetes-int-or-string: true}
+              owner: {type: object, properties: {team: {type: string}}}
+          status:
+            type: object
+            properties: {address: {type: string}}
+"""
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+spec:
+  group: net.example.org
+  names: {kind: Network}
+  versions:
+  - name: v1
+    schema:
+      openAPIV3Schema:
+        properties:
+          status: {type: object, properties: {networkId: {type: string}}}
+"""
+REFERENCE = "  compositeTypeRef: {apiVersion: example.org/v1, kind: Thing}\n  pipeline:\n"
+XR = "observed.composite.resource"
+OBJECT: Object = {
+    "apiVersion": "example.org/v1",
+    "kind": "Thing",
+    "metadata": {"name": "x"},
+    "spec": {"size": 1},
+}
+
+
+def found(path: Path, text: str, *, crds: bool = False) -> list[tuple[str, str | None]]:
+    """The paths that do not exist and what is said to mend each; for a step of a Thing."""
+    file = path / "composition.yaml"
+    file.write_text(composition(text).replace("  pipeline:\n", REFERENCE))
+    (path / "xrd.yaml").write_text(XRD)
+    (path / "crds").mkdir(exist_ok=True)
+    (path / "crds" / "network.yaml").write_text(CRD)
+    known = check.load(None, [path / "crds"] if crds else [])
+    findings = check.check([str(file)], None, known).findings
+    assert {finding.rule for finding in findings} <= {"unknown-field", "guarded-field"}
+    lines = file.read_text().splitlines()
+    for finding in findings:
+        span = finding.diagnostic.span
+        assert span is not None
+        assert span.column is not None
+        last = finding.diagnostic.message.split(" ")[0].rpartition(".")[2]
+        assert last in lines[span.line - 1][span.column - 1 :][: span.width]
+    return [(f.diagnostic.message.split(" ")[0], f.diagnostic.hint) for f in findings]
+
+
+def script(*lines: str) -> str:
+    """A script with these lines in `main`."""
+    body = (f"      {line}" for line in lines)
+    return ours("StarlarkScript", "script: |", "  def main(req):", *body, "      return {}")
+
+
+def jinja(*lines: str) -> str:
+    """A template with these lines."""
+    return ours("JinjaTemplate", "inline: |", *(f"  {line}" for line in lines))
+
+
+def go(*lines: str) -> str:
+    """A Go template with these lines."""
+    return ours("GoTemplate", "inline: |", *(f"  {line}" for line in lines))
+
+
+GET = 'xr = req["observed"]["composite"]["resource"]'

@@ -1,0 +1,53 @@
+"""Programs and scopes for the tests of JinjaTemplate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from function_script.engines import jinja
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope, TemplateResult
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from function_script.values import Object, Readable
+
+XR: Object = {
+    "apiVersion": "example.org/v1",
+    "kind": "XThing",
+    "metadata": {"name": "demo"},
+    "spec": {"count": 2, "zones": [{"name": "a"}, {"name": "b"}], "note": None},
+}
+
+
+def program(text: str, modules: Mapping[str, str] | None = None, **options: str) -> Program:
+    """A template with modules."""
+    named = (modules or {}).items()
+    return Program(
+        main=Source(name="inline", text=text),
+        modules={name: Source(name=f"modules[{name}]", text=body) for name, body in named},
+        options=options,
+    )
+
+
+def scope(**parts: Readable) -> Scope:
+    """A scope with an XR, and these parts of the request."""
+    observed = {"composite": {"resource": XR}, "resources": {}}
+    request: dict[str, Readable] = {"observed": observed, "context": {}, **parts}
+    return Scope(
+        request=Lazy({name: lambda value=value: value for name, value in request.items()}),
+        params={"color": "red"},
+        seed="uid",
+    )
+
+
+def rendered(text: str, modules: Mapping[str, str] | None = None, **options: str) -> TemplateResult:
+    """The result of a template."""
+    return jinja.evaluate(program(text, modules, **options), scope(), Limits())
+
+
+def text_of(text: str, modules: Mapping[str, str] | None = None, **options: str) -> str:
+    """The text of a template."""
+    return rendered(text, modules, **options).text

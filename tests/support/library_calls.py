@@ -1,0 +1,33 @@
+"""Call library functions by an expression, as a script would."""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+from typing import TYPE_CHECKING
+
+from function_script.engines import library
+
+if TYPE_CHECKING:
+    from function_script.engines.library import Call
+
+# The seed the examples with stable choices are made with.
+SEED = "seed"
+CALLS: dict[str, Call] = {
+    function.name: partial(function.call, SEED) if function.is_seeded else function.call
+    for function in library.FUNCTIONS
+}
+
+
+def called(expression: str) -> object:
+    """Evaluate an expression that calls the library with literals, as a script would."""
+    call = ast.parse(expression, mode="eval").body
+    return _value(call)
+
+
+def _value(node: ast.expr) -> object:
+    if isinstance(node, ast.Call):
+        assert isinstance(node.func, ast.Name)
+        named = {str(keyword.arg): _value(keyword.value) for keyword in node.keywords}
+        return CALLS[node.func.id](*map(_value, node.args), **named)  # type: ignore[arg-type] # literals
+    return ast.literal_eval(node)

@@ -1,0 +1,88 @@
+"""Make what `render` works on from short plain data, and script the functions it calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from google.protobuf import json_format
+
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.tools import render
+from function_script.tools.render.requirements import Answer
+
+if TYPE_CHECKING:
+    from function_script.tools.render.steps import Step
+    from function_script.values import Object
+
+XR: Object = {
+    "apiVersion": "example.org/v1",
+    "kind": "XBucket",
+    "metadata": {"name": "demo", "namespace": "default"},
+    "spec": {"region": "here"},
+}
+CLUSTER_XR: Object = {**XR, "metadata": {"name": "demo"}}
+BUCKET: Object = {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "spec": {"size": 1}}
+
+
+def bucket(**metadata: object) -> Object:
+    """A composed resource with this metadata."""
+    return {**BUCKET, "metadata": dict(metadata)}
+
+
+def observed(resource_name: str, **metadata: object) -> Object:
+    """A resource that the XR has composed already."""
+    annotation = {"crossplane.io/composition-resource-name": resource_name}
+    return bucket(annotations=annotation, **{"namespace": "default", **metadata})
+
+
+def composition(*steps: Object, **spec: object) -> Object:
+    """A Composition for XR; a step without a name or function gets one."""
+    pipeline = [
+        {"step": f"step-{index}", "functionRef": {"name": "function-other"}, **step}
+        for index, step in enumerate(steps)
+    ]
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "Composition",
+        "metadata": {"name": "buckets"},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": "example.org/v1", "kind": "XBucket"},
+            "mode": "Pipeline",
+            "pipeline": pipeline,
+            **spec,
+        },
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A runner that answers each call with the next response, and remembers the requests.
+
+    A response is protobuf JSON on top of the pass-through. The last one answers further calls.
+    """
+
+    responses: tuple[Object, ...]
+    requests: list[Object] = field(default_factory=list)
+
+    def __call__(self, _: Step, request: pb.RunFunctionRequest) -> Answer:
+        """Answer like a function that was told what to say."""
+        index = min(len(self.requests), len(self.responses) - 1)
+        self.requests.append(json_format.MessageToDict(request, preserving_proto_field_name=True))
+        response = pb.RunFunctionResponse()
+        response.desired.CopyFrom(request.desired)
+        if request.HasField("context"):
+            response.context.CopyFrom(request.context)
+        return Answer(response=json_format.ParseDict(self.responses[index], response))
+
+
+def script(*responses: Object) -> Script:
+    """A runner with these answers; without any it passes everything through."""
+    return Script(responses=responses or ({},))
+
+
+def rendered(*resources: tuple[str, Object], **given: object) -> render.Result:
+    """The result for one step that wants ``resources``: pairs of name and protocol Resource."""
+    runner = script({"desired": {"resources": dict(resources)}})
+    parts = {"xr": XR, "composition": composition({}), **given}
+    return render.render(render.RenderInputs(**parts), runner)

@@ -1,0 +1,18 @@
+"""What a script returned, as one object: the engine hands some of it on as text."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from function_script.program import ScriptResult
+
+
+def whole(returned: ScriptResult) -> dict[str, object]:
+    """The response-shaped object with every desired resource in it."""
+    value: dict[str, object] = copy.deepcopy(returned.value)
+    for text in returned.resources:
+        value["desired"]["resources"].update(json.loads(f"{{{text}}}"))  # type: ignore[index] # it is there when there are texts
+    return value

@@ -1,0 +1,332 @@
+"""A captured request: one case without secrets, which gives the same again."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from support import builders
+
+from function_script import capture, cli, documents, function
+from function_script.errors import InputError
+from function_script.limits import Limits
+from function_script.source import Source
+from function_script.tools.cases import discovery, session
+from function_script.tools.cases.running import RunOptions
+from function_script.tools.cases.verdicts import Status
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.proto.v1 import run_function_pb2 as pb
+    from function_script.tools.cases.verdicts import Verdict
+    from function_script.values import Object
+
+MARKER = "hunter2-marker"
+
+
+def base64_of(text: str) -> str:
+    """As the data of Secrets is written."""
+    return base64.b64encode(text.encode()).decode()
+
+
+ENCODED = base64_of(MARKER)
+SECRET: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+PLAIN = "def main(req):\n    return {}\n"
+DETAILS: Object = {"resource": builders.XR, "connection_details": {"value": ENCODED}}
+DATA: Object = {"resource": {**SECRET, "data": {"value": ENCODED}}}
+TEXT: Object = {"resource": {**SECRET, "stringData": {"value": MARKER}}}
+CREDENTIALS: Object = {"api": {"credential_data": {"data": {"value": ENCODED}}}}
+OLD = json.dumps({"data": {"value": ENCODED}})
+APPLIED: Object = {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": OLD}}
+NESTED: Object = {"kind": "Object", "spec": {"manifest": {**SECRET, "data": {"v": ENCODED}}}}
+ORIGINS = [
+    pytest.param({"credentials": CREDENTIALS}, id="credentials"),
+    pytest.param({"observed": {"composite": DETAILS}}, id="details of the XR"),
+    pytest.param({"observed": {"resources": {"a": DETAILS}}}, id="details of a resource"),
+    pytest.param({"desired": {"composite": DETAILS}}, id="desired details of the XR"),
+    pytest.param({"desired": {"resources": {"a": DETAILS}}}, id="desired details"),
+    pytest.param({"observed": {"resources": {"a": DATA}}}, id="observed Secret"),
+    pytest.param({"desired": {"resources": {"a": TEXT}}}, id="desired Secret"),
+    pytest.param({"required_resources": {"a": {"items": [DATA]}}}, id="required Secret"),
+    pytest.param({"extra_resources": {"a": {"items": [DATA]}}}, id="extra Secret"),
+    pytest.param({"observed": {"resources": {"a": {"resource": NESTED}}}}, id="Secret in another"),
+    pytest.param(
+        {"observed": {"resources": {"a": {"resource": {**SECRET, "metadata": APPLIED}}}}},
+        id="Secret as it was applied before",
+    ),
+    pytest.param({"context": {"made": {**SECRET, "data": {"value": ENCODED}}}}, id="in context"),
+]
+ELSEWHERE: Object = {"apiVersion": "v1", "kind": "Thing", "spec": {MARKER: [f"a {MARKER} b"]}}
+ECHOES = [
+    pytest.param({"context": {"a": f"postgres://u:{MARKER}@db", MARKER: ENCODED}}, id="context"),
+    pytest.param({"desired": {"resources": {MARKER: {"resource": ELSEWHERE}}}}, id="desired"),
+    pytest.param(
+        {
+            "observed": {"resources": {"a": {"resource": ELSEWHERE}}},
+            "required_resources": {"b": {"items": [{"resource": ELSEWHERE}]}},
+            "required_schemas": {"c": {"openapi_v3": {"default": MARKER}}},
+        },
+        id="observed, required, schemas",
+    ),
+    pytest.param({"input": builders.starlark(f"# {MARKER}\n{PLAIN}")}, id="program"),
+    pytest.param({"input": builders.starlark(PLAIN, params={"a": ENCODED})}, id="params"),
+]
+
+
+def captured(message: pb.RunFunctionRequest) -> str:
+    """The case of a request, with the answer it gets."""
+    data = message.SerializeToString()
+    answer = function.handle(data, Limits(), lambda _: None)
+    return capture.to_case(data, answer.response, answer.diagnostics)
+
+
+def read(text: str) -> Object:
+    """The case as plain values."""
+    (found,) = documents.read_source(Source(name="case", text=text))
+    return found.value
+
+
+def replayed(text: str, directory: Path) -> Verdict:
+    """What `test` says of the case."""
+    path = directory / "a.case.yaml"
+    path.write_text(text)
+    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_seed=False), 1)
+    return verdict
+
+
+@pytest.mark.parametrize("parts", ORIGINS)
+def test_no_place_of_secrets_is_told(parts: Object) -> None:
+    """Neither as text nor as base64, wherever secrets are at home."""
+    text = captured(builders.request(builders.starlark(PLAIN), **parts))
+    assert MARKER not in text
+    assert ENCODED.rstrip("=") not in text
+
+
+@pytest.mark.parametrize("parts", ECHOES)
+def test_no_secret_is_told_where_it_was_copied_to(parts: Object, tmp_path: Path) -> None:
+    """Values, keys, parts of texts, base64: all become the same word, and the case passes."""
+    whole = {"input": builders.starlark(PLAIN), **parts, "credentials": CREDENTIALS}
+    text = captured(builders.request(**whole))
+    assert MARKER not in text
+    assert ENCODED.rstrip("=") not in text
+    assert "redacted1" in text or base64_of("redacted1") in text
+    assert replayed(text, tmp_path).status is Status.PASSED
+
+
+PARTS = [
+    pytest.param('{"key": "AKIA-marker", "n": 123456789}', ["AKIA-marker", "123456789"], id="JSON"),
+    pytest.param("[default]\nkey = AKIA-marker\n", ["AKIA-marker", "default"], id="INI"),
+    pytest.param("BEGIN\nabcdefgh-marker\nEND", ["abcdefgh-marker"], id="lines"),
+]
+
+
+@pytest.mark.parametrize(("secret", "parts"), PARTS)
+def test_parts_of_a_secret_are_secret(secret: str, parts: list[str]) -> None:
+    """What a program, or a provider, has taken out of one and put somewhere else."""
+    data = {"credential_data": {"data": {"value": base64_of(secret)}}}
+    message = builders.request(
+        builders.starlark(PLAIN), credentials={"api": data}, context={"taken": parts[0]}
+    )
+    text = captured(message)
+    stated = read(text)["request"]
+    assert isinstance(stated, dict)
+    assert all(part not in text and part not in unwrapped(stated) for part in parts)
+
+
+def unwrapped(request: Object) -> str:
+    """The credentials of a case, decoded."""
+    found = documents.to_yaml(request).partition("value: ")[2].split()[0]
+    return base64.b64decode(found).decode()
+
+
+PASSED_ON = """\
+def main(req):
+    key = from_json(get_credentials(req, "api")["value"])["key"]
+    secret = {"apiVersion": "v1", "kind": "Secret", "data": {"made": "bmV3LXNlY3JldA=="}}
+    thing = {"apiVersion": "v1", "kind": "Thing", "spec": {"key": key, "count": 2, "half": 0.5}}
+    return {
+        "desired": {
+            "composite": {"resource": {"status": {"phase": "new"}}},
+            "resources": {"s": {"resource": secret}, "t": {"resource": thing, "ready": True}},
+        },
+        "requirements": {"resources": {"r": {"api_version": "v1", "kind": "A", "match_name": "b"}}},
+        "conditions": [{"type": "Told", "status": "True", "reason": "Key", "message": key}],
+        "results": [{"severity": "Warning", "message": "key " + key}],
+        "context": {"key": key},
+    }
+"""
+JSON_DATA: Object = {"value": base64_of('{"key": "AKIA-marker"}')}
+WITH_JSON: Object = {"api": {"credential_data": {"data": JSON_DATA}}}
+
+
+def test_a_program_that_passes_secrets_on_gives_the_same_again(tmp_path: Path) -> None:
+    """Fields of JSON stay fields; what a program makes for a Secret is told nobody."""
+    step = builders.starlark(PASSED_ON, credentials=["api"])
+    text = captured(builders.request(step, credentials=WITH_JSON))
+    expected = read(text)["expect"]
+    assert expected == {
+        "conditions": [{"message": "redacted1", "reason": "Key", "status": "True", "type": "Told"}],
+        "context": {"key": "redacted1"},
+        "events": [{"message": "key redacted1", "severity": "Warning"}],
+        "ready": {"s": False, "t": True},
+        "requirements": {"resources": {"r": {"apiVersion": "v1", "kind": "A", "name": "b"}}},
+        "resources": {
+            "s": {"apiVersion": "v1", "kind": "Secret"},
+            "t": {
+                "apiVersion": "v1",
+                "kind": "Thing",
+                "spec": {"count": 2, "half": 0.5, "key": "redacted1"},
+            },
+        },
+        "status": {"phase": "new"},
+    }
+    assert "bmV3LXNlY3JldA" not in text.partition("request:")[0]
+    assert replayed(text, tmp_path).status is Status.PASSED
+
+
+def test_what_is_made_of_a_secret_is_said_to_differ(tmp_path: Path) -> None:
+    """A failing case says that the request's secrets are not there."""
+    program = PASSED_ON.replace('"count": 2', '"count": len(key)')
+    step = builders.starlark(program, credentials=["api"])
+    verdict = replayed(captured(builders.request(step, credentials=WITH_JSON)), tmp_path)
+    (problem,) = verdict.problems
+    assert problem.diagnostic.message == "resources.t.spec.count: expected 11, found 9"
+    assert problem.diagnostic.notes == (
+        "2 secrets of this request are redacted: what is made of them differs",
+    )
+
+
+FAILING = [
+    pytest.param(builders.starlark('def main(req):\n    fail("no way")\n'), id="fail"),
+    pytest.param(builders.starlark("def main(req):\n    return 1 + nothing\n"), id="program"),
+    pytest.param(builders.jinja("a: {{ observed.composite.nothing }}\n"), id="template"),
+    pytest.param(builders.jinja("a: b: c\n"), id="document"),
+    pytest.param({**builders.jinja("a"), "inlin": "b"}, id="input"),
+    pytest.param(None, id="no input"),
+]
+
+
+@pytest.mark.parametrize("step_input", FAILING)
+def test_a_failure_is_expected_again(step_input: Object | None, tmp_path: Path) -> None:
+    """With the words it failed with."""
+    text = captured(builders.request(step_input))
+    expected = read(text)["expect"]
+    assert isinstance(expected, dict)
+    assert list(expected) == ["error"]
+    assert replayed(text, tmp_path).status is Status.PASSED
+
+
+def test_every_language_is_replayed(tmp_path: Path) -> None:
+    """With resources of earlier steps, nulls in them, and a context."""
+    made = (
+        "apiVersion: v1\nkind: A\nmetadata: {annotations: {gotemplating.fn.crossplane.io/%s: %s}}"
+    )
+    inline = made % ("composition-resource-name", "a")
+    ours = inline.replace("gotemplating", "script")
+    before: Object = {"resource": {"apiVersion": "v1", "kind": "B", "spec": {"gone": None}}}
+    for step in (builders.jinja(ours), {**builders.jinja(ours), "kind": "GoTemplate"}):
+        message = builders.request(
+            step, desired={"resources": {"b": before}}, context={"zone": "a", "n": 1.5}
+        )
+        text = captured(message)
+        assert sorted(part(part(read(text), "expect"), "resources")) == ["a", "b"]
+        assert replayed(text, tmp_path).status is Status.PASSED
+
+
+def part(value: Object, key: str) -> Object:
+    """An object in another."""
+    found = value[key]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_the_same_request_gives_the_same_case() -> None:
+    """Whatever its tag, and however its maps are ordered."""
+    step = builders.starlark(PLAIN)
+    one = builders.request(step, context={"a": 1, "b": 2}, meta={"tag": "one"})
+    two = builders.request(step, context={"b": 2, "a": 1}, meta={"tag": "two"})
+    assert captured(one) == captured(two)
+
+
+def test_common_words_and_short_numbers_are_hidden_in_their_places_only() -> None:
+    """A port is in every connection Secret, and would take programs apart."""
+    details: Object = {"port": base64_of("5432"), "tls": base64_of("true"), "pin": base64_of("abc")}
+    message = builders.request(
+        builders.starlark(PLAIN),
+        observed={"composite": {"resource": builders.XR, "connection_details": details}},
+        context={"port": "5432", "tls": "true", "abc": "abc"},
+    )
+    text = captured(message)
+    assert part(part(read(text), "request"), "context") == {
+        "port": "5432",
+        "tls": "true",
+        "abc": "abc",
+    }
+    assert not [value for value in details.values() if str(value) in text]
+
+
+def test_more_secrets_than_can_be_looked_for_are_an_error() -> None:
+    """Rather than a file with some of them, or a very long search."""
+    data: Object = {"k": base64_of("\n".join(f"{index:08}" for index in range(600_000)))}
+    message = builders.request(
+        builders.starlark(PLAIN), credentials={"api": {"credential_data": {"data": data}}}
+    )
+    with pytest.raises(InputError, match="too many or too large"):
+        captured(message)
+
+
+ANNOTATED = [("true", True), ("false", False), ("True", False), (None, False)]
+
+
+@pytest.mark.parametrize(("value", "is_wanted"), ANNOTATED)
+def test_an_xr_asks_by_its_annotation(*, value: str | None, is_wanted: bool) -> None:
+    """And by nothing else: not by one on another object."""
+    annotations = {} if value is None else {capture.ANNOTATION: value}
+    marked = {**builders.XR, "metadata": {"annotations": annotations}}
+    other = {"resource": {"metadata": {"annotations": {capture.ANNOTATION: "true"}}}}
+    observed = {"composite": {"resource": marked}, "resources": {"a": other}}
+    data = builders.request(observed=observed).SerializeToString()
+    assert capture.is_wanted(data) is is_wanted
+
+
+def test_run_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`run --capture` writes a case that `test` passes."""
+    step = builders.starlark(PASSED_ON, credentials=["api"])
+    request: Object = {
+        "observed": {"composite": {"resource": builders.XR}},
+        "input": step,
+        "credentials": WITH_JSON,
+    }
+    (tmp_path / "request.json").write_text(json.dumps(request))
+    case = tmp_path / "bug.case.yaml"
+    assert cli.execute(["run", str(tmp_path / "request.json"), "--capture", str(case)]) == 0
+    assert "AKIA-marker" in capsys.readouterr().out
+    assert "AKIA-marker" not in case.read_text()
+    assert cli.execute(["test", str(tmp_path)]) == 0
+
+
+def test_run_captures_what_took_too_long(tmp_path: Path) -> None:
+    """There is no response to print; a server has one, and the case expects it."""
+    endless = "def main(req):\n    [0 for i in range(1000000000) for j in range(1000000000) if 0]\n"
+    (tmp_path / "request.json").write_text(json.dumps({"input": builders.starlark(endless)}))
+    case = tmp_path / "slow.case.yaml"
+    arguments = [str(tmp_path / "request.json"), "--capture", str(case), "--timeout", "300ms"]
+    assert cli.execute(["run", *arguments]) == 1
+    (told,) = part(read(case.read_text()), "expect").values()
+    assert told == ["time than its limit"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("bug.yaml", "not the name of a case"), ("no/bug.case.yaml", "no such file")]
+)
+def test_run_says_where_it_cannot_capture(
+    name: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A name that `test` would not find, a directory that is not there."""
+    (tmp_path / "request.json").write_text(json.dumps({"input": builders.starlark(PLAIN)}))
+    code = cli.execute(["run", str(tmp_path / "request.json"), "--capture", str(tmp_path / name)])
+    assert code == 1
+    assert told in capsys.readouterr().err

@@ -1,0 +1,330 @@
+"""The command line: dispatch, environment, exit codes, and a reference page that is true."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+from support.notes import without_note
+from support.timing import takes_less
+
+from function_script import __version__, cli
+from function_script.cli import exit_codes, options
+from function_script.errors import InputError
+from function_script.limits import MIB
+from function_script.reference_pages import cli_page
+
+if TYPE_CHECKING:
+    from function_script.server import ServeOptions
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[ServeOptions]:
+    """The options of every server that would have been started."""
+    from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
+
+    options: list[ServeOptions] = []
+    monkeypatch.setattr(server, "serve", options.append)
+    for name in list(os.environ):
+        if name.startswith(("FUNCTION_SCRIPT_", "TLS_")):
+            monkeypatch.delenv(name)
+    return options
+
+
+SERVING = [
+    pytest.param(["serve", "--insecure"], id="command"),
+    pytest.param(["--insecure"], id="flag-alone-as-images-are-started"),
+    pytest.param(["--insecure", "--debug"], id="several-flags"),
+]
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("args", SERVING)
+def test_flags_alone_serve(served: list[ServeOptions], args: list[str]) -> None:
+    """An image is started with the single argument --insecure."""
+    assert cli.execute(args) == 0
+    assert [options.insecure for options in served] == [True]
+    assert served[0].debug is ("--debug" in args)
+
+
+@pytest.mark.linux
+def test_nothing_serves_where_crossplane_starts_it(
+    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a cluster there are no arguments, but a directory with certificates."""
+    monkeypatch.setenv("TLS_SERVER_CERTS_DIR", "/tls/server")
+    assert cli.execute([]) == 0
+    assert [options.tls_certs_dir for options in served] == [Path("/tls/server")]
+
+
+@pytest.mark.linux
+def test_nothing_helps_at_a_terminal() -> None:
+    """The bare command lists the others for a person."""
+    import pty  # noqa: PLC0415 - Windows has no such module
+
+    ours, theirs = pty.openpty()
+    try:
+        done = run_bare(stdin=theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == exit_codes.USAGE
+    assert "render" in done.stderr
+
+
+@pytest.mark.linux
+def test_nothing_says_what_is_missing_in_a_container() -> None:
+    """Where no certificates are mounted, and nobody looks at a terminal."""
+    done = run_bare(stdin=subprocess.DEVNULL)
+    assert done.returncode == exit_codes.USAGE
+    assert done.stdout == ""
+    for word in ("TLS_SERVER_CERTS_DIR", "--tls-certs-dir", "--insecure", "--help"):
+        assert word in done.stderr
+    assert "Crossplane composition function and the tools" not in done.stderr
+
+
+def run_bare(stdin: int) -> subprocess.CompletedProcess[str]:
+    """The command without arguments, in an empty environment."""
+    command = [sys.executable, "-P", "-c", "from function_script.start import main; main()"]
+    return subprocess.run(
+        command, stdin=stdin, capture_output=True, text=True, env={}, check=False, timeout=60
+    )
+
+
+@pytest.mark.linux
+def test_serve_defaults(served: list[ServeOptions]) -> None:
+    """Without flags the options are those of the server's own defaults."""
+    from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
+
+    assert cli.execute(["serve"]) == 0
+    assert served == [server.ServeOptions()]
+
+
+@pytest.mark.linux
+def test_every_flag_has_its_variable(
+    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """FUNCTION_SCRIPT_ and the flag's name."""
+    values = {
+        "ADDRESS": "127.0.0.1:1",
+        "HEALTH_ADDRESS": "127.0.0.1:2",
+        "INSECURE": "true",
+        "TLS_CERTS_DIR": "/certs",
+        "DEBUG": "1",
+        "MAX_RECV_MESSAGE_SIZE": "9",
+        "WORKERS": "3",
+        "TIMEOUT": "1m30s",
+        "MEMORY_LIMIT": "1Gi",
+        "OUTPUT_LIMIT": "1Mi",
+        "PROGRAM_ROOT": str(tmp_path),
+    }
+    for name, value in values.items():
+        monkeypatch.setenv(f"FUNCTION_SCRIPT_{name}", value)
+    assert cli.execute(["serve"]) == 0
+    (found,) = served
+    assert (found.address, found.health_address) == ("127.0.0.1:1", "127.0.0.1:2")
+    assert (found.insecure, found.debug, found.workers) == (True, True, 3)
+    assert (found.tls_certs_dir, found.program_root) == (Path("/certs"), tmp_path)
+    assert found.max_recv_message_size_mib == 9
+    assert found.limits.timeout_seconds == 90
+    assert (found.limits.memory_bytes, found.limits.output_bytes) == (1024 * MIB, MIB)
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize(
+    ("given", "served_at"), [(":9", "[::]:9"), ("[::]:9", "[::]:9"), ("a:0", "a:0")]
+)
+def test_an_address_without_a_host_means_every_one(
+    served: list[ServeOptions], given: str, served_at: str
+) -> None:
+    """As functions in Go take it."""
+    assert cli.execute(["serve", "--address", given, "--health-address", ""]) == 0
+    assert [(options.address, options.health_address) for options in served] == [(served_at, "")]
+
+
+@pytest.mark.linux
+def test_variables_of_function_go_templating_are_read(
+    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is replaced, its settings stay; a directory is the one it was when we started."""
+    monkeypatch.setenv("FUNCTION_GO_TEMPLATING_MAX_RECV_MESSAGE_SIZE", "9")
+    monkeypatch.setenv("FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE", "templates")
+    monkeypatch.setenv("FUNCTION_GO_TEMPLATING_DEFAULT_OPTIONS", "missingkey=error")
+    assert cli.execute(["serve"]) == 0
+    (found,) = served
+    assert found.max_recv_message_size_mib == 9
+    assert found.limits.default_source == str(Path("templates").resolve())
+    assert found.limits.default_options == "missingkey=error"
+
+
+FLAGS_OVER_VARIABLES = [
+    pytest.param("--tls-certs-dir", "TLS_SERVER_CERTS_DIR", id="the-contract's-variable"),
+    pytest.param("--tls-certs-dir", "FUNCTION_SCRIPT_TLS_CERTS_DIR", id="our-variable"),
+    pytest.param("--tls-server-certs-dir", "TLS_SERVER_CERTS_DIR", id="the-sdk's-flag"),
+]
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize(("flag", "variable"), FLAGS_OVER_VARIABLES)
+def test_flags_win_over_variables(
+    served: list[ServeOptions], monkeypatch: pytest.MonkeyPatch, flag: str, variable: str
+) -> None:
+    """What is typed is meant."""
+    monkeypatch.setenv(variable, "/from/variable")
+    assert cli.execute(["serve", flag, "/from/flag"]) == 0
+    assert [options.tls_certs_dir for options in served] == [Path("/from/flag")]
+
+
+USAGE = [
+    pytest.param(["serve", "--no-such-flag"], "No such option", id="flag"),
+    pytest.param(["rendr"], "No such command", id="command"),
+    pytest.param(["render"], "Missing argument 'XR'", id="argument"),
+    pytest.param(["render", __file__], "COMPOSITION is missing", id="composition"),
+    pytest.param(["serve", "--address", "127.0.0.1"], "form HOST:PORT", id="no-port"),
+    pytest.param(["serve", "--health-address", "a:65536"], "65535 at most", id="port"),
+    pytest.param(["serve", "--address", "unix:/a:1"], "form HOST:PORT", id="socket"),
+    pytest.param(["serve", "--address", "::1:80"], "form HOST:PORT", id="no-brackets"),
+    pytest.param(["serve", "--address", "[::1:80"], "form HOST:PORT", id="bracket"),
+    pytest.param(["serve", "--address", "http://a:80"], "form HOST:PORT", id="url"),
+    pytest.param(["serve", "--metrics-address", "a b:80"], "form HOST:PORT", id="space"),
+    pytest.param(["serve", "--metrics-address", f"{'a' * 64}:80"], "form HOST:PORT", id="label"),
+    pytest.param(["serve", "--metrics-address", "a:" + "9" * 5_000], "at most", id="digits"),
+    pytest.param(["serve", "--address", "a:\u0661"], "form HOST:PORT", id="other digits"),
+    pytest.param(["run", "--program-root", "/no/such"], "does not exist", id="root"),
+    pytest.param(["serve", "--timeout", "2"], "a number and a unit", id="duration"),
+    pytest.param(["serve", "--timeout", "0s"], "must be more than 0", id="no-time"),
+    pytest.param(["serve", "--memory-limit", "x"], "a number and a unit", id="size"),
+    pytest.param(["serve", "--workers", "0"], "is not in the range", id="range"),
+    pytest.param(["render", "a", "b", "--context-values", "x"], "KEY=VALUE", id="pair"),
+    pytest.param(["render", "a", "b", "--function", "x"], "NAME=local", id="place"),
+]
+
+
+@pytest.mark.parametrize(("args", "message"), USAGE)
+def test_wrong_usage(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2, the reason on stderr."""
+    assert cli.execute(args) == exit_codes.USAGE
+    shown = capsys.readouterr()
+    assert message in shown.err
+    assert shown.out == ""
+
+
+def test_problems_of_the_user(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 1, a frame on stderr, nothing on stdout."""
+    assert cli.execute(["render", "no-such-file", "no-such-file"]) == exit_codes.PROBLEM
+    shown = capsys.readouterr()
+    assert without_note(shown.err).startswith(
+        'error: cannot read "no-such-file": no such file or directory'
+    )
+    assert shown.out == ""
+
+
+def fail(error: BaseException) -> int:
+    """A command that does nothing else."""
+    raise error
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_bugs_are_told_as_bugs(debug: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 3; the traceback is printed when it is asked for."""
+    error = ZeroDivisionError("one by none")
+    assert exit_codes.guard(lambda: fail(error), {"debug": debug}) == exit_codes.BUG
+    shown = capsys.readouterr().err
+    assert f"bug: function-script {__version__}" in shown
+    assert "ZeroDivisionError: one by none" in shown
+    assert "please report it" in shown
+    assert ("Traceback" in shown) is debug
+
+
+def test_interruptions() -> None:
+    """Exit code 130, as shells have it."""
+    assert exit_codes.guard(lambda: fail(KeyboardInterrupt()), {}) == exit_codes.INTERRUPTED
+    assert exit_codes.guard(lambda: fail(click.Abort()), {}) == exit_codes.INTERRUPTED
+
+
+def test_every_failure_has_its_code() -> None:
+    """The codes differ, so that scripts can tell them apart."""
+    assert exit_codes.guard(lambda: fail(InputError.of("x")), {}) == 1
+    assert exit_codes.guard(lambda: fail(click.UsageError("x")), {}) == 2
+    assert exit_codes.guard(lambda: 0, {}) == 0
+
+
+@pytest.mark.linux
+def test_debug_is_remembered_for_bugs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By flag and by variable."""
+    from function_script import server  # noqa: PLC0415 - it can be imported on Linux alone
+
+    monkeypatch.setattr(server, "serve", lambda _: 1 // 0)
+    monkeypatch.setenv("FUNCTION_SCRIPT_DEBUG", "1")
+    assert cli.execute(["serve"]) == exit_codes.BUG
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("args", [["version"], ["--version"]])
+def test_version(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Name and number; the command also says how the codec runs."""
+    assert cli.execute(args) == 0
+    assert capsys.readouterr().out.startswith(f"function-script {__version__}")
+
+
+def test_variables_are_unambiguous() -> None:
+    """Two flags share a variable only where commands run the function itself."""
+    seen: dict[str, set[str]] = {}
+    for name, command in cli.commands.commands.items():
+        for option in command.params:
+            if isinstance(option, click.Option) and isinstance(option.envvar, str):
+                seen.setdefault(option.envvar, set()).add(name)
+    assert all(names <= {"serve", "run"} for names in seen.values() if len(names) > 1)
+    assert "FUNCTION_SCRIPT_RENDER_TIMEOUT" in seen
+    assert options.PREFIX == "FUNCTION_SCRIPT"
+
+
+def test_the_reference_page_is_fresh(update_goldens: bool) -> None:
+    """docs/reference/cli.md is what the commands say of themselves."""
+    page = ROOT / "docs" / "reference" / "cli.md"
+    if update_goldens:
+        page.write_text(cli_page.build())
+    assert page.read_text() == cli_page.build()
+
+
+def test_help_needs_nothing_heavy() -> None:
+    """No command's own imports are paid for by the others."""
+    heavy = {"grpc", "google.protobuf", "jinja2", "starlark", "yaml", "re2"}
+    code = (
+        "import sys; from function_script import cli; cli.execute(['--help']);"
+        f"print([name for name in {sorted(heavy)} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.serial
+def test_help_is_quick() -> None:
+    """It takes less than 100 ms of CPU time more than Python itself, which takes 30."""
+    assert takes_less(("-m", "function_script.cli", "--help"), 0.13)
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("render", "examples/starlark-robots"),
+        ("validate", "input_crds", "examples/starlark-robots"),
+    ],
+    ids=lambda args: args[0],
+)
+def test_a_command_is_quick(args: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small example takes less than 0.45 s of CPU time, its sandbox included."""
+    monkeypatch.chdir(ROOT)
+    assert takes_less(("-m", "function_script.cli", *args), 0.45)

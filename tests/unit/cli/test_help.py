@@ -1,0 +1,59 @@
+"""What the command line says of itself: examples, exit codes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from function_script import cli
+from function_script.cli import exit_codes
+from function_script.reference_pages import cli_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[3]
+# It has nothing to show, and is called by another program.
+WITHOUT_CALL = {"version", "internal render"}
+
+
+def every_command(
+    group: click.Group = cli.commands, path: str = ""
+) -> Iterator[tuple[str, click.Command]]:
+    """Each command with its whole name."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from every_command(command, f"{path}{name} ")
+        else:
+            yield f"{path}{name}", command
+
+
+def test_help_shows_examples() -> None:
+    """Of every command: each is a call of that very command."""
+    missing = [
+        name
+        for name, command in every_command()
+        if name not in WITHOUT_CALL and f"  function-script {name}" not in (command.epilog or "")
+    ]
+    assert missing == []
+
+
+def test_lists_of_commands_are_not_cut() -> None:
+    """What each does is told in full, on a line."""
+    for group in (cli.commands, cli.package):
+        lines = group.get_help(click.Context(group, terminal_width=80)).splitlines()
+        assert [line for line in lines if line.endswith("...") and "Usage" not in line] == []
+
+
+def test_exit_codes_are_what_the_page_says() -> None:
+    """The table has every code there is, and `--help` the same ones."""
+    codes = {value for name, value in vars(exit_codes).items() if name.isupper()}
+    assert set(cli_page.EXIT_CODES) == codes
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text()
+    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
+    assert listed == codes
+    shown = re.findall(r"^  (\d+) ", cli.commands.epilog or "", re.MULTILINE)
+    assert {int(code) for code in shown} == codes

@@ -1,0 +1,95 @@
+"""How many results and conditions a step may return, and how long they may be."""
+
+from __future__ import annotations
+
+import pytest
+from support.builders import call, request, starlark, to_dict
+
+from function_script.proto.v1 import run_function_pb2 as pb
+
+RESULTS = """
+def main(req):
+    text = "x" * %d
+    return {"results": [{"severity": "Warning", "message": text}] * %d}
+"""
+CONDITIONS = """
+def main(req):
+    return {"conditions": [
+        {"type": "T%%d" %% n, "status": "True", "reason": "R" * %d, "message": "x" * %d}
+        for n in range(%d)
+    ]}
+"""
+MANY_NAMES = """{{ range $n := until 150 }}---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: NOT_A_NAME_{{ $n }}
+  annotations:
+    gotemplating.fn.crossplane.io/composition-resource-name: thing-{{ $n }}
+{{ end }}"""
+ALLOWED = [
+    pytest.param(RESULTS % (10, 1_000), id="results"),
+    pytest.param(RESULTS % (32 * 1024, 3), id="long messages"),
+    pytest.param(CONDITIONS % (5, 10, 100), id="conditions"),
+    pytest.param(CONDITIONS % (1024, 32 * 1024, 3), id="long conditions"),
+]
+REFUSED = [
+    pytest.param(
+        RESULTS % (1, 1_001), "cannot return 1,001 results: a step may return 1,000", id="results"
+    ),
+    pytest.param(
+        RESULTS % (32 * 1024 + 1, 3),
+        "cannot return the message of result 1: it has 32,769 bytes, and 32,768 are allowed",
+        id="a long message",
+    ),
+    pytest.param(
+        CONDITIONS % (1, 1, 101),
+        "cannot return 101 conditions: a step may return 100",
+        id="conditions",
+    ),
+    pytest.param(
+        CONDITIONS % (1025, 1, 1),
+        'cannot return the reason of condition "T0": it has 1,025 bytes, and 1,024 are allowed',
+        id="a long reason",
+    ),
+    pytest.param(
+        CONDITIONS % (1, 32 * 1024 + 1, 1),
+        'cannot return the message of condition "T0": it has 32,769 bytes, and 32,768 are allowed',
+        id="a long message of a condition",
+    ),
+]
+
+
+@pytest.mark.parametrize("script", ALLOWED)
+def test_what_is_within_the_bounds_is_returned(script: str) -> None:
+    """Whole, to the last one."""
+    response = call(request(starlark(script)))
+    severities = {result.severity for result in response.results}
+    assert severities <= {pb.SEVERITY_WARNING}
+    assert response.results or response.conditions
+
+
+@pytest.mark.parametrize(("script", "text"), REFUSED)
+def test_what_is_beyond_them_is_one_fatal(script: str, text: str) -> None:
+    """That says what is too much; desired state is as it was."""
+    earlier = {"resources": {"earlier": {"resource": {"kind": "A"}}}}
+    response = call(request(starlark(script), desired=earlier))
+    (fatal,) = response.results
+    assert fatal.severity == pb.SEVERITY_FATAL
+    assert text in fatal.message
+    assert not response.conditions
+    assert to_dict(response.desired) == earlier
+
+
+def test_warnings_of_ours_are_cut_and_no_error() -> None:
+    """A template with many odd resources still composes them."""
+    step_input = {
+        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
+        "kind": "GoTemplate",
+        "source": "Inline",
+        "inline": {"template": MANY_NAMES},
+    }
+    response = call(request(step_input))
+    assert len(response.desired.resources) == 150
+    assert {result.reason for result in response.results} == {"BadName"}
+    assert len(response.results) == 100

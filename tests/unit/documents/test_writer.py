@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from support.example_counts import examples
+
+from function_script.documents import read_stream, read_value, to_yaml, to_yaml_stream
+
+WRITTEN = [
+    pytest.param({}, "{}\n", id="empty-object"),
+    pytest.param([], "[]\n", id="empty-list"),
+    pytest.param("text", "text\n", id="scalar"),
+    pytest.param("a\nb", "|-\n  a\n  b\n", id="block"),
+    pytest.param(
+        {"kind": "A", "apiVersion": "v1", "spec": {}, "x": None, "y": [], "z": True},
+        'apiVersion: v1\nkind: A\nspec: {}\nx: null\n"y": []\nz: true\n',
+        id="sorted-and-empty",
+    ),
+    pytest.param(
+        {"a": {"b": [{"c": 1, "d": [2, [3, 4]]}, "e", [{"f": 1}]]}},
+        "a:\n  b:\n  - c: 1\n    d:\n    - 2\n    - - 3\n      - 4\n  - e\n  - - f: 1\n",
+        id="lists-are-not-indented",
+    ),
+    pytest.param(
+        {"a": "x\ny\n", "b": "x\ny", "c": "x\n\n", "d": " x\ny", "e": "\nx", "f": "\n"},
+        "a: |\n  x\n  y\nb: |-\n  x\n  y\nc: |+\n  x\n\nd: |2-\n   x\n  y\n"
+        "e: |2-\n\n  x\nf: |2+\n\n",
+        id="blocks",
+    ),
+    pytest.param(
+        ["a\n\n  b\n", {"c": "d\ne"}],
+        "- |\n  a\n\n    b\n- c: |-\n    d\n    e\n",
+        id="blocks-in-lists",
+    ),
+    pytest.param(
+        ["a\tb", "a \nb", "\r\n", "\u2028", "😀", "\x01", "\ufeff", "a\n\x01"],
+        '- "a\\tb"\n- "a \\nb"\n- "\\r\\n"\n- "\\u2028"\n- "\\U0001F600"\n- "\\x01"\n'
+        '- "\\uFEFF"\n- "a\\n\\x01"\n',
+        id="escapes",
+    ),
+    pytest.param(
+        ["é", "日本", "10.0.0.0/16", "1.2.3", "a:b", "a#b", "-x", "1Gi", "v1", "None", "tRue"],
+        "- é\n- 日本\n- 10.0.0.0/16\n- 1.2.3\n- a:b\n- a#b\n- -x\n- 1Gi\n- v1\n- None\n- tRue\n",
+        id="plain",
+    ),
+    pytest.param(
+        ["- a", "a: b", "a #b", "@a", "a:", " a", "a ", "it's: x", "{a}", "*a", "%a", "--- a"],
+        "- '- a'\n- 'a: b'\n- 'a #b'\n- '@a'\n- 'a:'\n- ' a'\n- 'a '\n- 'it''s: x'\n- '{a}'\n"
+        "- '*a'\n- '%a'\n- '--- a'\n",
+        id="single-quotes",
+    ),
+    pytest.param(
+        [1, -1, 1.5, 1.0, 1e6, 1234567.5, 1e-7, 0.0001, -0.0, 2**63, 1e21, 123456.5],
+        "- 1\n- -1\n- 1.5\n- 1\n- 1e+06\n- 1.2345675e+06\n- 1e-07\n- 0.0001\n- -0\n"
+        "- 9223372036854775808\n- 1e+21\n- 123456.5\n",
+        id="numbers",
+    ),
+    pytest.param(
+        {"a10": 1, "a9": 1, "B": 1, "b": 1, "_": 1, "1": 1, "a-b": 1, "a": 1, "a.b": 1},
+        '_: 1\n"1": 1\nB: 1\na: 1\na-b: 1\na.b: 1\na9: 1\na10: 1\nb: 1\n',
+        id="keys-in-the-order-of-go",
+    ),
+    pytest.param({"a: b": {"c\nd": [1]}}, "'a: b':\n  \"c\\nd\":\n  - 1\n", id="quoted-keys"),
+    pytest.param(
+        {"k" * 130: {"a": 1}, "l" * 130: 1},
+        f"? {'k' * 130}\n:\n  a: 1\n? {'l' * 130}\n: 1\n",
+        id="long-keys",
+    ),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), WRITTEN)
+def test_values_are_written_in_the_style_of_kubernetes(value: object, expected: str) -> None:
+    """Layout, order, quotes and numbers are those of the official commands."""
+    assert to_yaml(value) == expected  # type: ignore[arg-type] # literals of plain values
+
+
+AMBIGUOUS = (
+    ". y Y yes Yes n No on OFF true True FALSE null Null ~ 0 1 -1 +1 0777 0o7 0x1F 0b1 08 1_000 1e3"
+    " 1.5 .5 1. 1e400 .inf -.Inf .nan 12:30:00 1:30 2020-01-01 2020-1-1 2020-01-01T10:00:00Z = <<"
+)
+
+
+@pytest.mark.parametrize("text", ["", *AMBIGUOUS.split()[1:]])
+def test_ambiguous_texts_are_in_double_quotes(text: str) -> None:
+    """Whatever YAML 1.1 or 1.2 reads as another type is quoted, as value and as key."""
+    assert to_yaml({"a": text}) == f'a: "{text}"\n'
+    assert to_yaml({text: 1}) == f'"{text}": 1\n'
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {"a": ["\ud800\n"]}])
+def test_what_has_no_place_in_json_is_refused(value: object) -> None:
+    """Not everything Python holds can be written."""
+    with pytest.raises(ValueError, match=r"no place in YAML|surrogates not allowed"):
+        to_yaml(value)  # type: ignore[arg-type] # wrong on purpose
+
+
+def test_streams_begin_each_document_with_a_mark() -> None:
+    """Each document follows a line with three dashes."""
+    stream = to_yaml_stream([{"a": "x\n"}, {"b": 1}])
+    assert stream == "---\na: |\n  x\n---\nb: 1\n"
+    assert [document.value for document in read_stream(stream)] == [{"a": "x\n"}, {"b": 1}]
+
+
+NASTY = [
+    *AMBIGUOUS.split(), "", " ", "\n", "\n\n", "a\n", "a\n\n", "\na", " a\nb", "a \nb",
+    "a\n b\n  c", "a\n---\nb", "--- a", "...",
+    "#\n#", "- a", "-", "?", ": ", "'", '"', "\\", "{", "[", "!!str",
+    "\x85", "\u2028", "\ufeff", "\x00", "\r", "a\r\nb", "\xa0", "😀", "x" * 2000, "k: " * 50,
+    "9" * 400, "\t", "a\n\tb",
+]  # fmt: skip
+TEXTS = st.one_of(
+    st.sampled_from(NASTY),
+    st.text(st.characters(exclude_categories=("Cs",)), max_size=12),
+    st.text("ab \n:#-'\"{}[]0123.e_", max_size=12),
+)
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), TEXTS)
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def _values(scalars: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    return st.recursive(
+        scalars,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+        max_leaves=15,
+    )
+
+
+def _exact(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+@examples(300)
+@given(_values(SCALARS))
+def test_what_is_written_is_read_back(value: object) -> None:
+    """Reading undoes writing, for Kubernetes' reader and for plain YAML 1.1."""
+    text = to_yaml(value)  # type: ignore[arg-type] # made of plain values
+    assert _exact(read_value(text)) == _exact(value)
+    assert _exact(yaml.safe_load(text)) == _exact(value)
+
+
+@examples(100)
+@given(st.dictionaries(TEXTS, FLOATS))
+def test_numbers_are_read_back(value: dict[str, float]) -> None:
+    """Doubles keep their value, to the last bit."""
+    assert read_value(to_yaml(dict(value))) == value
+
+
+@examples(60)
+@given(st.lists(st.dictionaries(TEXTS, _values(SCALARS), max_size=3), max_size=4))
+def test_streams_are_read_back(value: list[dict[str, object]]) -> None:
+    """A stream of documents splits where they were joined, whatever text they hold."""
+    named = [{"a": item} for item in value]
+    stream = to_yaml_stream(named)  # type: ignore[arg-type] # made of plain values
+    assert _exact([document.value for document in read_stream(stream)]) == _exact(named)

@@ -1,0 +1,107 @@
+"""sprig's functions with arguments nobody expects: they fail as Go's do, never as Python does."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.engines.gotemplate import sprig
+from function_script.engines.gotemplate.errors import CallError, LimitExceededError
+from function_script.engines.gotemplate.function import Injects
+from function_script.engines.gotemplate.run import CompiledProgram, Run
+from function_script.engines.gotemplate.sprig.moments import Moment, Month
+from function_script.engines.gotemplate.sprig.versions import Version
+from function_script.engines.gotemplate.values import (
+    Int,
+    Ints,
+    Lists,
+    NilList,
+    NilMap,
+    NilStrings,
+    StringMap,
+    Strings,
+    Uint8,
+    Uint64,
+)
+from function_script.limits import Limits
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.function import Function
+
+# Half a character, and the other half.
+HALF, OTHER = "\udcc3", "\udca9"
+TEXTS = [
+    *("", " ", "a é 漢😀\u2028\x00", HALF, f"{HALF}{OTHER}", f"x{OTHER}\udcff", "%", "-_-", "İß"),
+    *("[", "(?P<n>a)", "%zz", "http://[::1", "2006-01-02", "1.2.3-a", "1h", "{", "/", "9" * 400),
+]
+INTEGERS = [Int(0), Int(1), Int(-1), Int(3), Int(2**63 - 1), Int(-(2**63))]
+FLOATS = [0.5, -0.0, 1e308, 5e-324, math.nan, math.inf, -math.inf]
+TIMES = [Moment.zero(), Moment(1_700_000_000, 5, offset=-3600, zone="")]
+MAPS = [
+    {},
+    {"": None, "é": [1], "n": math.nan, "m": {"x": {}}},
+    {HALF: HALF, "host": "h", "path": None, "userinfo": "%", "query": 5},
+    NilMap(),
+]
+OTHERS = [
+    *(None, True, 7, -(2**63), Uint8(255), Uint64(2**64 - 1), b"\xff\x00"),
+    *([], [None, [], {}, math.nan, HALF, "a"], NilList(), NilStrings(), Strings(["b", HALF])),
+    *(Ints([Int(1)]), Lists([[1], []]), StringMap({"_0": "a"}), Version((1, 2, 3)), Month(5)),
+]
+ODD: dict[str, list[object]] = {
+    "any": [*TEXTS, *INTEGERS, *FLOATS, *TIMES, *MAPS, *OTHERS],
+    "string": [*TEXTS],
+    "int": [*INTEGERS],
+    "float64": [*FLOATS],
+    "bool": [True, False],
+    "map": [*MAPS],
+    "time.Time": [*TIMES],
+}
+MAX_CALLS = 1500
+FAST = [function for function in sprig.FUNCTIONS if function.name != "derivePassword"]
+
+
+def _argument_lists(function: Function) -> list[tuple[object, ...]]:
+    """Arguments of every length that is allowed, up to one more than is named."""
+    types = list(function.parameters)
+    lengths = {len(types)}
+    if function.variadic:
+        lengths |= {len(types) - 1, len(types) + 1}
+        types.append(types[-1])
+    found: list[tuple[object, ...]] = []
+    for length in lengths:
+        found += itertools.islice(
+            itertools.product(*(_shuffled(kind) for kind in types[:length])), MAX_CALLS
+        )
+    return found
+
+
+def _shuffled(kind: str) -> list[object]:
+    return random.Random(7).sample(ODD[kind], len(ODD[kind]))  # noqa: S311 # an order of cases
+
+
+def _first(function: Function) -> tuple[object, ...]:
+    """What the engine hands the function before the template's arguments."""
+    run = Run(CompiledProgram({}, [], mutates=True, failures=[]), Limits(), "")
+    if function.needs is Injects.DRAW:
+        return (run.draw("here"),)
+    return (run,) if function.needs in {Injects.BUDGET, Injects.RUN} else ()
+
+
+@pytest.mark.parametrize("function", FAST, ids=lambda function: function.name)
+def test_odd_arguments_give_a_result_or_an_error_of_the_template(function: Function) -> None:
+    """No argument of an allowed type makes a function fail as only a mistake of ours would."""
+    assert callable(function.call)
+    for arguments in _argument_lists(function):
+        given = copy.deepcopy(arguments) if function.mutates else arguments
+        try:
+            result = function.call(*_first(function), *given)
+        except (CallError, LimitExceededError) as error:
+            result = str(error)
+        if isinstance(result, str):
+            result.encode("utf-8", "surrogateescape")

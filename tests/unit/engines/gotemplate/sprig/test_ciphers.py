@@ -1,0 +1,137 @@
+"""sprig's AES and certificates: what only the extra ``crypto`` can do, and without it."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import sys
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from function_script.engines import gotemplate
+from function_script.engines.gotemplate import GoFailure, registry, render_text
+from function_script.errors import ProgramError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope
+from function_script.source import Source
+
+KEY = ec.generate_private_key(ec.SECP256R1())
+FORMATS = {
+    "EC": serialization.PrivateFormat.TraditionalOpenSSL,
+    "PKCS#8": serialization.PrivateFormat.PKCS8,
+}
+
+
+def encoded(pem: bytes) -> str:
+    """In base64, as the function takes it."""
+    return base64.b64encode(pem).decode()
+
+
+def certificate() -> bytes:
+    """One that signed itself."""
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a")])
+    start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    made = x509.CertificateBuilder(
+        name, name, KEY.public_key(), 1, start, start + dt.timedelta(1)
+    ).sign(KEY, hashes.SHA256())
+    return made.public_bytes(serialization.Encoding.PEM)
+
+
+def key(form: str) -> bytes:
+    """The key of the certificate."""
+    plain = serialization.NoEncryption()
+    return KEY.private_bytes(serialization.Encoding.PEM, FORMATS[form], plain)
+
+
+def fail(text: str, data: dict[str, str]) -> str:
+    """What Go says of a call, without the place."""
+    with pytest.raises(GoFailure) as caught:
+        render_text(text, {**data})
+    return caught.value.text.rpartition(">: ")[2]
+
+
+def refusal(text: str, *, crypto: bool) -> str:
+    """The hint to a template that is refused."""
+    program = Program(main=Source(name="inline", text=text), options={"crypto": crypto})
+    with pytest.raises(ProgramError) as caught:
+        gotemplate.check(program, Limits())
+    return str(caught.value.diagnostics[0].hint)
+
+
+def test_what_is_encrypted_can_be_decrypted() -> None:
+    """Of any length, with passwords of any length: 32 bytes of them count."""
+    text = '{{ decryptAES (repeat 32 "pö") (encryptAES (repeat 40 "pö") (repeat 33 "é")) }}'
+    assert render_text(text, {}) == "é" * 33
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_certificate_and_its_key_come_back_decoded(form: str) -> None:
+    """Once both are what they say."""
+    text = "{{ $c := buildCustomCert .c .k }}{{ typeOf $c }} {{ $c.Cert }} {{ $c.Key }}"
+    pair = {"c": encoded(certificate()), "k": encoded(key(form))}
+    wanted = f"sprig.certificate {certificate().decode()} {key(form).decode()}"
+    assert render_text(text, {**pair}).partition(" -")[0] == wanted.partition(" -")[0]
+    assert render_text(text, {**pair}).endswith(key(form).decode())
+
+
+def pem(kind: str, body: str = "AAAA") -> str:
+    """A block of nothing, in base64."""
+    return encoded(f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----\n".encode())
+
+
+BAD = [
+    pytest.param(pem("CERTIFICATE"), "", "error parsing certificate: ", id="certificate"),
+    pytest.param(pem("CERTIFICATE", "?"), "", "unable to decode certificate", id="not-base64"),
+    pytest.param("", "!", "unable to decode base64 private key", id="key-not-base64"),
+    pytest.param(None, "", "error parsing private key: no PEM data in input", id="no-key"),
+    pytest.param(
+        None,
+        pem("PUBLIC KEY"),
+        "error parsing private key: no private key data in PEM block of type PUBLIC KEY",
+        id="public-key",
+    ),
+    pytest.param(None, pem("A PRIVATE KEY"), "unsupported private key type", id="other-key"),
+    pytest.param(None, pem("PRIVATE KEY"), "decoding PEM as PKCS#8: ", id="bad-key"),
+]
+
+
+@pytest.mark.parametrize(("cert", "secret", "message"), BAD)
+def test_what_is_no_certificate_or_key_is_told(cert: str | None, secret: str, message: str) -> None:
+    """Which of both, and what is wrong with it."""
+    pair = {"c": encoded(certificate()) if cert is None else cert, "k": secret}
+    assert message in fail("{{ buildCustomCert .c .k }}", pair)
+
+
+def test_the_option_is_named() -> None:
+    """To those who have not set it."""
+    assert "options.crypto: true" in refusal('{{ decryptAES "k" "" }}', crypto=False)
+
+
+def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To those who have not installed it."""
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    registry.functions.cache_clear()
+    try:
+        hint = refusal('{{/* without */}}{{ decryptAES "k" "" }}', crypto=True)
+    finally:
+        registry.functions.cache_clear()
+    assert "install function-script[crypto]" in hint
+
+
+def test_a_text_encrypts_to_the_same_for_one_xr() -> None:
+    """Its first block is drawn from the XR's uid."""
+    program = Program(
+        main=Source(name="inline", text='{{ encryptAES "k" "text" }}'), options={"crypto": True}
+    )
+    parts = ("input", "context", "meta", "required_resources", "extra_resources")
+    empty = (*parts, "observed", "desired", "credentials", "required_schemas")
+
+    def render(seed: str) -> str:
+        scope = Scope(request=Lazy(dict.fromkeys(empty, dict)), seed=seed)
+        return gotemplate.evaluate(program, scope, Limits()).text
+
+    assert render("a") == render("a") != render("b")

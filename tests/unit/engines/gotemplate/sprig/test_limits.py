@@ -1,0 +1,109 @@
+"""What sprig's functions may make: a template cannot use them to take memory or time."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+import pytest
+from support.timing import stretched
+
+from function_script.engines.gotemplate import GoFailure, render_text
+
+# Each would make something huge out of something small.
+BOMBS = [
+    pytest.param("repeat 2000000000 `ab`", id="repeat"),
+    pytest.param("repeat 1000 .text | repeat 1000", id="repeat of repeat"),
+    pytest.param("until 100000000", id="until"),
+    pytest.param("untilStep 0 -100000000 -1", id="untilStep"),
+    pytest.param("seq 1 100000000", id="seq"),
+    pytest.param("indent 1000000 `a`", id="indent by much"),
+    pytest.param("nindent 900 .lines", id="indent of many lines"),
+    pytest.param("replace `x` .text .text", id="replace"),
+    pytest.param("replace `` .text .text", id="replace between characters"),
+    pytest.param("join .text (until 2000)", id="join"),
+    pytest.param("wrapWith 1 .text .text", id="wrapWith"),
+    pytest.param("regexReplaceAll `x` .text .text", id="regexReplaceAll"),
+    pytest.param("regexReplaceAll `(x+)` .text `$1$1$1$1` | repeat 900", id="groups, repeated"),
+    pytest.param("regexReplaceAllLiteral `` .text .text", id="regexReplaceAllLiteral"),
+    pytest.param("regexFindAll `` (repeat 900 .text) -1", id="regexFindAll"),
+    pytest.param("splitList `` (repeat 900 .text)", id="splitList"),
+    pytest.param("split `x` (repeat 900 .text)", id="split"),
+    pytest.param("concat .many .many .many .many .many .many .many .many .many", id="concat"),
+    pytest.param("randAlpha 100000000", id="draws"),
+    pytest.param("shuffle (repeat 900 .text)", id="shuffle"),
+    pytest.param("fromJson (printf `[%s1]` (repeat 200000 `1,`))", id="fromJson"),
+    pytest.param("toJson .wide", id="toJson of what is shared"),
+    pytest.param("toString .wide", id="toString of what is shared"),
+    pytest.param("quote .wide", id="quote of what is shared"),
+    pytest.param("deepCopy .wide", id="deepCopy of what is shared"),
+    pytest.param("deepEqual .wide .other", id="deepEqual of what is shared"),
+    pytest.param("merge (dict) .wide", id="merge of what is shared"),
+    pytest.param("mergeOverwrite .wide .other", id="mergeOverwrite of what is shared"),
+    pytest.param("has .wide (list .other)", id="has of what is shared"),
+    pytest.param("toJson .endless", id="toJson of what is endless"),
+    pytest.param("deepCopy .endless", id="deepCopy of what is endless"),
+]
+
+
+def _data() -> dict[str, object]:
+    """Texts, lists, and maps that are small in memory and endless or huge once written out."""
+    wide: object = {"k": "v"}
+    other: object = {"k": "v"}
+    for _ in range(40):
+        wide = {"a": wide, "b": wide}
+        other = {"a": other, "b": other}
+    endless: dict[str, object] = {}
+    endless["self"] = endless
+    return {
+        "text": "x" * 2000,
+        "lines": "\n" * 2000,
+        "many": list(range(20_000)),
+        "trees": [{"n": number} for number in range(30_000)],
+        "wide": wide,
+        "other": other,
+        "endless": endless,
+    }
+
+
+@pytest.mark.parametrize("expression", BOMBS)
+def test_a_bomb_is_refused_before_it_goes_off(expression: str) -> None:
+    """The limit is named, and neither the time nor the memory is spent."""
+    started = time.process_time()
+    with pytest.raises(GoFailure, match="limit"):
+        render_text(f"{{{{ $x := {expression} }}}}", _data())  # type: ignore[arg-type] # shared on purpose
+    assert time.process_time() - started < stretched(2.5)
+
+
+SLOW = [
+    pytest.param("regexMatch `(a+)+$` (printf `%sb` (repeat 50000 `a`))", id="nested repetition"),
+    pytest.param("regexMatch `(x*)*y` .text", id="nested stars"),
+    pytest.param("semverCompare (printf `1%s!` (repeat 20000 `  `)) `1.0.0`", id="blanks"),
+    pytest.param("semverCompare (repeat 3000 `1 - 2 `) `1.0.0`", id="ranges"),
+    pytest.param("semverCompare (printf `%s!` (repeat 5000 `1  `)) `1.0.0`", id="constraints"),
+    pytest.param("snakecase (repeat 20000 `aB1 `)", id="words"),
+    pytest.param("b64dec (repeat 100000 `a\n`)", id="line breaks"),
+    pytest.param("mustFromJson (repeat 90 `[`)", id="brackets"),
+    pytest.param("int (repeat 100000 `9`)", id="digits"),
+    pytest.param("float64 (repeat 100000 `9`)", id="digits of a float"),
+    pytest.param("atoi (repeat 100000 `9`)", id="digits of atoi"),
+    pytest.param("duration (repeat 100000 `9`)", id="digits of a duration"),
+    pytest.param("durationRound (repeat 20000 `1h`)", id="parts of a duration"),
+    pytest.param("round 1.5 9223372036854775807", id="places"),
+    pytest.param("urlParse (printf `http://h/%s` (repeat 50000 `%20`)) | urlJoin", id="escapes"),
+    pytest.param("date (repeat 20000 `2006 `) 0", id="layout"),
+    pytest.param("toDate (repeat 20000 `2006 `) (repeat 20000 `2024 `)", id="long date"),
+    pytest.param("wrap 1 (repeat 50000 `a `)", id="lines"),
+    pytest.param("uniq .trees", id="uniq of many maps"),
+    pytest.param("has (dict) .trees", id="has in many maps"),
+    pytest.param("clean (repeat 50000 `../a/`)", id="path"),
+]
+
+
+@pytest.mark.parametrize("expression", SLOW)
+def test_hostile_texts_take_linear_time(expression: str) -> None:
+    """Whatever comes of it comes soon."""
+    started = time.process_time()
+    with contextlib.suppress(GoFailure):
+        render_text(f"{{{{ $x := {expression} }}}}", _data())  # type: ignore[arg-type] # shared on purpose
+    assert time.process_time() - started < stretched(1.5)

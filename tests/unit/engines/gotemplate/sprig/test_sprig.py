@@ -1,0 +1,213 @@
+"""sprig as a whole: its list of names, what is refused, what is drawn, and where it is not Go's."""
+
+from __future__ import annotations
+
+import base64
+import re
+import uuid
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.engines import gotemplate
+from function_script.engines.gotemplate import GoFailure, render_text, sprig
+from function_script.errors import ProgramError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.function import Unavailable
+
+# All names of sprig 3.3.0, by its own groups.
+NAMES = re.findall(
+    r"\w+",
+    """
+abbrev abbrevboth camelcase cat contains hasPrefix hasSuffix hello indent initials join kebabcase
+lower nindent nospace plural quote repeat replace snakecase sortAlpha split splitList splitn squote
+substr swapcase title toString toStrings trim trimAll trimPrefix trimSuffix trimall trunc untitle
+upper wrap wrapWith
+add add1 add1f addf atoi biggest ceil div divf float64 floor int int64 max maxf min minf mod mul
+mulf round seq sub subf toDecimal until untilStep
+all any coalesce default empty fail ternary
+fromJson toJson toPrettyJson toRawJson mustFromJson mustToJson mustToPrettyJson mustToRawJson
+deepCopy mustDeepCopy dict dig get hasKey keys merge mergeOverwrite mustMerge mustMergeOverwrite
+omit pick pluck set unset values
+append chunk compact concat first has initial last list prepend push rest reverse slice tuple uniq
+without mustAppend mustChunk mustCompact mustFirst mustHas mustInitial mustLast mustPrepend
+mustPush mustRest mustReverse mustSlice mustUniq mustWithout
+deepEqual kindIs kindOf typeIs typeIsLike typeOf
+adler32sum b32dec b32enc b64dec b64enc sha1sum sha256sum sha512sum
+base clean dir ext isAbs osBase osClean osDir osExt osIsAbs
+regexFind regexFindAll regexMatch regexQuoteMeta regexReplaceAll regexReplaceAllLiteral regexSplit
+mustRegexFind mustRegexFindAll mustRegexMatch mustRegexReplaceAll mustRegexReplaceAllLiteral
+mustRegexSplit
+semver semverCompare urlJoin urlParse
+ago date dateInZone dateModify date_in_zone date_modify duration durationRound htmlDate
+htmlDateInZone mustDateModify mustToDate must_date_modify now toDate unixEpoch
+randAlpha randAlphaNum randAscii randBytes randInt randNumeric shuffle uuidv4
+bcrypt buildCustomCert decryptAES derivePassword encryptAES genCA genCAWithKey genPrivateKey
+genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey htpasswd
+env expandenv getHostByName
+""",
+)
+
+REFUSED = re.findall(
+    r"\w+",
+    """
+env expandenv getHostByName bcrypt htpasswd genPrivateKey genCA genCAWithKey genSelfSignedCert
+genSelfSignedCertWithKey genSignedCert genSignedCertWithKey
+""",
+)
+
+CHANGING = {"merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite", "set", "unset"}
+
+
+def _evaluate(text: str, *, seed: str = "uid-1", stable: bool = False) -> str:
+    parts = ("input", "context", "meta", "required_resources", "extra_resources")
+    empty = (*parts, "observed", "desired", "credentials", "required_schemas")
+    builders = dict.fromkeys(empty, dict)
+    program = Program(
+        main=Source(name="inline", text=text), options={"stable_values": stable, "crypto": False}
+    )
+    scope = Scope(request=Lazy(builders), seed=seed)
+    return gotemplate.evaluate(program, scope, Limits()).text
+
+
+def _draw(expression: str, seed: str = "uid-1") -> str:
+    return _evaluate(f"{{{{ {expression} }}}}", seed=seed, stable=True)
+
+
+# The list
+
+
+def test_every_name_of_sprig_is_a_function_or_refused() -> None:
+    """All 211 names are known, each once: offered, or refused with a reason."""
+    offered = [function.name for function in sprig.FUNCTIONS]
+    refused = [refusal.name for refusal in sprig.REFUSALS]
+    assert len(NAMES) == 211
+    assert sorted(offered + refused) == sorted(NAMES)
+
+
+def test_exactly_these_are_refused() -> None:
+    """The environment, the network, and what draws keys or salts."""
+    assert sorted(refusal.name for refusal in sprig.REFUSALS) == sorted(REFUSED)
+
+
+@pytest.mark.parametrize("refusal", sprig.REFUSALS, ids=lambda refusal: refusal.name)
+def test_a_refusal_says_what_to_use_instead(refusal: Unavailable) -> None:
+    """Behind the reason stands a way out, and the template's author is told both."""
+    reason, _, instead = refusal.reason.partition(": ")
+    assert reason
+    assert instead
+    with pytest.raises(ProgramError) as caught:
+        _evaluate(f"{{{{ {refusal.name} }}}}")
+    (diagnostic,) = caught.value.diagnostics
+    assert refusal.reason in f"{diagnostic.message} {diagnostic.hint} {diagnostic.notes}"
+
+
+def test_exactly_these_change_their_arguments() -> None:
+    """The engine copies a request only for templates that call one of these."""
+    changing = {function.name for function in sprig.FUNCTIONS if function.mutates}
+    assert changing == CHANGING
+
+
+def test_exactly_these_need_an_option() -> None:
+    """Draws, the clock and what handles secrets are off unless a step asks for them."""
+    options = {f.name: f.option for f in sprig.FUNCTIONS if f.option}
+    draws = NAMES[NAMES.index("randAlpha") : NAMES.index("bcrypt")]
+    secrets = ("derivePassword", "encryptAES", "decryptAES", "buildCustomCert")
+    stable = dict.fromkeys((*draws, "now", "ago"), "stable_values")
+    assert options == {**stable, **dict.fromkeys(secrets, "crypto")}
+
+
+# Draws
+
+SHAPES = [
+    pytest.param("randAlphaNum 40", "[0-9A-Za-z]{40}", id="letters and digits"),
+    pytest.param("randAlpha 40", "[A-Za-z]{40}", id="letters"),
+    pytest.param("randNumeric 40", "[0-9]{40}", id="digits"),
+    pytest.param("randAscii 40", "[ -~]{40}", id="all that can be printed"),
+    pytest.param("randInt 5 9", "[5-8]", id="the upper bound is not reached"),
+    pytest.param("randAlpha -1", "", id="less than nothing is nothing"),
+    pytest.param("uuidv4", "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", id="a UUID"),
+]
+
+
+@pytest.mark.parametrize(("expression", "shape"), SHAPES)
+def test_draws_have_the_shape_they_have_in_go(expression: str, shape: str) -> None:
+    """Only the value differs from Go's, and Go's differ from each other."""
+    assert re.fullmatch(shape, _draw(expression))
+
+
+def test_drawn_bytes_are_base64() -> None:
+    """What randBytes gives is so many bytes, encoded."""
+    assert len(base64.b64decode(_draw("randBytes 20"), validate=True)) == 20
+
+
+def test_drawn_uuids_are_of_version_4() -> None:
+    """Version and variant are those of random UUIDs."""
+    assert uuid.UUID(_draw("uuidv4")).version == 4
+
+
+def test_shuffling_keeps_the_characters() -> None:
+    """The result is another order of the same characters."""
+    text = "abcdefghijklmnopqrstuvwxyzé"
+    shuffled = _draw(f'shuffle "{text}"')
+    assert shuffled != text
+    assert sorted(shuffled) == sorted(text)
+
+
+@pytest.mark.parametrize("expression", ["randAlphaNum 20", "randBytes 16", "uuidv4"])
+def test_draws_are_the_same_for_one_xr_and_others_for_another(expression: str) -> None:
+    """The XR's uid decides, not the time: every reconcile draws the same."""
+    assert _draw(expression) == _draw(expression)
+    assert _draw(expression, seed="uid-2") != _draw(expression)
+
+
+def test_draws_need_their_option() -> None:
+    """Without it the author is told that the value would be stable, and how to have it."""
+    with pytest.raises(ProgramError) as caught:
+        _evaluate("{{ randAlpha 3 }}")
+    assert "stableValues" in str(caught.value.diagnostics)
+
+
+def test_an_empty_range_cannot_be_drawn_from() -> None:
+    """As in Go, where it panics."""
+    with pytest.raises(GoFailure, match="error calling randInt: invalid argument to Intn"):
+        render_text("{{ randInt 3 3 }}", {})
+
+
+# What Go leaves to chance or to the clock
+
+CLOCKLESS = [
+    pytest.param('date "2006" "2024-05-06"', id="a text is no date"),
+    pytest.param("htmlDate nil", id="nil is no date"),
+    pytest.param("htmlDate 1.5", id="a float is no date"),
+    pytest.param('dateInZone "2006" (list) "UTC"', id="a list is no date"),
+    pytest.param('durationRound (toDate "2006" "2024")', id="the time since a date"),
+]
+
+
+@pytest.mark.parametrize("expression", CLOCKLESS)
+def test_the_current_time_is_never_taken_instead(expression: str) -> None:
+    """Where sprig falls back to the clock, ours says that there is none."""
+    with pytest.raises(GoFailure, match="there is no current time"):
+        render_text(f"{{{{ {expression} }}}}", {})
+
+
+def test_keys_and_values_are_sorted() -> None:
+    """Go gives them in any order; here a template renders the same every time."""
+    data = {"m": {"b": 1, "a": 2, "é": 3, "B": 4}}
+    assert render_text("{{ keys .m }} {{ values .m }}", data) == "[B a b é] [4 2 1 3]"
+
+
+def test_copies_of_versions_are_versions() -> None:
+    """In Go deepCopy of a version forgets it and gives 0.0.0."""
+    assert render_text('{{ deepCopy (semver "1.2.3") }}', {}) == "1.2.3"
+
+
+def test_years_the_calendar_does_not_have_are_refused() -> None:
+    """The years 0 to 9999 are those that Go's layouts can read."""
+    with pytest.raises(GoFailure, match="the year is out of range, which is 0 to 9999"):
+        render_text('{{ date "2006" 999999999999999 }}', {})

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from function_script.engines.gotemplate.data import copy_tree, template_data
+from function_script.engines.gotemplate.lazy_dict import ABSENT, LazyDict
+from function_script.program import Lazy, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.values import Readable
+
+EMPTY: dict[str, Readable] = {
+    "meta": {},
+    "observed": {"composite": {"resource": {}}, "resources": {}},
+    "desired": {"composite": {"resource": {}}, "resources": {}},
+    "input": {"kind": "GoTemplate"},
+    "context": {},
+    "required_resources": {},
+    "extra_resources": {},
+    "credentials": {},
+    "required_schemas": {},
+}
+
+
+def scope(*, sent: frozenset[str] = frozenset(), **parts: Readable) -> Scope:
+    """A scope with these parts of a request."""
+    request = EMPTY | parts
+    builders: dict[str, Callable[[], Readable]] = {
+        name: lambda value=value: value for name, value in request.items()
+    }
+    return Scope(request=Lazy(builders), params={"size": 3}, sent=sent)
+
+
+def data(given: Scope, *, mutates: bool = False, own: bool = False) -> dict[str, object]:
+    """Everything a template would see."""
+    shelf = template_data(given, mutates=mutates, own=own)
+    whole = json.loads(json.dumps(shelf))
+    assert isinstance(whole, dict)
+    return whole
+
+
+def test_empty_fields_are_absent() -> None:
+    """A request of nothing is an object with the input alone, as protobuf JSON has it."""
+    assert data(scope()) == {"input": {"kind": "GoTemplate"}}
+
+
+def test_what_was_sent_empty_is_there() -> None:
+    """Crossplane calls the first step with an empty context and an empty desired state."""
+    given = scope(sent=frozenset({"observed", "desired", "input", "context"}))
+    assert data(given) == {
+        "observed": {},
+        "desired": {},
+        "input": {"kind": "GoTemplate"},
+        "context": {},
+    }
+
+
+def test_what_is_empty_is_there_in_our_own_kind() -> None:
+    """A loop over what there is none of is no loop over what is misspelt."""
+    given = scope(required_resources={"none": {}}, observed={"composite": {}, "resources": {}})
+    state = {"composite": {"resource": {}}, "resources": {}}
+    required = {"none": {"items": []}}
+    assert data(given, own=True) == {
+        "meta": {},
+        "observed": state,
+        "desired": state,
+        "input": {"kind": "GoTemplate"},
+        "context": {},
+        "requiredResources": required,
+        "extraResources": required,
+        "requiredSchemas": {},
+        "credentials": {},
+        "params": {"size": 3},
+    }
+
+
+def test_the_shape_is_that_of_protobuf_json() -> None:
+    """Names are lowerCamelCase, bytes base64; a requirement without match is an empty object."""
+    observed = {
+        "composite": {"resource": {"kind": "XR"}, "connection_details": {"token": "secret"}},
+        "resources": {
+            "a": {"resource": {"kind": "A"}, "connection_details": {"k": {"base64": "/w=="}}}
+        },
+    }
+    desired = {
+        "composite": {"resource": {}},
+        "resources": {"b": {"resource": {"kind": "B"}, "ready": "READY_TRUE"}},
+    }
+    found = data(
+        scope(
+            meta={"tag": "t", "capabilities": ["CAPABILITY_CAPABILITIES"]},
+            observed=observed,
+            desired=desired,
+            context={"key": "value"},
+            required_resources={"vpcs": {"items": [{"resource": {"kind": "V"}}]}, "none": {}},
+            credentials={"creds": {"data": {"user": "admin"}}},
+            required_schemas={"crd": {"openapi_v3": {"type": "object"}}},
+        )
+    )
+    assert found == {
+        "meta": {"tag": "t", "capabilities": ["CAPABILITY_CAPABILITIES"]},
+        "observed": {
+            "composite": {
+                "resource": {"kind": "XR"},
+                "connectionDetails": {"token": "c2VjcmV0"},
+            },
+            "resources": {"a": {"resource": {"kind": "A"}, "connectionDetails": {"k": "/w=="}}},
+        },
+        "desired": {"resources": {"b": {"resource": {"kind": "B"}, "ready": "READY_TRUE"}}},
+        "input": {"kind": "GoTemplate"},
+        "context": {"key": "value"},
+        "requiredResources": {"vpcs": {"items": [{"resource": {"kind": "V"}}]}, "none": {}},
+        "extraResources": {"vpcs": {"items": [{"resource": {"kind": "V"}}]}, "none": {}},
+        "credentials": {"creds": {"credentialData": {"data": {"user": "YWRtaW4="}}}},
+        "requiredSchemas": {"crd": {"openapiV3": {"type": "object"}}},
+    }
+
+
+def test_extra_resources_of_the_request_are_not_hidden() -> None:
+    """Required resources stand in for extra resources only where there are none."""
+    found = data(
+        scope(
+            required_resources={"new": {"items": []}},
+            extra_resources={"old": {"items": [{"resource": {"kind": "E"}}]}},
+        )
+    )
+    assert found["extraResources"] == {"old": {"items": [{"resource": {"kind": "E"}}]}}
+    assert found["requiredResources"] == {"new": {}}
+
+
+def test_only_our_own_kind_has_params() -> None:
+    """The peer's templates see what its function gives them, and nothing else."""
+    assert data(scope(), own=True)["params"] == {"size": 3}
+    assert "params" not in data(scope())
+
+
+def test_a_resource_is_built_when_it_is_touched() -> None:
+    """Reading one resource does not decode the others."""
+    built: list[str] = []
+
+    def resource(name: str) -> Readable:
+        built.append(name)
+        return {"resource": {"kind": name}}
+
+    resources = Lazy({name: lambda name=name: resource(name) for name in ("a", "b")})
+    given = scope(observed={"composite": {"resource": {"kind": "XR"}}, "resources": resources})
+    shelf = template_data(given, mutates=False, own=False)
+    observed = shelf["observed"]
+    assert isinstance(observed, dict)
+    entry = observed["resources"]["b"]
+    assert (entry, built) == ({"resource": {"kind": "b"}}, ["b"])
+
+
+def test_a_template_that_changes_its_data_gets_a_copy() -> None:
+    """What the scope holds stays as it was; without changes nothing is copied."""
+    xr = {"spec": {"zones": ["a"]}}
+    given = scope(observed={"composite": {"resource": xr}, "resources": {}})
+    own = template_data(given, mutates=True, own=False)["observed"]
+    shared = template_data(given, mutates=False, own=False)["observed"]
+    assert isinstance(own, dict)
+    assert isinstance(shared, dict)
+    own["composite"]["resource"]["spec"]["zones"].append("b")
+    assert xr == {"spec": {"zones": ["a"]}}
+    assert shared["composite"]["resource"] is xr
+
+
+def test_a_shelf_is_a_dict_to_everyone() -> None:
+    """Whatever looks at a shelf as a whole finds all its values, and none that is absent."""
+
+    def shelf() -> LazyDict:
+        return LazyDict({"a": lambda: 1, "b": lambda: ABSENT, "c": lambda: [2]})
+
+    plain = {"a": 1, "c": [2]}
+    assert dict(shelf()) == {**shelf()} == shelf().copy() == plain
+    assert shelf() == plain
+    assert list(shelf()) == list(shelf().keys()) == ["a", "c"]
+    assert list(shelf().values()) == [1, [2]]
+    assert list(shelf().items()) == [("a", 1), ("c", [2])]
+    assert json.dumps(shelf()) == json.dumps(plain)
+    assert (len(shelf()), bool(shelf()), bool(LazyDict({"b": lambda: ABSENT}))) == (2, True, False)
+    assert ("b" in shelf(), "c" in shelf(), shelf().get("b", 0), shelf().get("a")) == (
+        False,
+        True,
+        0,
+        1,
+    )
+    assert shelf().setdefault("a", 5) == 1
+    assert shelf().setdefault("b", 5) == 5
+    assert copy_tree(shelf()) == plain

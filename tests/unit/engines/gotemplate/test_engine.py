@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import ast
+import gc
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.engines import gotemplate
+from function_script.engines.gotemplate import registry
+from function_script.engines.gotemplate.compiler.expressions import CompileContext
+from function_script.engines.gotemplate.compiler.statements import generate
+from function_script.engines.gotemplate.programs import Settings, Sources, load
+from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure, parse
+from function_script.errors import ProgramError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope, TemplateResult
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from function_script.values import Value
+
+VECTORS = Path(__file__).parents[3] / "conformance" / "gotemplate" / "language.jsonl"
+NAMES = (
+    "meta",
+    "observed",
+    "desired",
+    "input",
+    "context",
+    "required_resources",
+    "extra_resources",
+    "credentials",
+    "required_schemas",
+)
+
+
+def scope() -> Scope:
+    """A request of nothing but its state."""
+    state = {"composite": {"resource": {"spec": {"zones": ["a", "b"]}}}, "resources": {}}
+    builders = {name: (lambda name=name: state if name == "observed" else {}) for name in NAMES}
+    builders["desired"] = lambda: {"composite": {"resource": {}}, "resources": {}}
+    return Scope(request=Lazy(builders), seed="uid")
+
+
+def program(text: str, modules: dict[str, str] | None = None, **options: Value) -> Program:
+    """A program of one template, and modules by name."""
+    sources = {
+        name: Source(name=f"modules[{name}]", text=module)
+        for name, module in (modules or {}).items()
+    }
+    return Program(main=Source(name="inline", text=text), modules=sources, options=options)
+
+
+def render(text: str, modules: dict[str, str] | None = None, **options: Value) -> TemplateResult:
+    """The template's result."""
+    return gotemplate.evaluate(program(text, modules, **options), scope(), Limits())
+
+
+TRACED = [
+    "a: 1",
+    "b: {{ 2 }}",
+    "{{- range .observed.composite.resource.spec.zones }}",
+    "- zone: {{ . }}",
+    "{{- end }}",
+    '{{ template "t" }}',
+    '{{- define "t" }}',
+    "from: template",
+    "{{- end }}",
+    "last: 1",
+]
+# The output's lines, and the template's lines that wrote them.
+ORIGINS = [
+    ("a: 1", 1),
+    ("b: 2", 2),
+    ("- zone: a", 4),
+    ("- zone: b", 4),
+    ("", 6),
+    ("from: template", 8),
+    ("last: 1", 10),
+]
+
+
+def test_a_line_of_the_output_knows_its_place_in_the_template() -> None:
+    """Loops and templates included; a line beyond the end has no place."""
+    rendered = render("\n".join(TRACED))
+    lines = rendered.text.split("\n")
+    spans = [rendered.locate(number) for number in range(1, len(lines) + 1)]
+    found = [(line, span.line) for line, span in zip(lines, spans, strict=True) if span and line]
+    assert found == [origin for origin in ORIGINS if origin[0]]
+    assert rendered.locate(len(lines) + 1) is None
+
+
+def test_a_line_from_a_module_is_in_the_module() -> None:
+    """The place names the module's source."""
+    rendered = render('{{ template "lib" }}', {"lib": "\n\nx: 1\n"})
+    assert str(rendered.locate(3)) == "modules[lib]:3:1"
+
+
+CHECKED = [
+    ("unknown-function", "{{ nope }}", 'function "nope" not defined'),
+    ("unbalanced", "{{ if . }}", "unexpected EOF"),
+    ("undefined-include", '{{ if false }}{{ include "x" . }}{{ end }}', 'template "x" not defined'),
+    ("undefined-include-piped", '{{ 1 | include "x" }}', 'template "x" not defined'),
+    ("undefined-template", '{{ if false }}{{ template "x" }}{{ end }}', 'template "x" not defined'),
+    ("argument-count", "{{ if false }}{{ len }}{{ end }}", "wrong number of args for len"),
+    ("argument-type", "{{ upper 5 }}", "expected string; found 5"),
+    ("not-a-command", "{{ nil }}", "nil is not a command"),
+]
+
+
+@pytest.mark.parametrize(("text", "cause"), [c[1:] for c in CHECKED], ids=[c[0] for c in CHECKED])
+def test_check_finds_what_is_certain_to_fail(text: str, cause: str) -> None:
+    """Without running anything, also where a run would not come by."""
+    with pytest.raises(ProgramError) as caught:
+        gotemplate.check(program(text), Limits())
+    assert cause in str(caught.value)
+    assert caught.value.diagnostics[0].span is not None
+
+
+def test_check_reports_all_sources_together() -> None:
+    """The problems of the main template and of every module."""
+    with pytest.raises(ProgramError) as caught:
+        gotemplate.check(program("{{ a }}{{ b }}", {"m": "{{ c }}", "n": "fine"}), Limits())
+    names = [(str(d.span), d.message.split('"')[1]) for d in caught.value.diagnostics]
+    assert names == [("inline:1:4", "a"), ("inline:1:11", "b"), ("modules[m]:1:4", "c")]
+
+
+def test_check_accepts_what_renders() -> None:
+    """A good program has no problems."""
+    gotemplate.check(program('{{ template "m" . }}', {"m": "{{ .x | default 1 }}"}), Limits())
+
+
+def test_equal_requests_render_equally() -> None:
+    """Draws depend on the XR and the place of the call, not on the run."""
+    text = "{{ randAlphaNum 8 }} {{ randAlphaNum 8 }}"
+    first, second = (render(text, stable_values=True).text for _ in range(2))
+    left, right = first.split()
+    assert first == second
+    assert left != right
+
+
+def test_a_run_leaves_no_garbage_in_circles() -> None:
+    """What a run decoded and made is freed when it ends, without a search for circles."""
+    text = "{{ range .observed.composite.resource.spec.zones }}{{ $x := dict . $ }}{{ end }}"
+    given = scope()
+    gotemplate.evaluate(program(text), given, Limits())
+    gc.collect()
+    gotemplate.evaluate(program(text), given, Limits())
+    assert gc.collect() == 0
+
+
+def test_a_program_is_compiled_once() -> None:
+    """By its content and its settings."""
+
+    def sources(text: str, settings: Settings) -> Sources:
+        return Sources((("manifests", Source(name="inline", text=text)),), settings)
+
+    first = load(sources("aaaa", Settings()))
+    assert load(sources("aaaa", Settings())) is first
+    assert load(sources("bbbb", Settings())) is not first
+    assert load(sources("aaaa", Settings(missing="error"))) is not first
+
+
+def test_generated_code_reads_no_attributes() -> None:
+    """Not one attribute, import or name with underscores: there is no way to Python's objects."""
+    functions = registry.functions(frozenset(registry.OPTIONS))
+    seen = 0
+    for line in VECTORS.read_text().splitlines():
+        try:
+            parsed = parse("main", json.loads(line)["template"], Grammar(("{{", "}}"), functions))
+        except ParseFailure:
+            continue
+        code = generate(parsed.trees, CompileContext(functions, parsed.assigned))
+        tree = ast.parse("\n".join(code.lines))
+        seen += len(code.lines)
+        assert len(code.sites) == len(code.lines) + 1
+        for node in ast.walk(tree):
+            assert not isinstance(node, (ast.Attribute, ast.Import, ast.ImportFrom))
+            assert not (isinstance(node, ast.Name) and node.id.startswith("_"))
+    assert seen > 500

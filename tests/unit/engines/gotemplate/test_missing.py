@@ -1,0 +1,313 @@
+"""A missing value in a Go template of our own kind: what may be done with it, and what not."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from function_script.engines import gotemplate
+from function_script.engines.gotemplate import programs, registry
+from function_script.engines.gotemplate.errors import GoError, LimitExceededError
+from function_script.engines.gotemplate.missing import HOLDING, TOLERANT
+from function_script.engines.gotemplate.programs import Settings, Sources
+from function_script.engines.gotemplate.run import MAIN, Run
+from function_script.errors import FatalError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope, TemplateResult
+from function_script.source import Source
+
+PARAMS = {"a": {"b": 1}, "list": [1], "text": "t", "off": False, "null": None, "map": {}}
+ROOT = Path(__file__).resolve().parents[4]
+VECTORS = ROOT / "tests" / "conformance" / "gotemplate"
+
+
+def render(template: str, **options: str) -> str:
+    """The text, with the options of a step that says nothing but these."""
+    chosen = {"dialect": "script", "missingkey": "checked", **options}
+    program = Program(main=Source(name="inline", text=template), options=dict(chosen))
+    empty = {
+        "observed": {"composite": {"resource": {}}, "resources": {}},
+        "required_resources": {},
+        "extra_resources": {},
+    }
+    parts = {name: lambda value=value: value for name, value in empty.items()}
+    scope = Scope(request=Lazy(parts), params=PARAMS)  # type: ignore[arg-type] # plain values
+    result = gotemplate.evaluate(program, scope, Limits())
+    assert isinstance(result, TemplateResult)
+    return result.text
+
+
+def refusal(template: str, **options: str) -> str:
+    """Where it fails, and the message without its beginning."""
+    with pytest.raises(FatalError) as caught:
+        render(template, **options)
+    (problem,) = caught.value.diagnostics
+    assert problem.span is not None
+    message = problem.message.removeprefix("cannot ")
+    return f"{problem.span.line}:{problem.span.column} {message}"
+
+
+ALLOWED = [
+    ("{{ if .params.x }}a{{ else }}b{{ end }}", "b"),
+    ("{{ if .params.x.y.z }}a{{ else }}b{{ end }}", "b"),
+    ("{{ if .params.null.y }}a{{ else }}b{{ end }}", "b"),
+    ("{{ with .params.x }}a{{ else }}b{{ end }}", "b"),
+    ("{{ if and .params.x.y (gt (len .params.x.y) 1) }}a{{ else }}b{{ end }}", "b"),
+    ('{{ or .params.x.y .params.z "c" }}', "c"),
+    ("{{ not .params.x.y }} {{ empty .params.x.y }}", "true true"),
+    ('{{ .params.x.y | default "d" }} {{ default "d" .params.null.y }}', "d d"),
+    ('{{ .params.x.y | default .params.z | default "d" }}', "d"),
+    ('{{ coalesce .params.x.y .params.z "c" }}', "c"),
+    ("[{{ coalesce .params.x.y .params.off }}]", "[false]"),
+    (
+        '{{ hasKey .params.x "k" }} {{ hasKey .params.null "k" }} {{ hasKey .params.a "b" }}',
+        "false false true",
+    ),
+    (
+        '{{ dig "x" "y" 1 .params }} {{ dig "x" 2 .params.x.y }} {{ dig "null" "k" 3 .params }}',
+        "1 2 3",
+    ),
+    ('{{ get .params "x" | default "d" }} {{ get .params.x "y" | default "d" }}', "d d"),
+    ('{{ get .params.null "y" | default "d" }} {{ get .params.a "b" }}', "d 1"),
+    ('{{ index .params "x" "y" | default "d" }} {{ index .params.x "y" | default "d" }}', "d d"),
+    ('{{ index .params "a" "b" }} {{ index .params.null "b" | default "d" }}', "1 d"),
+    ("{{ ternary 1 2 .params.x.y }} {{ ternary .params.x 2 false }}", "2 2"),
+    ('{{ kindIs "map" .params.x.y }} {{ kindIs "invalid" .params.x.y }}', "false true"),
+    ("{{ eq .params.x 1 }} {{ ne .params.x 1 }} {{ eq .params.x nil }}", "false true true"),
+    ('{{ eq .params.x .params.y }} {{ eq .params.x "" }}', "true false"),
+    ("{{ all .params.x 1 }} {{ any .params.x 1 }}", "false true"),
+    ('{{ $x := .params.x }}{{ $x.y | default "d" }}', "d"),
+    ('{{ $x := .params.x }}{{ if .params.a }}{{ $x = "e" }}{{ end }}{{ $x }}', "e"),
+    ('{{ define "t" }}{{ .y | default "d" }}{{ end }}{{ template "t" .params.x }}', "d"),
+    ('{{ define "t" }}{{ if . }}a{{ else }}b{{ end }}{{ end }}{{ include "t" .params.x }}', "b"),
+    ('{{ first list | default "d" }} {{ last list | default "d" }}', "d d"),
+    ('{{ fromJson "{" | default "d" }}', "d"),
+    ("[{{ range slice list }}{{ . }}{{ end }}]", "[]"),
+    ('{{ (getComposedResource "x").status.id | default "d" }}', "d"),
+    ('{{ (getResourceCondition "Ready" (getComposedResource "x")).Status }}', "Unknown"),
+    ('{{ isDeleting (getComposedResource "x") }}', "false"),
+    ('{{ getExternalName (getComposedResource "x") | default "d" }}', "d"),
+    ("[{{ range .observed.resources }}x{{ end }}{{ range .requiredResources }}x{{ end }}]", "[]"),
+    ("{{ range default list .params.x }}a{{ else }}b{{ end }}", "b"),
+    (
+        "{{ .params.null }} {{ .params.null | toJson }} {{ range list nil }}{{ . }}{{ end }}",
+        "null null null",
+    ),
+    ("{{ or .params.x .params.null }} {{ default 1 .params.null }}", "null 1"),
+]
+REFUSED = [
+    ("{{ .params.x }}", "1:4 evaluate .params.x: it does not exist"),
+    ("a\n  {{ .params.x.y }}", "2:6 evaluate .params.x.y: .params.x does not exist"),
+    ("{{ .params.null.y }}", "1:4 evaluate .params.null.y: .params.null is null"),
+    ("{{ range .params.x }}{{ end }}", "1:10 evaluate .params.x: it does not exist"),
+    (
+        "{{ range $k, $v := .params.x.y }}{{ end }}",
+        "1:20 evaluate .params.x.y: .params.x does not exist",
+    ),
+    ("{{ range .params.x }}{{ else }}a{{ end }}", "1:10 evaluate .params.x: it does not exist"),
+    (
+        "{{ range .params.null }}{{ end }}",
+        "1:10 evaluate .params.null: range can't iterate over null",
+    ),
+    ("{{ upper .params.x }}", "1:10 evaluate .params.x: it does not exist"),
+    ("{{ .params.x | upper }}", "1:4 evaluate .params.x: it does not exist"),
+    ("{{ .params.x | quote | indent 2 }}", "1:4 evaluate .params.x: it does not exist"),
+    ('{{ printf "%v" .params.x }}', "1:16 evaluate .params.x: it does not exist"),
+    ('{{ print "a" .params.x }}', "1:14 evaluate .params.x: it does not exist"),
+    ("{{ lt .params.x 1 }}", "1:7 evaluate .params.x: it does not exist"),
+    ("{{ len .params.x }}", "1:8 evaluate .params.x: it does not exist"),
+    ("{{ until (int .params.x) }}", "1:15 evaluate .params.x: it does not exist"),
+    ('{{ dict "a" .params.x | toJson }}', "1:13 evaluate .params.x: it does not exist"),
+    ("{{ list 1 .params.x | toJson }}", "1:11 evaluate .params.x: it does not exist"),
+    ('{{ $_ := set .params "a" .params.x }}', "1:26 evaluate .params.x: it does not exist"),
+    ("{{ toYaml .params.x }}", "1:11 evaluate .params.x: it does not exist"),
+    ("{{ fail .params.x }}", "1:9 evaluate .params.x: it does not exist"),
+    ('{{ default "d" (upper .params.x) }}', "1:23 evaluate .params.x: it does not exist"),
+    (
+        "{{ default .params.x .params.y }}",
+        "1:4 evaluate default .params.x .params.y: it does not exist",
+    ),
+    (
+        "{{ or .params.x .params.y | quote }}",
+        "1:4 evaluate or .params.x .params.y: it does not exist",
+    ),
+    ("{{ ternary .params.x 2 true }}", "1:4 evaluate ternary .params.x 2 true: it does not exist"),
+    (
+        '{{ dig "x" .params.y .params }}',
+        '1:4 evaluate dig "x" .params.y .params: it does not exist',
+    ),
+    (
+        "{{ coalesce .params.x .params.y }}",
+        "1:4 evaluate coalesce .params.x .params.y: it does not exist",
+    ),
+    ("{{ $x := .params.x }}{{ $x }}", "1:25 evaluate $x: .params.x does not exist"),
+    ("{{ $x := .params.x }}{{ $x.y }}", "1:25 evaluate $x.y: .params.x does not exist"),
+    (
+        "{{ $m := .params }}{{ $x := $m.x }}{{ $m = dict }}{{ $x }}",
+        "1:54 evaluate $x: it does not exist",
+    ),
+    (
+        "{{ with $x := .params.x }}{{ else }}{{ $x }}{{ end }}",
+        "1:40 evaluate $x: .params.x does not exist",
+    ),
+    (
+        "{{ if .params.x }}{{ else if .params.x.y }}{{ else }}{{ .params.x }}{{ end }}",
+        "1:57 evaluate .params.x: it does not exist",
+    ),
+    ("{{ .params.x.y 1 }}", "1:4 evaluate .params.x.y 1: it does not exist"),
+    ('{{ index .params "x" }}', '1:4 evaluate index .params "x": .params.x does not exist'),
+    (
+        '{{ index .params "x-y" "z" }}',
+        '1:4 evaluate index .params "x-y" "z": .params["x-y"] does not exist',
+    ),
+    ('{{ get .params "x" }}', '1:4 evaluate get .params "x": .params.x does not exist'),
+    ("{{ index .params .params.x }}", "1:4 call index: a key does not exist"),
+    ("{{ index .params.list 1 }}", "1:4 call index: reflect: slice index out of range"),
+    ("{{ first list }}", "1:4 evaluate first list: it does not exist"),
+    (
+        '{{ getComposedResource "x" | toYaml }}',
+        '1:4 evaluate getComposedResource "x": it does not exist',
+    ),
+    (
+        '{{ (getComposedResource "x").a }}',
+        '1:4 evaluate (getComposedResource "x").a: (getComposedResource "x") does not exist',
+    ),
+    (
+        '{{ range getExtraResources "x" }}{{ end }}',
+        '1:10 evaluate getExtraResources "x": it does not exist',
+    ),
+    (
+        '{{ define "t" }}{{ .y }}{{ end }}{{ template "t" .params.x }}',
+        "1:20 evaluate .y: it does not exist",
+    ),
+    ("{{ with .params.a }}{{ .c }}{{ end }}", "1:24 evaluate .c: .params.a.c does not exist"),
+    ("{{ range list .params.a }}{{ .c.d }}{{ end }}", "1:30 evaluate .c.d: .c does not exist"),
+    ('{{ printf "%s" .params.null }}', "1:16 evaluate .params.null: it is null"),
+    (
+        "{{ .params.a.b.c }}",
+        "1:4 evaluate .params.a.b.c: .params.a.b is an integer, it has no field c",
+    ),
+    ('{{ ternary 1 2 "yes" }}', "1:4 call ternary: wants true or false to decide, got string"),
+]
+
+
+@pytest.mark.parametrize(("template", "text"), ALLOWED, ids=[case for case, _ in ALLOWED])
+def test_it_may_be_tested_and_take_a_default(template: str, text: str) -> None:
+    """Also below a missing value, and below a null."""
+    assert render(template) == text
+
+
+@pytest.mark.parametrize(("template", "said"), REFUSED, ids=[case for case, _ in REFUSED])
+def test_it_is_an_error_where_it_is_used(template: str, said: str) -> None:
+    """Which names the place, and the path that does not exist."""
+    assert refusal(template) == said
+
+
+def test_long_names_are_cut_and_cost_little() -> None:
+    """Of the key that is missing, and of those that there are."""
+    name = "k" * 100_000
+    template = "{{ $m := dict }}{{ range until 1000 }}{{ $_ := set $m (print . KEY) 1 }}{{ end }}"
+    said = refusal(
+        f"{template.replace('KEY', repr('k' * 5000))}{{{{ $m.{name} }}}}".replace("'", '"')
+    )
+    assert said.endswith(f": $m.{name[:64]}… does not exist")
+
+
+def test_other_options_are_as_in_go() -> None:
+    """For those who want its way."""
+    assert (
+        render("{{ .params.x.y }}{{ range .params.x }}{{ end }}", missingkey="default")
+        == "<no value>"
+    )
+    assert render("{{ range .params.x }}a{{ end }}", missingkey="zero") == ""
+    said = refusal("{{ if .params.x }}{{ end }}", missingkey="error")
+    assert said == "1:7 evaluate .params.x: .params has no field x"
+
+
+def _outcome(template: str, delims: tuple[str, str], *, is_checked: bool) -> tuple[str, str]:
+    settings = Settings(delims, "checked" if is_checked else "default", frozenset(registry.OPTIONS))
+    sources = Sources(((MAIN, Source(name=MAIN, text=template)),), settings)
+    run = Run(programs.load(sources).unit, Limits(), "")
+    run.pinned = True
+    parts: list[str] = []
+    try:
+        run.render(copy.deepcopy(DATA), parts)
+    except (GoError, LimitExceededError, RecursionError) as error:
+        return "error", str(error)
+    return "ok", programs.to_output(parts)
+
+
+DATA = json.loads((VECTORS / "data.json").read_text())
+RENDERED = [
+    vector
+    for vector in map(json.loads, (VECTORS / "language.jsonl").read_text().splitlines())
+    if vector["stage"] == "ok" and not vector.get("options")
+]
+
+
+@pytest.mark.parametrize("vector", RENDERED, ids=lambda vector: vector["template"][:60])
+def test_what_uses_nothing_missing_renders_as_in_go(vector: dict[str, str]) -> None:
+    """Every template that Go renders gives the same text, or stops for what does not exist.
+
+    A null is written as YAML has it.
+    """
+    delims = tuple(vector.get("delims", ("{{", "}}")))
+    outcome, text = _outcome(vector["template"], delims, is_checked=True)  # type: ignore[arg-type] # two strings
+    wanted = vector["output"]
+    assert _outcome(vector["template"], delims, is_checked=False) == ("ok", wanted)  # type: ignore[arg-type] # two strings
+    if outcome == "ok":
+        assert text == wanted.replace("<no value>", "null")
+    else:
+        assert text in {"it does not exist", "it is null", "range can't iterate over null"}
+
+
+FUNCTIONS = registry.functions(frozenset(registry.OPTIONS), is_own=True, is_checked=True)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - TOLERANT))
+def test_no_other_function_takes_one(name: str) -> None:
+    """Whichever of its arguments it is."""
+    if not FUNCTIONS[name].parameters:
+        return
+    allowed = dict.fromkeys(registry.OPTIONS, "yes")
+    words = " ".join([".params.x"] * len(FUNCTIONS[name].parameters))
+    wanted = f"1:{len(name) + 5} evaluate .params.x: it does not exist"
+    assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == wanted
+
+
+def test_a_null_is_held_and_written_as_null() -> None:
+    """By functions that there are."""
+    assert FUNCTIONS.keys() >= HOLDING
+    assert render("{{ append .params.list .params.null | toJson }}") == "[1,null]"
+    assert render("{{ list .params.null | toYaml }}") == "- null\n"
+    assert render('{{ dict "k" .params.null | toJson }}') == '{"k":null}'
+    assert render("{{ .params.null | toJson }} {{ kindOf .params.null }}") == "null invalid"
+
+
+ANY = [
+    name
+    for name in sorted(FUNCTIONS.keys() - TOLERANT - HOLDING)
+    if FUNCTIONS[name].parameters and not name.startswith("get")
+]
+
+
+@pytest.mark.parametrize("name", ANY)
+def test_no_other_function_makes_anything_of_a_null(name: str) -> None:
+    """No zero, and no empty text."""
+    allowed = dict.fromkeys(registry.OPTIONS, "yes")
+    words = " ".join([".params.null"] * len(FUNCTIONS[name].parameters))
+    wanted = f"1:{len(name) + 5} evaluate .params.null: it is null"
+    assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == wanted
+
+
+def test_the_reference_names_every_function_that_takes_one() -> None:
+    """And no other, in the table of what may be done."""
+    page = (ROOT / "docs" / "reference" / "gotemplate-compatibility.md").read_text()
+    section = page.partition("## What does not exist\n")[2].partition("\n## ")[0]
+    rows = [row for row in section.splitlines() if row.startswith("| `") and "an error" not in row]
+    words = {word for row in rows for word in re.findall(r"\w+", row.split("|")[1])}
+    assert words & FUNCTIONS.keys() == TOLERANT

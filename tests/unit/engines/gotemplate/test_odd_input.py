@@ -1,0 +1,96 @@
+"""Templates that no author means: each gets an error of the template, and none is a bug."""
+
+from __future__ import annotations
+
+import pytest
+from support import builders
+
+from function_script import function
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.yaml import reader, resolver
+from function_script.limits import Limits
+from function_script.proto.v1 import run_function_pb2 as pb
+
+DIGITS = '{{ $x := fromYaml (print "a: " (repeat 4301 "1")) }}{{ len $x.a }}'
+DATE = "{{ $date := now }}{{ $date.AddDate %s }}"
+ODD = [
+    pytest.param(DIGITS, "a document must be an object, not an integer", id="digits"),
+    pytest.param(r'{{ fromYaml "\xff" }}', "yaml: invalid leading UTF-8 octet", id="not UTF-8"),
+    pytest.param('{{ include "" 1 }}', 'no template "" associated with template', id="no name"),
+    pytest.param(DATE % "-9223372036854775808 0 0", "the year is out of range", id="years"),
+    pytest.param(DATE % "0 9223372036854775807 0", "the year is out of range", id="months"),
+    pytest.param(DATE % "0 0 9223372036854775807", "the year is out of range", id="days"),
+]
+
+
+def fatal(step: object, limits: Limits) -> str:
+    """Return the message of the one FATAL result."""
+    observed = {"composite": {"resource": {"apiVersion": "v1", "kind": "XR"}}}
+    request = builders.request(step, observed=observed)
+    answer = function.handle(request.SerializeToString(), limits, lambda _: None)
+    (result,) = pb.RunFunctionResponse.FromString(answer.response).results
+    assert result.severity == pb.SEVERITY_FATAL
+    return result.message
+
+
+@pytest.mark.parametrize(("template", "message"), ODD)
+def test_an_odd_template_is_not_a_bug(template: str, message: str) -> None:
+    """The error says what is wrong with it."""
+    step = {
+        "apiVersion": builders.API_VERSION,
+        "kind": "GoTemplate",
+        "inline": template,
+        "options": {"stableValues": True},
+    }
+    text = fatal(step, Limits())
+    assert message in text
+    assert "internal error" not in text
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "x" * 300, "a\0b", "/".join("x" * 3000)])
+def test_an_odd_directory_is_not_a_bug(path: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """It cannot be read, and the message stays short."""
+    step = {
+        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
+        "kind": "GoTemplate",
+        "source": "FileSystem",
+        "fileSystem": {"dirPath": path},
+    }
+    root = tmp_path_factory.getbasetemp()
+    text = fatal(step, Limits(program_root=str(root)))
+    assert text.startswith(
+        ("input.fileSystem.dirPath: cannot read", "input.fileSystem.dirPath: cannot find")
+    )
+    assert "internal error" not in text
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"\xff", "invalid leading UTF-8 octet"),
+        (b"a: b\nc: \xff\n", "invalid leading UTF-8 octet"),
+        (b"\xc3a", "invalid trailing UTF-8 octet"),
+        (b"a: \xe2\x82", "incomplete UTF-8 octet sequence"),
+    ],
+)
+def test_what_is_not_utf8_is_refused_in_the_words_of_go(data: bytes, words: str) -> None:
+    """As gopkg.in/yaml.v3 says it."""
+    with pytest.raises(CallError, match=f"yaml: {words}"):
+        reader.from_yaml(Limits(), data.decode("utf-8", "surrogateescape"))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1" * 4301, "1" * 4301),
+        ("0b" + "0" * 4301 + "1", 1),
+        ("0x" + "f" * 16, 2**64 - 1),
+        ("-" + "9" * 5000, "-" + "9" * 5000),
+        ("0", 0),
+        ("007", 7),
+    ],
+    ids=lambda value: str(value)[:8],
+)
+def test_numbers_of_any_length(text: str, value: object) -> None:
+    """One that 64 bits do not hold is a string, as in Go."""
+    assert resolver.resolve(text) == value

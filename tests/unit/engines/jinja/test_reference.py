@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from function_script.engines.jinja import budget, modules, programs, tree
+from function_script.engines.jinja.calls import Call, usage
+from function_script.engines.jinja.filters import FILTERS
+from function_script.engines.jinja.functions import FUNCTIONS
+from function_script.engines.jinja.library_adapter import LibraryFunction
+from function_script.engines.jinja.lookups import MAPPING_METHODS, STRING_METHODS
+from function_script.engines.jinja.scope import NAMES
+from function_script.engines.jinja.tests import TESTS
+
+PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "jinja.md").read_text()
+CALLS: list[tuple[str, Call, int]] = [
+    *[(name, call, 2) for name, call in FILTERS.items()],
+    *[(name, builtin.call, 1) for name, builtin in FUNCTIONS.items()],
+]
+OWN = [each for each in CALLS if not isinstance(each[1], LibraryFunction)]
+
+
+@pytest.mark.parametrize(("name", "call", "hidden"), OWN, ids=[name for name, _, _ in OWN])
+def test_filter_or_function_is_in_the_reference(name: str, call: Call, hidden: int) -> None:
+    """With its parameters and what its docstring says; the library has a page of its own."""
+    summary = (call.__doc__ or "").replace("``", "`")
+    assert f"| `{usage(name, call, hidden)}` | {summary} |\n" in PAGE
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *TESTS,
+        *STRING_METHODS,
+        *MAPPING_METHODS,
+        *sorted(set(NAMES) - set(FUNCTIONS)),
+        "dig",
+        "tojson",
+    ],
+)
+def test_name_is_in_the_reference(name: str) -> None:
+    """Tests, methods and variables are all named."""
+    assert f"`{name}`" in PAGE
+
+
+def test_limits_are_those_of_the_reference() -> None:
+    """The table of limits says what the code does."""
+    for number in (
+        *(budget.MAX_CHARACTERS, budget.MAX_ITEMS, budget.MAX_BITS, tree.MAX_NODES),
+        *(tree.MAX_DEPTH, tree.MAX_LOOPS, programs.MAX_NODES, modules.MAX_DEPTH),
+    ):
+        assert f"{number:,}" in PAGE

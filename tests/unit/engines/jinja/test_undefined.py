@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import pytest
+from support.jinja_programs import program, scope, text_of
+
+from function_script.engines import jinja
+from function_script.errors import ProgramError
+from function_script.limits import Limits
+from function_script.program import Lazy
+
+A = "{% set a = {'p': 1} %}"
+RENDERS = [
+    ("{{ a.q.r.s | default('D') }}", "D", "default survives a missing parent"),
+    ("{{ a.q[0]['x'] | d('D') }}", "D", "also by subscripts"),
+    ("{% if a.q %}y{% else %}n{% endif %}", "n", "false in a condition"),
+    ("{% if a.q.r %}y{% else %}n{% endif %}", "n", "also below a missing parent"),
+    ("{{ a.q.r is defined }}", "false", "may be tested"),
+    ("{{ a.q is undefined }}", "true", "may be tested"),
+    ("{{ a.q == 1 }}", "false", "equal to no value"),
+    ("{{ a.q == none }}", "false", "not even to null"),
+    ("{{ a.q != 1 }}", "true", "unequal to every value"),
+    ("{{ not a.q }}", "true", "may be negated"),
+    ("{{ a.q or 'x' }}", "x", "false in or"),
+    ("{{ 'x' if a.q else 'y' }}", "y", "false in an inline if"),
+    ("{% set b = a.q %}{{ b | default(1) }}", "1", "may be stored"),
+    ("{% macro m(x) %}{{ x | d('D') }}{% endmacro %}{{ m(a.q) }}", "D", "may be passed"),
+    ("{{ [a.q, 1] | length }}", "2", "may stand in a list"),
+]
+REFUSED = [
+    ("{{ a.q }}", "written"),
+    ("{{ a.q.r }}", "written, from a missing parent"),
+    ("{% for x in a.q %}{% endfor %}", "looped over"),
+    ("{{ a.q ~ 'x' }}", "joined"),
+    ("{{ a.q + 1 }}", "added"),
+    ("{{ 1 - a.q }}", "subtracted"),
+    ("{{ -a.q }}", "negated"),
+    ("{{ a.q * 2 }}", "multiplied"),
+    ("{{ a.q < 1 }}", "ordered"),
+    ("{{ 1 in a.q }}", "searched"),
+    ("{{ a.q in [1] }}", "looked for"),
+    ("{{ a[a.q] }}", "used as an index"),
+    ("{{ {a.q: 1} }}", "used as a key"),
+    ("{{ a.q[1:] }}", "sliced"),
+    ("{{ a.q() }}", "called"),
+    ("{{ a.q.r() }}", "called, from a missing parent"),
+    ("{{ [a.q] }}", "written within a list"),
+    ("{{ a.q | tojson }}", "given to the library"),
+    ("{{ {'x': a.q} | tojson }}", "given to the library within an object"),
+    ("{{ 'a'.replace(a.q, 'b') }}", "given to a method"),
+    *[(f"{{{{ a.q | {name} }}}}", f"filtered by {name}") for name in (
+        "abs", "dictsort", "first", "float", "int", "items", "join", "last", "length", "list",
+        "lower", "map('upper')", "max", "min", "quote", "replace('a', 'b')", "reverse", "round",
+        "select", "sort", "split", "string", "sum", "title", "tojson", "trim", "unique", "upper",
+        "indent", "b64encode", "sha256", "slugify", "groupby('x')", "selectattr('x')",
+    )],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("template", "text", "reason"), RENDERS, ids=[row[2] for row in RENDERS])
+def test_missing_value_may_be(template: str, text: str, reason: str) -> None:
+    """A missing value chains, is false, and takes a default."""
+    assert text_of(A + template) == text, reason
+
+
+@pytest.mark.parametrize(("template", "use"), REFUSED, ids=[row[1] for row in REFUSED])
+def test_missing_value_may_not_be(template: str, use: str) -> None:
+    """Every other use is an error that names the path."""
+    with pytest.raises(ProgramError, match=r"\ba\.q(\.r)? is undefined") as caught:
+        text_of(A + template)
+    assert caught.value.diagnostics[0].span is not None, use
+
+
+@pytest.mark.parametrize("condition", ["a.q", "not a.q", "a.q == 1", "a.q != 1", "a.q or 1"])
+def test_strict_conditions_refuse_missing_values(condition: str) -> None:
+    """With `undefined: Strict` conditions and comparisons are errors too."""
+    with pytest.raises(ProgramError, match=r"a\.q is undefined"):
+        text_of(A + "{% if " + condition + " %}{% endif %}", undefined="Strict")
+
+
+def test_strict_still_takes_defaults_and_tests() -> None:
+    """`default`, `is defined` and `is undefined` are what strict templates use instead."""
+    template = A + "{{ a.q.r | default(1) }} {{ a.q is defined }} {{ a.q is undefined }}"
+    assert text_of(template, undefined="Strict") == "1 false true"
+
+
+PATHS = [
+    ("{{ xr.metadata.nam }}", "xr.metadata.nam is undefined", 'did you mean "name"?'),
+    ("{{ xr['a-b'].c }}", 'xr["a-b"].c is undefined (xr["a-b"] does not exist)', None),
+    ("{{ spec.zones[1].size }}", "spec.zones[1].size is undefined", "available: name"),
+    ("{{ spec.zones[2].name }}", "spec.zones[2].name is undefined", "the list has 2 items"),
+    ("{% set x = spec.zones %}{{ x[0].y }}", "spec.zones[0].y is undefined", "available: name"),
+    ("{% for z in spec.zones %}{{ z.y }}{% endfor %}", "spec.zones[0].y is undefined", None),
+    ("{{ spec.note.x }}", "spec.note.x is undefined (spec.note is null)", None),
+    ("{{ spec.count.x }}", "spec.count.x is undefined (spec.count is an integer)", None),
+    ("{{ nope }}", "nope is undefined", None),
+    ("{{ obsrved.x }}", "obsrved.x is undefined (obsrved does not exist)", '"observed"'),
+    ("{{ get_composite_resource().speck.x }}", "observed.composite.resource.speck.x", '"spec"'),
+    ("{% set d = {} %}{{ d.x }}", "d.x is undefined", "the object is empty"),
+    ("{{ {'a': {}}.a.b }}", "is undefined", "the object is empty"),
+    ("{{ 'text'.x.y }}", "'text'.x.y is undefined", None),
+    ("{{ params.colour }}", "params.colour is undefined", '"color"'),
+]
+
+
+@pytest.mark.parametrize(("template", "message", "hint"), PATHS, ids=[row[0] for row in PATHS])
+def test_message_names_the_path(template: str, message: str, hint: str | None) -> None:
+    """The path is that of the data where the value comes from there, else the template's words."""
+    with pytest.raises(ProgramError) as caught:
+        text_of(template)
+    (problem,) = caught.value.diagnostics
+    assert message in problem.message
+    if hint is not None:
+        assert hint in (problem.hint or "")
+
+
+def test_search_for_a_path_builds_nothing() -> None:
+    """Resources that the template did not read are not decoded to tell an error."""
+
+    def untouched() -> dict[str, object]:
+        pytest.fail("this resource was never read by the template")
+
+    resources = Lazy({"a": untouched, "b": lambda: {"resource": {"kind": "B"}}, "c": untouched})
+    data = scope(observed=Lazy({"composite": untouched, "resources": lambda: resources}))
+    template = program("{{ observed.resources.b.resource.kin }}")
+    with pytest.raises(ProgramError, match=r"observed\.resources\.b\.resource\.kin is undefined"):
+        jinja.evaluate(template, data, Limits())

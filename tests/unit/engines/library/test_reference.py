@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from function_script.engines import library
+from function_script.reference_pages.library_page import reference, stubs
+
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "reference" / "library.md"
+
+
+def test_the_page_is_fresh(update_goldens: bool) -> None:
+    """docs/reference/library.md says what the table says."""
+    if update_goldens:
+        PAGE.write_text(reference())
+    assert PAGE.read_text() == reference()
+
+
+def test_the_page_has_every_function() -> None:
+    """Each function stands on the page once, with its example."""
+    page = reference()
+    for function in library.FUNCTIONS:
+        assert page.count(f"- **`{function.signature}`**") == 1
+        assert f"`{function.example}`" in page
+
+
+def test_stubs_are_python_with_every_function() -> None:
+    """Editors can read the stubs: each function with its parameters and a text."""
+    definitions = [node for node in ast.parse(stubs()).body if isinstance(node, ast.FunctionDef)]
+    assert [each.name for each in definitions] == [each.name for each in library.FUNCTIONS]
+    for stub, function in zip(definitions, library.FUNCTIONS, strict=True):
+        names = [argument.arg for argument in (*stub.args.args, *stub.args.kwonlyargs)]
+        assert names == [parameter.name for parameter in function.parameters]
+        assert (ast.get_docstring(stub) or "").startswith(function.summary)

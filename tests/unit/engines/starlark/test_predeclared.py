@@ -1,0 +1,127 @@
+"""The names that scripts find agree with the library's table, whoever computes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.example_counts import examples
+
+from function_script.engines import starlark
+from function_script.engines.library import FUNCTIONS, Function
+from function_script.engines.starlark import predeclared
+from function_script.errors import ProgramError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from function_script.values import Value
+
+# The seed of the table's examples.
+SEED = "seed"
+BY_NAME = {function.name: function for function in FUNCTIONS}
+IN_STARLARK = "".join(predeclared.text(file) for file in predeclared.FILES)
+WRITTEN_AGAIN = [name for name in BY_NAME if f"\ndef {name}(" in IN_STARLARK]
+
+
+def _call(expression: str, value: Value = None) -> Value:
+    """What an expression of ``x`` gives in a script."""
+    text = f'def main(req):\n    x = req["input"]["x"]\n    return {{"output": {expression}}}\n'
+    program = Program(main=Source(name="script", text=text))
+    scope = Scope(request=Lazy({"input": lambda: {"x": value}}), seed=SEED)
+    return starlark.evaluate(program, scope, Limits()).value["output"]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
+def test_example_of_the_library_holds(function: Function) -> None:
+    """The table's example gives the table's result in a script."""
+    assert _call(function.example) == function.result
+
+
+def test_every_function_of_the_library_is_there() -> None:
+    """A script finds the whole table."""
+    assert set(BY_NAME) <= set(predeclared.NAMES)
+
+
+OBJECTS = st.recursive(
+    st.sampled_from([None, True, "Ready", "True", "x", 1, 0]),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *("resource", "apiVersion", "metadata", "status", "conditions", "type"),
+                    *("annotations", "labels", "crossplane.io/external-name", "a", "b"),
+                ]
+            ),
+            below,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+CONDITIONS = st.fixed_dictionaries(
+    {
+        "status": st.fixed_dictionaries(
+            {
+                "conditions": st.lists(
+                    st.fixed_dictionaries(
+                        {"type": st.sampled_from(["Ready", "Synced"])},
+                        optional={"status": OBJECTS, "reason": OBJECTS},
+                    ),
+                    max_size=3,
+                )
+            }
+        )
+    }
+)
+MAPS = st.dictionaries(st.sampled_from(["metadata", "status", "a", "b"]), OBJECTS, max_size=3)
+PATHS = st.lists(
+    st.sampled_from(["a", ".a", ".b", "[0]", "[-1]", '["a"]', ".conditions", "status"]), max_size=4
+).map("".join)
+ARGUMENTS = {
+    "get": st.tuples(OBJECTS, PATHS | st.lists(st.sampled_from(["a", "b", 0, -1]))),
+    "merge": st.tuples(MAPS, MAPS),
+    "pick": st.tuples(MAPS, st.lists(st.sampled_from(["a", "b"]))),
+    "omit": st.tuples(MAPS, st.lists(st.sampled_from(["a", "b"]))),
+    "compact": st.tuples(OBJECTS),
+    "get_condition": st.tuples(CONDITIONS | OBJECTS, st.just("Ready")),
+    "is_ready": st.tuples(CONDITIONS | OBJECTS),
+    "is_deleting": st.tuples(OBJECTS),
+    "get_external_name": st.tuples(OBJECTS),
+    "with_external_name": st.tuples(MAPS, st.text(max_size=3)),
+    "get_annotation": st.tuples(OBJECTS, st.just("a")),
+    "get_label": st.tuples(OBJECTS, st.just("b")),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN_AGAIN)
+@examples(60)
+@given(data=st.data())
+def test_starlark_agrees_with_python(name: str, data: st.DataObject) -> None:
+    """What is written in Starlark for speed gives what the library gives, errors included."""
+    arguments = data.draw(ARGUMENTS[name])
+    expression = f"{name}({', '.join(f'x[{i}]' for i in range(len(arguments)))})"
+    try:
+        expected = BY_NAME[name].call(*arguments)
+    except ValueError:
+        with pytest.raises(ProgramError, match=r"cannot (call|run)"):
+            _call(expression, list(arguments))
+        return
+    assert _call(expression, list(arguments)) == expected
+
+
+def test_functions_never_change_their_arguments() -> None:
+    """Merging and the like give new objects."""
+    value = {"a": {"b": 1}, "c": [1]}
+    for expression in ('merge(x, {"a": {"b": 2}})', "compact(x)", 'with_external_name(x, "n")'):
+        assert _call(f"[{expression}, x][1]", value) == value
+
+
+def test_merged_objects_share_nothing() -> None:
+    """To change what was merged changes neither of both objects."""
+    changed = 'merge(x[0], x[1])["a"].append(2)'
+    assert _call(f"[{changed}, x][1]", [{}, {"a": [1]}]) == [{}, {"a": [1]}]

@@ -1,0 +1,191 @@
+"""Whatever a script does with a request, the parts that are left out make no difference to it."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import pytest
+from support.results import whole
+
+from function_script.engines import starlark
+from function_script.engines.starlark.analysis import paths, pruning
+from function_script.errors import FatalError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from function_script.values import Object, Readable
+
+LIMITS = Limits()
+
+# Every value is an object, so that almost everything a script does with it succeeds.
+RESOURCE: Object = {"resource": {"a": {"b": {}}, "b": {"x": {}}}, "a": {}}
+NAMED: Object = {"a": RESOURCE, "b": RESOURCE, "resource": RESOURCE}
+REQUEST: Object = {
+    "context": {"a": {"b": {}}, "resources": {"a": {}}},
+    "credentials": {"a": {"data": {"b": {}}}},
+    "extra_resources": {},
+    "input": {"a": {}},
+    "meta": {"a": {}},
+    "required_resources": {"a": {"items": {}}},
+    "required_schemas": {},
+}
+
+
+def _lazy(value: dict[str, Readable]) -> Lazy:
+    return Lazy({key: lambda item=item: item for key, item in value.items()})
+
+
+STATE = {"composite": RESOURCE, "resources": _lazy({**NAMED})}
+SCOPE = Scope(
+    request=_lazy({**REQUEST, "observed": _lazy({**STATE}), "desired": _lazy({**STATE})}),
+    params={"a": {"b": {}}},
+)
+
+NAMES = ("req", "req", "a", "b", "c")
+PARTS = ("observed", "desired", "context", "params", "credentials", "zz")
+KEYS = ("resources", "resources", "composite", "a", "b", "resource")
+
+# {E} stands for an expression, {N} for a name, {P} for a part, {K} for a key, {C} for a condition.
+FOLLOWED = (
+    *('{N}.get("{P}", {})', '{E}.get("{K}", {})', '{E}.get("{P}", {}).get("{K}", {})'),
+    *('get({E}, "{P}.{K}.{K}", {})', "({E} if {C} else {E})"),
+    *('seen.get("{K}".lower(), {})', '([b.get("{K}", {}) for b in seen.values()] + [{}])[0]'),
+    '([c["{K}"] for d, c in sorted(seen.items()) if "{K}" in c] + [{}])[0]',
+    '([seen[d].get("resource").get("{K}", {}) for d in sorted(seen)] + [{}])[0]',
+    *("f({E})", "g({E}, {E})", "g({E}, q = {E})", "held()"),
+    *('get_observed(root, "{K}", None, {})', 'get_connection_details(root, "{K}")'),
+    *('get_credentials(root, "{K}")', "get_xr(root)", "get_environment(root, None, {})"),
+)
+LOST = (
+    *('{E}["{P}"]', '{E}["{K}"]', '{E}.get("{K}", {E})', "dict({E})", "(lambda: {E})()"),
+    *(
+        '[{E}][0].get("{K}", {})',
+        "(lambda h: h({E}))(f)",
+        "(lambda h: h())(held)",
+        'get_desired({E}, "{K}", None, {})',
+    ),
+)
+LOOPS = (
+    *("if {C}:", 'for n in ["{K}"]:', "for n in seen:", "for n in seen.keys():"),
+    *("for {N} in seen.values():", "for n, {N} in seen.items():"),
+    *("for {N} in sorted(seen.values()):", "for n, {N} in sorted(seen.items()):"),
+)
+LOOPS_SELDOM = ("for n in {E}:", "for {N} in {E}.values():", "for n, {N} in {E}.items():")
+ASKED = (
+    "len(seen) > 2",
+    '"{K}".lower() in seen',
+    '"{K}" in {E}',
+    '"{K}" not in {E}',
+    "{E} != None",
+)
+ASKED_MORE = ("{E} == {E}", "{E}")
+DONE = (
+    *("{N} = {E}", "{N}, {N} = {E}, {E}", '{N}["{K}"] = {}'),
+    'out.append({E}.get("{K}", {}).get("{K}"))',
+)
+DONE_SELDOM = ("out.append({E})", '{N}["{K}"] = {E}')
+FUNCTIONS = """
+STATE = {"composite": {"resource": {}}, "resources": {}}
+EMPTY = {"observed": STATE, "desired": STATE, "context": {}, "credentials": {}}
+
+def first(x, q = {}):
+    return x
+
+def f({X}):
+    root, req, a, b, c, out = EMPTY, {X}, {X}, {}, {}, []
+    seen = root["observed"]["resources"]
+{S}
+    return {E}
+
+def g(p, q = {}):
+    root, req, a, b, c, out = EMPTY, p, q, {}, {}, []
+    seen = root["observed"]["resources"]
+{S}
+    return {E}
+"""
+MAIN = """
+def main(root):
+    req, a, b, c, out = root, {}, {}, {}, []
+    seen = root["observed"]["resources"]
+    def held():
+        return {H}
+{S}
+{S}
+    return {"output": {"out": out}}
+"""
+HOLE = re.compile(r"\{([NPKECSH])\}")
+
+
+class Scripts:
+    """Scripts that hand the request and its parts around in every way we could think of."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)  # noqa: S311 - tests want the same scripts each time
+
+    def script(self) -> str:
+        """One script; only main calls functions of its own, as others need not end."""
+        template = FUNCTIONS.replace("{X}", self._random.choice(["p", "a", "req"]))
+        return _calm(self._filled(template, 3)) + self._filled(MAIN, 3)
+
+    def _filled(self, text: str, depth: int) -> str:
+        return HOLE.sub(lambda hole: self._chosen(hole[1], depth), text)
+
+    def _chosen(self, hole: str, depth: int) -> str:
+        match hole:
+            case "N":
+                return self._random.choice(NAMES)
+            case "P":
+                return self._random.choice(PARTS)
+            case "K":
+                return self._random.choice(KEYS)
+            case "S":
+                return "\n".join(self._statement("    ") for _ in range(self._random.randint(1, 4)))
+            case "H":
+                return _calm(self._filled("{E}", depth))
+            case "C":
+                return self._filled(self._mostly(ASKED, ASKED_MORE), depth - 1)
+        return self._filled(self._mostly(FOLLOWED, LOST) if depth > 0 else "{N}", depth - 1)
+
+    def _mostly(self, usual: Sequence[str], unusual: Sequence[str]) -> str:
+        return self._random.choice(usual if self._random.random() > 1 / 25 else unusual)
+
+    def _statement(self, indent: str) -> str:
+        if len(indent) < 8 and self._random.random() < 1 / 4:
+            opening = self._filled(self._mostly(LOOPS, LOOPS_SELDOM), 2)
+            return f"{indent}{opening}\n{self._statement(indent + '    ')}"
+        return indent + self._filled(self._mostly(DONE, DONE_SELDOM), 3)
+
+
+def _calm(text: str) -> str:
+    """The same text with calls of `first` instead of the script's other functions."""
+    return re.sub(r"(?<!def )\b([fg]|held)(?=[()])", "first", text).replace("first()", "first({})")
+
+
+def _outcome(text: str) -> object:
+    program = Program(main=Source(name="script", text=text))
+    starlark.build._SCRIPTS._entries.clear()
+    try:
+        return whole(starlark.evaluate(program, SCOPE, LIMITS))
+    except FatalError as error:
+        return error.diagnostics
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_left_out_makes_no_difference(seed: int) -> None:
+    """A script gives the same with the parts it can reach as with the whole request."""
+    scripts = Scripts(seed)
+    pruned = 0
+    for _ in range(40):
+        text = scripts.script()
+        found = _outcome(text)
+        pruned += pruning.project_request([text]) != paths.EVERYTHING
+        with patch.object(pruning, "project_request", lambda _: paths.EVERYTHING):
+            assert _outcome(text) == found, text
+    assert pruned > 10

@@ -1,0 +1,90 @@
+"""What the documentation and editors say about scripts is what scripts find."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from function_script.engines import starlark
+from function_script.engines.starlark import predeclared
+from function_script.errors import ProgramError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope
+from function_script.reference_pages import starlark_page
+from function_script.source import Source
+
+ROOT = Path(__file__).resolve().parents[4]
+PAGE = ROOT / "docs" / "reference" / "starlark.md"
+STUBS = ROOT / "function_script" / "engines" / "starlark" / "prelude.pyi"
+EMPTY = ("meta", "context", "required_resources", "extra_resources", "credentials")
+SCOPE = Scope(
+    request=Lazy(
+        {
+            "observed": lambda: {
+                "composite": {"resource": {"metadata": {"name": "x"}, "spec": {"count": 2}}},
+                "resources": {},
+            },
+            "desired": lambda: {"composite": {"resource": {}}, "resources": {}},
+            **dict.fromkeys(EMPTY, dict),
+        }
+    ),
+    params={"region": "eu"},
+)
+SCRIPTS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+EXAMPLES = re.findall(r"^  `(.+)`$", starlark_page.prelude(), re.MULTILINE)
+
+
+def _run(script: str) -> None:
+    program = Program(main=Source(name="script", text=script))
+    starlark.evaluate(program, SCOPE, Limits())
+
+
+def test_the_page_is_fresh(update_goldens: bool) -> None:
+    """The section of docs/reference/starlark.md about the prelude says what the prelude says."""
+    page = PAGE.read_text()
+    before, after = page.split(starlark_page.BEGIN)[0], page.split(starlark_page.END)[1]
+    fresh = f"{before}{starlark_page.prelude()}{after}"
+    if update_goldens:
+        PAGE.write_text(fresh)
+    assert PAGE.read_text() == fresh
+
+
+def test_the_stubs_are_fresh(update_goldens: bool) -> None:
+    """prelude.pyi says what the prelude and the library say."""
+    if update_goldens:
+        STUBS.write_text(starlark_page.stubs())
+    assert STUBS.read_text() == starlark_page.stubs()
+
+
+def test_stubs_have_every_name_once() -> None:
+    """Editors know each name that scripts find, and no other."""
+    names = [each.name for each in ast.parse(STUBS.read_text()).body if hasattr(each, "name")]
+    assert sorted(names) == sorted([*predeclared.NAMES, "Response"])
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_example_of_the_prelude_runs(example: str) -> None:
+    """Examples of the prelude run before anything is observed."""
+    _run(f'def main(req):\n    return {{"output": {{"x": {example}}}}}\n')
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=range(len(SCRIPTS)))
+def test_script_of_the_page_runs(script: str) -> None:
+    """Scripts on the page run as they stand."""
+    _run(script)
+
+
+def test_builtins_of_the_page_are_there() -> None:
+    """Each builtin that the page lists is defined, and what it says is not there is not."""
+    page = PAGE.read_text()
+    there = re.search(r"^\| builtins \| `([a-z_ ]+)`", page, re.MULTILINE)
+    assert there is not None
+    names = there[1].split()
+    assert len(names) > 30
+    _run(f"x = [{', '.join(names)}]\ndef main(req):\n    return {{}}\n")
+    for name in ("set", "math", "time", "bytes", "open"):
+        with pytest.raises(ProgramError, match="not defined"):
+            _run(f"{name}\n")

@@ -1,0 +1,200 @@
+"""The Starlark engine: what it keeps between runs, what it builds, what it never lets through."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.results import whole
+
+from function_script.engines import starlark
+from function_script.engines.starlark import build, dialect
+from function_script.errors import DocumentError, InputError, LimitError, ProgramError
+from function_script.limits import Limits
+from function_script.program import Lazy, Program, Scope, ScriptResult
+from function_script.source import Source
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Readable, Value
+
+LIMITS = Limits()
+NOTHING = Lazy({})
+
+
+def _program(text: str, **modules: str) -> Program:
+    return Program(
+        main=Source(name="script", text=text),
+        modules={
+            f"{name}.star": Source(name=f"modules[{name}.star]", text=body)
+            for name, body in modules.items()
+        },
+    )
+
+
+def _scope(**parts: Readable) -> Scope:
+    return Scope(request=Lazy({name: lambda part=part: part for name, part in parts.items()}))
+
+
+def _run(text: str, **parts: Readable) -> Object:
+    return whole(starlark.evaluate(_program(text), _scope(**parts), LIMITS))
+
+
+def test_result_says_where_main_is() -> None:
+    """What comes back carries the place of main, for errors that the result itself causes."""
+    returned = starlark.evaluate(_program("\n\ndef main(req):\n    return {}\n"), _scope(), LIMITS)
+    assert isinstance(returned, ScriptResult)
+    assert returned.span is not None
+    assert str(returned.span) == "script:3:1"
+
+
+def test_only_what_is_reached_is_built() -> None:
+    """A resource that a script does not name is never decoded."""
+    built = []
+
+    def resource(name: str) -> Object:
+        built.append(name)
+        return {"resource": {"kind": name}}
+
+    names = ("a", "b", "c")
+    resources = Lazy({name: lambda name=name: resource(name) for name in names})
+    observed = Lazy({"resources": lambda: resources, "composite": lambda: resource("xr")})
+    text = 'def main(req):\n    return {"output": get_observed(req, "b")}\n'
+    assert _run(text, observed=observed) == {"output": {"kind": "b"}}
+    assert built == ["b"]
+
+
+def test_seed_does_not_outlive_its_run() -> None:
+    """A stable choice follows the seed of the run, though the script is built once."""
+    program = _program('def main(req):\n    return {"output": stable_id("a")}\n')
+    first, second, again = (
+        starlark.evaluate(program, Scope(request=NOTHING, seed=seed), LIMITS).value
+        for seed in ("x", "y", "x")
+    )
+    assert first == again != second
+
+
+def test_request_of_one_run_does_not_reach_the_next() -> None:
+    """A script may change its request; the next run gets its own."""
+    program = _program(
+        'def main(req):\n    req["context"]["n"] = req["context"].get("n", 0) + 1\n'
+        '    return {"output": req["context"]}\n'
+    )
+    scope = _scope(context={"n": 1})
+    for _ in range(2):
+        assert starlark.evaluate(program, scope, LIMITS).value == {"output": {"n": 2}}
+    assert scope.request["context"] == {"n": 1}
+
+
+def test_scripts_are_built_once() -> None:
+    """Equal texts share one frozen script; other modules make another one."""
+    options = dialect.options(LIMITS)
+    text = 'load("a.star", "x")\ndef main(req):\n    return {"output": {"x": x}}\n'
+    one = build.script(_program(text, a="x = 1\n"), LIMITS, options)
+    assert build.script(_program(text, a="x = 1\n"), LIMITS, options) is one
+    assert build.script(_program(text, a="x = 2\n"), LIMITS, options) is not one
+
+
+def test_failed_builds_are_not_kept() -> None:
+    """An error is found anew each time: it may have been the fault of a limit."""
+    program = _program("for i in range(1 << 30):\n    pass\n")
+    for _ in range(2):
+        with pytest.raises(LimitError):
+            starlark.check(program, Limits(timeout_seconds=0.02))
+
+
+def test_check_does_not_run_main() -> None:
+    """A check finds what shows at the top level, and not what main would do."""
+    starlark.check(_program('def main(req):\n    fail("ran")\n'), LIMITS)
+    with pytest.raises(ProgramError, match="not defined"):
+        starlark.check(_program("def main(req):\n    return nmae\n"), LIMITS)
+
+
+def test_modules_count_for_the_source_limit() -> None:
+    """The limit is for all sources of a program together."""
+    program = _program('load("a.star", "x")\n', a="x = 1\n" * 20)
+    with pytest.raises(LimitError, match="bytes of source"):
+        starlark.check(program, Limits(source_bytes=100))
+
+
+def test_modules_nest_to_a_depth() -> None:
+    """A chain of a hundred modules is refused at the load statement that goes too far."""
+    chain = {f"m{i}": f'load("m{i + 1}.star", "x")\n' for i in range(100)}
+    program = _program('load("m0.star", "x")\n', **chain, m100="x = 1\n")
+    with pytest.raises(ProgramError, match="more than 50 modules deep") as caught:
+        starlark.check(program, LIMITS)
+    assert str(caught.value.diagnostics[0].span) == "modules[m49.star]:1:1"
+
+
+def test_module_is_loaded_once() -> None:
+    """Two modules that load a third get the same one."""
+    program = _program(
+        'load("a.star", "a")\nload("b.star", "b")\ndef main(req):\n    return {"same": a == b}\n',
+        a='load("c.star", "c")\na = c\n',
+        b='load("c.star", "c")\nb = c\n',
+        c="c = [1]\n",
+    )
+    assert starlark.evaluate(program, _scope(), LIMITS).value == {"same": True}
+
+
+def test_long_messages_are_cut() -> None:
+    """What a script says when it fails is at most 8 KiB."""
+    with pytest.raises(ProgramError) as caught:
+        _run('def main(req):\n    fail("é" * 100000)\n')
+    assert len(caught.value.diagnostics[0].message.encode()) <= 8 * 1024
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf], ids=["nan", "inf"])
+def test_requests_never_hold_other_numbers_than_json(value: float) -> None:
+    """What is no number in JSON arrives as None."""
+    assert _run('def main(req):\n    return {"x": req["a"]}\n', a={"n": value}) == {
+        "x": {"n": None}
+    }
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda below: st.lists(below, max_size=4) | st.dictionaries(st.text(), below, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(value=VALUES)
+def test_values_come_through_unchanged(value: Value) -> None:
+    """What a script returns of its request is what the request held."""
+    text = 'def main(req):\n    return {"output": req["input"]["value"]}\n'
+    assert _run(text, input={"value": value}) == {"output": value}
+
+
+@given(value=VALUES)
+def test_results_are_checked_wherever_they_are_wrong(value: Value) -> None:
+    """A value that JSON does not know is found at any depth."""
+    text = (
+        'def main(req):\n    return {"output": {"v": req["input"]["value"], "bad": [[range(1)]]}}\n'
+    )
+    with pytest.raises(DocumentError, match=r"output\.bad\[0\]\[0\] has type range"):
+        _run(text, input={"value": value})
+
+
+@pytest.mark.parametrize("depth", [150, 300], ids=["for the interpreter", "for the encoder"])
+def test_requests_nested_too_deeply_are_refused(depth: int) -> None:
+    """What the interpreter cannot read is told as such, whoever finds out."""
+    value: Value = 1
+    for _ in range(depth):
+        value = [value]
+    with pytest.raises(LimitError, match="request is nested too deeply"):
+        _run("def main(req):\n    return req\n", input={"a": value})
+
+
+def test_half_a_character_is_no_script() -> None:
+    """A text that is no UTF-8 is refused where it stands."""
+    with pytest.raises(ProgramError, match="surrogate"):
+        _run('def main(req):\n    return {"a": "\ud800"}\n')
+    with pytest.raises(InputError, match="hand the request"):
+        _run("def main(req):\n    return req\n", input={"a": "\ud800"})

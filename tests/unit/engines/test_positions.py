@@ -1,0 +1,72 @@
+"""Places of what a template wrote are found when there is time, and never cost the answer."""
+
+from __future__ import annotations
+
+import pytest
+from support import builders
+
+from function_script import function
+from function_script.limits import Limits
+from function_script.proto.v1 import run_function_pb2 as pb
+
+ANNOTATION = "script.fn.crossplane.io/composition-resource-name"
+OF_XR = "apiVersion: example.org/v1\nkind: XThing\nspec: {colour: blue}\n"
+MISSING = (
+    "apiVersion: v1\nkind: A\n"
+    "metadata: {annotations: {gotemplating.fn.crossplane.io/composition-resource-name: a}}\n"
+    'data: {colour: "{{ .observed.composite.resource.colour }}"}\n'
+)
+PEER = {
+    "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
+    "kind": "GoTemplate",
+    "source": "Inline",
+    "inline": {"template": MISSING},
+}
+INPUTS = [
+    pytest.param(builders.jinja(OF_XR), "inline:3:1: of the XR only", id="jinja"),
+    pytest.param(PEER, 'inline.template:4:1: "<no value>"', id="gotemplate"),
+]
+
+
+def warning(step_input: dict[str, object]) -> str:
+    """The only result of a step, which is a warning."""
+    request = builders.request(step_input, observed={"composite": {"resource": builders.XR}})
+    answer = function.handle(request.SerializeToString(), Limits(), lambda _: None)
+    (result,) = pb.RunFunctionResponse.FromString(answer.response).results
+    assert result.severity == pb.SEVERITY_WARNING
+    return result.message
+
+
+@pytest.mark.parametrize(("step_input", "text"), INPUTS)
+def test_a_warning_has_its_place(step_input: dict[str, object], text: str) -> None:
+    """With little else to do."""
+    assert warning(step_input).startswith(text)
+
+
+@pytest.mark.parametrize(("step_input", "text"), INPUTS)
+def test_without_time_left_there_is_no_place(
+    monkeypatch: pytest.MonkeyPatch, step_input: dict[str, object], text: str
+) -> None:
+    """The warning is the same otherwise."""
+    monkeypatch.setattr("function_script.engines.allowance._SHARE", 0.0)
+    assert warning(step_input).startswith(text.partition(": ")[2])
+
+
+@pytest.mark.parametrize(("step_input", "text"), INPUTS)
+def test_a_search_that_takes_longer_than_expected_is_ended(
+    monkeypatch: pytest.MonkeyPatch, step_input: dict[str, object], text: str
+) -> None:
+    """What was expected by the first run is no promise."""
+    monkeypatch.setattr("function_script.engines.allowance._SHARE", 0.0)
+    monkeypatch.setattr("function_script.engines.jinja.source_map._RUN_STRETCH", 0.0)
+    monkeypatch.setattr("function_script.engines.jinja.source_map._COMPILE_STRETCH", 0.0)
+    monkeypatch.setattr("function_script.engines.gotemplate.source_map.STRETCH", 0.0)
+    loop = {
+        "jinja": "{% for i in range(999) %}\n{% endfor %}",
+        "go": "{{ range until 999 }}{{ end }}",
+    }
+    if step_input is PEER:
+        step_input = {**PEER, "inline": {"template": MISSING + loop["go"]}}
+    else:
+        step_input = builders.jinja(OF_XR + loop["jinja"])
+    assert warning(step_input).startswith(text.partition(": ")[2])

@@ -1,0 +1,341 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script import inputs
+from function_script.errors import InputError
+from function_script.limits import Limits
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.values import Object, Value
+
+OURS = "script.fn.crossplane.io/v1beta1"
+
+
+def go(**fields: Value) -> Object:
+    """A GoTemplate of function-go-templating."""
+    return {
+        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
+        "kind": "GoTemplate",
+        "source": "Inline",
+        **fields,
+    }
+
+
+def given(environment: Object) -> inputs.ExternalState:
+    """A request with this environment in its context."""
+    context: Object = {"apiextensions.crossplane.io/environment": environment}
+    return inputs.ExternalState(context=context.get, required=lambda *_: None)
+
+
+def problems(value: Object, environment: Object | None = None) -> list[str]:
+    """The messages of all problems of an input."""
+    with pytest.raises(InputError) as caught:
+        inputs.parse(value, Limits(), given(environment or {}))
+    return [diagnostic.message for diagnostic in caught.value.diagnostics]
+
+
+def test_a_template_runs_in_that_functions_dialect() -> None:
+    """Its rules hold, and its functions of chance need no option."""
+    step = inputs.parse(go(inline={"template": "a: 1"}), Limits())
+    assert (step.language, step.dialect) == ("gotemplate", "gotemplating")
+    assert step.program.main.name == "inline.template"
+    assert step.program.options == {
+        "dialect": "gotemplating",
+        "delims": ["{{", "}}"],
+        "missingkey": "default",
+        "stable_values": True,
+        "crypto": True,
+        "parts": [["inline.template", 1]],
+    }
+
+
+HEADS: list[Object] = [
+    {"apiVersion": "gotemplating.crossplane.io/v1beta1", "kind": "GoTemplate"},
+    {"apiVersion": "template.fn.crossplane.io/v1beta1", "kind": "GoTemplate"},
+    {"apiVersion": "v1", "kind": "Whatever"},
+    {"apiVersion": "gotemplating.fn.crossplane.io/v1alpha1", "kind": "GoTemplatingRequest"},
+    {"apiVersion": None, "kind": None},
+    {},
+]
+
+
+@pytest.mark.parametrize("head", HEADS, ids=str)
+def test_any_apiversion_and_kind_is_read_the_same(head: Object) -> None:
+    """That function looks at neither, and public Compositions have several."""
+    inline: Object = {"source": "Inline", "inline": {"template": "a: 1"}}
+    assert inputs.parse({**head, **inline}, Limits()) == inputs.parse(go(**inline), Limits())
+    assert inputs.is_meant_for_us({**head, **inline})
+
+
+SHAPES: list[Object] = [
+    {"source": "Environment", "environment": {"key": "k"}},
+    {"source": "FileSystem", "fileSystem": {"dirPath": "d"}, "ttl": "", "options": []},
+    {"source": "Inline", "inline": {"templates": ["a"]}, "delims": {}, "metadata": {}},
+    {"source": "Inline", "inline": {"template": "a"}, "mistake": 1},
+    {"source": ""},
+]
+
+
+@pytest.mark.parametrize("value", SHAPES, ids=str)
+def test_the_shape_tells_the_input_of_that_function(value: Object) -> None:
+    """Each place of a template; a field too many is a mistake in such an input."""
+    assert inputs.find_kind({"apiVersion": "x/v1", "kind": "Y", **value}) == inputs.PEERS
+
+
+OTHERS: list[Object] = [
+    {"apiVersion": "krm.kcl.dev/v1alpha1", "kind": "KCLInput", "spec": {"source": "x = 1"}},
+    {"apiVersion": "starlark.fn.crossplane.io/v1alpha1", "kind": "StarlarkInput", "spec": {}},
+    {"apiVersion": "hcl.fn.crossplane.io/v1beta1", "kind": "HclInput", "hcl": "resource x {}"},
+    {"apiVersion": "template.fn.crossplane.io/v1beta1", "kind": "Input", "export": {}},
+    {"apiVersion": "python.fn.crossplane.io/v1beta1", "kind": "Script", "script": "x = 1"},
+    {"apiVersion": "a/v1", "kind": "B", "source": "a program"},
+    {"apiVersion": "a/v1", "kind": "B", "source": "Inline", "inline": "a program"},
+    {"apiVersion": "a/v1", "kind": "B", "source": "Inline", "program": "a program"},
+    {"apiVersion": "a/v1", "kind": "B"},
+]
+
+
+@pytest.mark.parametrize("value", OTHERS, ids=str)
+def test_inputs_of_other_functions_are_refused(value: Object) -> None:
+    """Each by its name; nothing of it is read."""
+    message = f'input.apiVersion: cannot run {value["kind"]} of "{value["apiVersion"]}"'
+    assert problems(value) == [message]
+    assert not inputs.is_meant_for_us(value)
+
+
+@pytest.mark.parametrize("kind", ["StarlarkScript", "JinjaTemplate"])
+def test_a_kind_of_ours_in_another_group_is_told_its_own(kind: str) -> None:
+    """Also where it has the fields of that function's input."""
+    value: Object = {"source": "Inline", "inline": {"template": "a"}}
+    value |= {"apiVersion": "starlark.example.org/v1", "kind": kind}
+    with pytest.raises(InputError) as caught:
+        inputs.parse(value, Limits())
+    (problem,) = caught.value.diagnostics
+    assert problem.message == (
+        f'input.apiVersion: is "starlark.example.org/v1", but {kind} is one of '
+        "script.fn.crossplane.io/v1beta1"
+    )
+    assert problem.hint == "write `apiVersion: script.fn.crossplane.io/v1beta1`"
+    assert inputs.is_meant_for_us(value)
+
+
+def test_text_as_inline_is_ours() -> None:
+    """A GoTemplate of a misspelt apiVersion is not taken for one of that function."""
+    value: Object = {"apiVersion": "scripts.fn.crossplane.io/v1beta1", "kind": "GoTemplate"}
+    (message,) = problems({**value, "inline": "a: 1"})
+    assert message == (
+        'input.apiVersion: is "scripts.fn.crossplane.io/v1beta1", but a GoTemplate with text as '
+        f"inline is one of {OURS}"
+    )
+
+
+REMOTE: list[Object] = [
+    {"apiVersion": "example.org/v1", "kind": "GoTemplate", "remote": "git://example.org/x"},
+    {"apiVersion": "example.org/v1", "kind": "Any", "source": "Remote", "remote": {"oci": {}}},
+    {"apiVersion": OURS, "kind": "GoTemplate", "source": "Remote", "remote": {"git": {}}},
+    {"apiVersion": OURS, "kind": "StarlarkScript", "remote": {"oci": {}}},
+    {"apiVersion": OURS, "kind": "JinjaTemplate", "source": "Remote"},
+]
+
+
+@pytest.mark.parametrize("value", REMOTE, ids=str)
+def test_remote_programs_are_not_supported_yet(value: Object) -> None:
+    """One error, which shows what is to come and what there is today."""
+    with pytest.raises(InputError) as caught:
+        inputs.parse(value, Limits())
+    (problem,) = caught.value.diagnostics
+    field = "source" if value.get("source") == "Remote" else "remote"
+    assert problem.message == (
+        f"input.{field}: cannot fetch a program: registries and repositories are not supported yet"
+    )
+    assert problem.hint is not None
+    for word in ("oci: {ref: HOST/REPO@sha256:…, path: …}", "commit: …", "source: FileSystem"):
+        assert word in problem.hint
+    assert inputs.is_meant_for_us(value)
+
+
+TTLS = [
+    ("", None),
+    ("5m", 300.0),
+    ("+5m", 300.0),
+    ("-5m", -300.0),
+    ("-0", 0.0),
+    (".5s", 0.5),
+    ("1h1m1s", 3661.0),
+]
+
+
+@pytest.mark.parametrize(("text", "seconds"), TTLS)
+def test_a_ttl_is_a_duration_of_gos(text: str, seconds: float | None) -> None:
+    """Whatever marshals that function's type writes an empty one; a sign is one of Go's."""
+    step = inputs.parse(go(inline={"template": "a"}, ttl=text), Limits())
+    assert (step.ttl_seconds, step.doubts) == (seconds, ())
+
+
+NOT_LOOKED_AT = [
+    pytest.param(
+        {"inline": {"template": "a", "templates": ["b"]}},
+        "input.inline.templates: is not looked at, for template is set",
+        id="both-forms",
+    ),
+    pytest.param(
+        {"delims": {"right": "]]"}}, "input.delims: is not looked at without left", id="delimiter"
+    ),
+    pytest.param(
+        {"environment": {"key": "k"}},
+        "input.environment: is not looked at, for source is Inline",
+        id="other-section",
+    ),
+    *(
+        pytest.param(
+            {"ttl": text},
+            f'input.ttl: is not looked at: cannot parse duration "{text}": write a number and a '
+            'unit, as in "90s"',
+            id=text,
+        )
+        for text in ("1d", "soon", "--5m", "5", "9223372037s")
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "doubt"), NOT_LOOKED_AT)
+def test_what_that_function_does_not_look_at_is_a_doubt(fields: Object, doubt: str) -> None:
+    """The rest is read as if it were not there."""
+    plain = inputs.parse(go(inline={"template": "a"}), Limits())
+    step = inputs.parse(go(**{"inline": {"template": "a"}, **fields}), Limits())
+    assert [each.message for each in step.doubts] == [doubt]
+    assert replace(step, doubts=()) == plain
+
+
+def test_empty_fields_are_no_doubt() -> None:
+    """Nothing was meant by them."""
+    empty: Object = {"fileSystem": {}, "environment": None, "delims": {}, "ttl": ""}
+    step = inputs.parse(go(inline={"template": "a", "templates": []}, **empty), Limits())
+    assert step == inputs.parse(go(inline={"template": "a"}), Limits())
+
+
+def test_templates_are_joined_and_their_lines_known() -> None:
+    """A list of templates is one text; the parts say where each begins."""
+    step = inputs.parse(go(inline={"templates": ["a: 1\nb: 2", "c: 3", "d: 4\n"]}), Limits())
+    assert step.program.main.text == "a: 1\nb: 2\n---\nc: 3\n---\nd: 4\n"
+    assert step.program.options["parts"] == [
+        ["inline.templates[0]", 1],
+        ["inline.templates[1]", 4],
+        ["inline.templates[2]", 6],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "missingkey"),
+    [
+        ([], "default"),
+        (["missingkey=error"], "error"),
+        (["missingkey=error", "missingkey=zero"], "zero"),
+    ],
+)
+def test_the_last_option_wins(options: list[Value], missingkey: str) -> None:
+    """Go applies its template options one after the other."""
+    step = inputs.parse(go(inline={"template": "a"}, options=options), Limits())
+    assert step.program.options["missingkey"] == missingkey
+
+
+def test_a_template_comes_from_the_environment() -> None:
+    """`source: Environment` takes the text of a key of the context's environment."""
+    value = go(source="Environment", environment={"key": "tpl"})
+    step = inputs.parse(value, Limits(), given({"tpl": "a: 1"}))
+    assert (step.program.main.name, step.program.main.text) == ("environment[tpl]", "a: 1")
+
+
+REFUSED = [
+    pytest.param(go(source=None), "input.source: is required", id="no-source"),
+    pytest.param(
+        go(source="inline"),
+        'input.source: must be one of Environment, FileSystem, Inline, not "inline"',
+        id="case-of-source",
+    ),
+    pytest.param(go(), "input.inline: is required when source is Inline", id="no-inline"),
+    pytest.param(
+        go(inline={}), "input.inline: template or templates is required", id="empty-inline"
+    ),
+    pytest.param(
+        go(inline={"templates": []}), "input.inline.templates: must not be empty", id="empty-list"
+    ),
+    pytest.param(
+        go(inline={"templates": ["a", 1]}),
+        "input.inline.templates[1]: must be a string, not an integer",
+        id="no-string",
+    ),
+    pytest.param(
+        go(inline={"template": "a"}, params={}), "input.params: unknown field", id="our-field"
+    ),
+    pytest.param(
+        go(inline={"template": "a"}, options="missingkey=error"),
+        "input.options: must be a list, not a string",
+        id="options-no-list",
+    ),
+    pytest.param(
+        go(source="Environment", environment={"key": "k"}),
+        'input.environment.key: cannot read a template: "k" is not in the environment',
+        id="no-key",
+    ),
+]
+
+
+@pytest.mark.parametrize(("value", "message"), REFUSED)
+def test_what_cannot_be_meant_is_refused(value: Object, message: str) -> None:
+    """Nothing is ignored silently."""
+    assert problems(value) == [message]
+
+
+def test_only_text_of_the_environment_is_a_template() -> None:
+    """Another value under the key is named by its type."""
+    value = go(source="Environment", environment={"key": "k"})
+    assert problems(value, {"k": {}}) == [
+        'input.environment.key: cannot read a template: "k" is not text but an object'
+    ]
+
+
+def test_an_unknown_option_names_the_known() -> None:
+    """Go's own options are the only ones."""
+    (message,) = problems(go(inline={"template": "a"}, options=["missingkey=err"]))
+    assert message.startswith("input.options[0]: must be one of missingkey=default,")
+
+
+def parsed(value: Object, **defaults: str) -> inputs.Step:
+    """The step under an operator's defaults."""
+    return inputs.parse(value, Limits(**defaults))  # type: ignore[arg-type] # texts only
+
+
+def test_the_operators_source_is_for_inputs_without_one(tmp_path: Path) -> None:
+    """Also for steps without an input, as in images with templates; an own source wins."""
+    (tmp_path / "a.yaml").write_text("a")
+    (tmp_path / "b.yaml").write_text("b")
+    for value in ({}, {**go(), "source": ""}):
+        assert parsed(value, default_source=str(tmp_path)).program.main.text == "a\n---\nb"
+    step = parsed(go(inline={"template": "own"}), default_source=str(tmp_path))
+    assert step.program.main.text == "own"
+
+
+def test_an_absent_default_source_is_told(tmp_path: Path) -> None:
+    """With its name, as the operator wrote it."""
+    for path, cause in ((tmp_path / "absent", "cannot find"), (tmp_path, "is empty")):
+        with pytest.raises(InputError, match=cause) as caught:
+            parsed({}, default_source=str(path))
+        assert str(path) in str(caught.value)
+
+
+def test_the_operators_options_are_for_inputs_without_any() -> None:
+    """An empty list beats them."""
+    value = go(inline={"template": "a"})
+    for options, missing in ((None, "error"), ([], "default"), (["missingkey=zero"], "zero")):
+        own = value if options is None else {**value, "options": options}
+        step = parsed(own, default_options="missingkey=default,missingkey=error")
+        assert step.program.options["missingkey"] == missing
+    with pytest.raises(InputError, match=r'default options\[0\]: must be one of .*, not "a=b"'):
+        parsed(value, default_options="a=b")

@@ -1,0 +1,200 @@
+"""The confinement of workers, as they report it, and births that fail."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import struct
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from support import sandbox_handlers
+from support.timing import PATIENCE_SECONDS
+
+from function_script.errors import SandboxError
+from function_script.limits import MIB, Limits
+from function_script.sandbox import (
+    Answered,
+    Failed,
+    Pool,
+    PoolOptions,
+    measures,
+    orders,
+    refusals,
+    seccomp,
+)
+from function_script.sandbox.measures import NOT_IN_FORCE, UNKNOWN, Confinement, Measure
+from function_script.sandbox.outcome import Cause
+from function_script.sandbox.refusals import Call, CallRefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OPTIONS = PoolOptions(
+    module="support.sandbox_handlers",
+    limits=Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB),
+    workers=1,
+    slow_workers=2,
+    spare=0,
+)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    """One pool for all attempts."""
+    with Pool(OPTIONS) as pool:
+        yield pool
+
+
+PARTIAL = Confinement(missing={Measure.SYSTEM_CALLS: errno.EPERM, Measure.PROCESSES: NOT_IN_FORCE})
+
+
+def test_a_worker_reports_its_own_confinement() -> None:
+    """Every measure is in force here; before the first worker none is."""
+    with Pool(OPTIONS) as pool:
+        assert pool.confinement() == UNKNOWN
+        assert not pool.is_able()
+        pool.fill()
+        assert pool.confinement() == Confinement()
+        assert pool.is_able()
+
+
+def test_the_weakest_worker_counts() -> None:
+    """Each has its own report; the pool says what holds for all of them."""
+    options = replace(OPTIONS, module="support.sandbox_unfiltered", workers=2)
+    with Pool(options) as pool:
+        pool.fill()
+        confinement = pool.confinement()
+    assert confinement.missing[Measure.SYSTEM_CALLS] == errno.EPERM
+    assert Measure.MEMORY not in confinement.missing
+
+
+def test_the_cpu_time_of_every_thread_counts() -> None:
+    """A worker cannot start threads; of one that could, all of them would be counted."""
+    limits = replace(OPTIONS.limits, timeout_seconds=0.4)
+    with Pool(replace(OPTIONS, module="support.sandbox_unfiltered", limits=limits)) as pool:
+        replies = [pool.run(b"spin-aside") for _ in range(2)]
+    filtered, unfiltered = (reply.cause for reply in replies if isinstance(reply, Failed))
+    assert filtered in {Cause.BUG, Cause.FORBIDDEN}
+    # The limit of processes holds everybody but root.
+    assert unfiltered is (Cause.TIMEOUT if os.getuid() == 0 else Cause.BUG)
+
+
+def test_no_worker_that_lacks_a_measure_is_used_where_all_are_required() -> None:
+    """The first one had its filter and answers; its successor has none and gets no request."""
+    options = replace(OPTIONS, module="support.sandbox_unfiltered", requires_confinement=True)
+    with Pool(options) as pool:
+        reply = pool.run(b"pid")
+        assert isinstance(reply, Answered)
+        os.kill(int(reply.response), signal.SIGKILL)
+        failed = pool.run(b"echo x")
+        assert isinstance(failed, Failed)
+        assert "--require-sandbox" in str(failed.error)
+        assert "system_calls (Operation not permitted)" in str(failed.error)
+        assert not pool.is_able()
+
+
+@pytest.mark.parametrize("attempt", sandbox_handlers.ATTEMPTS)
+def test_system_calls_are_filtered(pool: Pool, attempt: str) -> None:
+    """Native code gone astray can read files and end its own process, and nothing else."""
+    reply = pool.run(b"attempt " + attempt.encode())
+    if Measure.SYSTEM_CALLS in pool.confinement().missing:
+        pytest.skip("this kernel filters no system calls")
+    is_allowed = attempt in sandbox_handlers.ALLOWED
+    assert isinstance(reply, Answered)
+    assert (reply.response == b"allowed") is is_allowed
+
+
+def test_every_architecture_has_a_program() -> None:
+    """A filter's jumps lead to an instruction, and its last one allows what is left."""
+    for machine in seccomp.MACHINES.values():
+        program = seccomp.build(machine, 1)
+        rules = [program[at : at + 8] for at in range(0, len(program), 8)]
+        assert rules[-1] == struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
+        for at, rule in enumerate(rules):
+            _, if_true, if_false, _ = struct.unpack("=HBBI", rule)
+            assert at + 1 + max(if_true, if_false) <= len(rules)
+
+
+def test_confinements_are_carried_in_a_frame() -> None:
+    """With the errno of each measure."""
+    for confinement in (Confinement(), PARTIAL, UNKNOWN):
+        assert measures.unpack(measures.pack(confinement)) == confinement
+
+
+def test_a_birth_that_was_refused_is_carried_in_a_frame() -> None:
+    """With the call and its errno; no other bytes are believed."""
+    frame = measures.pack_refusal(CallRefusedError(Call.SETPGID, errno.EPERM))
+    with pytest.raises(CallRefusedError, match="setpgid: Operation not permitted"):
+        measures.unpack(frame)
+    with pytest.raises(ValueError, match="a frame of 3 bytes"):
+        measures.unpack(b"abc")
+
+
+def test_confinements_are_told_in_one_line() -> None:
+    """With the reason of each measure that is missing."""
+    assert Confinement().summary() == "full"
+    assert PARTIAL.reason(Measure.MEMORY) == ""
+    assert PARTIAL.summary() == (
+        "partial: without system_calls (Operation not permitted), processes (it has no effect)"
+    )
+
+
+def test_what_is_missing_anywhere_is_missing() -> None:
+    """Combined in the order of the measures, whatever the order of the workers."""
+    other = Confinement(missing={Measure.MEMORY: NOT_IN_FORCE})
+    combined = measures.combine([PARTIAL, Confinement(), other])
+    assert list(combined.missing) == [Measure.SYSTEM_CALLS, Measure.MEMORY, Measure.PROCESSES]
+    assert measures.combine([]) == Confinement()
+
+
+def test_answers_of_the_zygote_name_the_call_that_was_refused() -> None:
+    """An answer has the number of its order in front."""
+    refused = orders.pack_refusal(7, CallRefusedError(Call.PIDFD_OPEN, errno.ENOSYS))
+    assert orders.read_number(refused) == 7
+    with pytest.raises(CallRefusedError, match="pidfd_open: Function not implemented"):
+        orders.unpack_fork(refused)
+    assert orders.unpack_fork(orders.pack_fork(8, 123)) == 123
+    assert orders.unpack_order(orders.pack_order(9, 5)) == (9, 5)
+    death = orders.unpack_death(orders.pack_exit_status(10, signal.SIGKILL, 4096))
+    assert (death.status, death.peak_bytes) == (signal.SIGKILL, 4096)
+
+
+REFUSALS = [
+    pytest.param(Call.FORK, errno.EAGAIN, "no more processes (fork:", "pids limit", id="pids"),
+    pytest.param(Call.MEMFD_CREATE, errno.EMFILE, "no more descriptors", "open files", id="files"),
+    pytest.param(Call.FORK, errno.ENOMEM, "no more memory", "memory limit", id="memory"),
+    pytest.param(Call.PIDFD_OPEN, errno.ENOSYS, "refused pidfd_open", "must allow", id="refused"),
+]
+
+
+@pytest.mark.parametrize(("call", "number", "text", "hint"), REFUSALS)
+def test_a_refusal_says_what_was_refused(call: Call, number: int, text: str, hint: str) -> None:
+    """And whether to raise a limit or to change the container's profile."""
+    error = refusals.explain(call, number)
+    assert isinstance(error, SandboxError)
+    assert str(error).startswith("cannot start a worker: ")
+    assert text in str(error)
+    assert hint in str(error)
+
+
+def test_a_worker_that_ends_before_it_is_ready_is_one_failure() -> None:
+    """Its frame is not waited for, and nothing of it is left."""
+    with Pool(replace(OPTIONS, module="support.sandbox_stillborn")) as pool:
+        failed = pool.run(b"echo x")
+    assert isinstance(failed, Failed)
+    assert "the new process ended before it was ready" in str(failed.error)
+
+
+def test_frames_fit_into_the_smallest_packet() -> None:
+    """They are received with the buffer of all frames."""
+    assert len(measures.pack(UNKNOWN)) <= struct.calcsize("64s")
+
+
+def test_a_worker_that_was_killed_before_it_is_ready_is_replaced() -> None:
+    """As one is whose zygote was killed in that moment; the request does not hear of it."""
+    with Pool(replace(OPTIONS, module="support.sandbox_late_born")) as pool:
+        replies = [pool.run(b"echo x") for _ in range(2)]
+    assert [reply.response for reply in replies if isinstance(reply, Answered)] == [b"x", b"x"]

@@ -1,0 +1,347 @@
+"""The pool of systems that have no more than POSIX promises; Linux plays one here, too."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from support import builders
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
+
+from function_script.engines import ENGINES
+from function_script.errors import LimitError, SandboxError
+from function_script.limits import MIB, Limits
+from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply, plain, system
+from function_script.sandbox.outcome import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[3]
+LIMITS = Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB)
+OPTIONS = PoolOptions(
+    module="support.sandbox_handlers", limits=LIMITS, workers=1, slow_workers=2, spare=0
+)
+HASTY = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=0.4))
+# How getrusage(2) counts memory.
+RESIDENT_UNIT = 1 if sys.platform == "darwin" else 1024
+# A process of its own, with a pool of its own.
+OPENING = """\
+import random, resource, sys
+from function_script.limits import MIB, Limits
+from function_script.sandbox import Pool, PoolOptions, system
+system.missing = lambda: ("it",)
+sys.path.insert(0, "tests")
+def options(mebibytes=128):
+    limits = Limits(timeout_seconds=60.0, memory_bytes=mebibytes * MIB)
+    return PoolOptions(module="support.sandbox_handlers", limits=limits, workers=1)
+"""
+OWNER = """\
+with Pool(options()) as pool:
+    for command in sys.argv[1:]:
+        reply = pool.run(command.encode())
+        print(getattr(reply, "cause", None) or reply.response.decode(), flush=True)
+    sys.stdin.read()
+"""
+BOMBS = """\
+with Pool(options()) as pool:
+    for command in (b"allocate 2048", b"hoard", b"allocate 2048"):
+        print(pool.run(command).cause)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+LARGE = """\
+body = random.Random(0).randbytes(60 * MIB)
+with Pool(options(512)) as pool:
+    assert pool.run(b"echo " + body).response == body
+    print(pool.run(b"swell 81").cause)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every pool take this system for one that is not Linux."""
+    monkeypatch.setattr(system, "missing", lambda: ("what Linux has",))
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    """A pool with much time."""
+    with Pool(OPTIONS) as pool:
+        yield pool
+
+
+def answer(reply: Reply) -> str:
+    """Return the text of a response that must be there."""
+    assert isinstance(reply, Answered), reply
+    return reply.response.decode()
+
+
+def cause(reply: Reply) -> Cause:
+    """Return why there is no response."""
+    assert isinstance(reply, Failed), reply
+    return reply.cause
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process is there."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
+    return not done.stdout.strip().startswith(b"Z") and done.returncode == 0
+
+
+def run(program: str) -> list[str]:
+    """Return the lines that a Python program prints, which ends well."""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def own(*commands: str) -> subprocess.Popen[str]:
+    """Start a process that runs commands in a plain pool of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", OPENING + OWNER, *commands],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def count_files() -> int:
+    """Count the descriptors of this process."""
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def test_the_pool_is_a_plain_one(pool: Pool) -> None:
+    """Else nothing here would be tested."""
+    assert isinstance(pool.means.crew._nursery, plain.PlainNursery)
+
+
+@pytest.mark.parametrize("command", [b"spin", b"big-integer", b"deafen", b"stop"], ids=str)
+def test_a_loop_ends_in_time(command: bytes) -> None:
+    """Whatever the worker does, also when its own alarm is off or it was stopped."""
+    with Pool(HASTY) as pool:
+        pool.fill()
+        began = time.monotonic()
+        reply = pool.run(command)
+        assert time.monotonic() - began < 0.4 + SLACK_SECONDS
+        assert cause(reply) is Cause.TIMEOUT
+        said = "on the clock it took more time than its limit of 0.4 s (set by --timeout)"
+        assert said in str(reply.error)
+        assert answer(pool.run(b"echo next")) == "next"
+
+
+def test_a_bomb_of_two_gigabytes_ends(pool: Pool) -> None:
+    """The error names the limit."""
+    pool.fill()
+    reply = pool.run(b"allocate 2048")
+    assert cause(reply) is Cause.MEMORY
+    assert isinstance(reply.error, LimitError)
+    assert str(reply.error) == (
+        "cannot run the program: it needed more memory than its limit of 128 MiB "
+        "(set by --memory-limit)"
+    )
+    assert answer(pool.run(b"echo next")) == "next"
+
+
+def test_a_bomb_hurts_nobody() -> None:
+    """No worker has held much more than its limit of 128 MiB when it ends."""
+    *causes, peak = run(OPENING + BOMBS)
+    assert causes == ["Cause.MEMORY"] * 3
+    assert int(peak) * RESIDENT_UNIT < 1024 * MIB
+
+
+def test_what_is_quicker_than_a_look_is_seen_afterwards() -> None:
+    """A run that held more than it may fails, though it has given everything back."""
+    with own("narrow 30 32 allocate 60", "narrow 30 128 allocate 60", "narrow 30 32 echo x") as it:
+        assert it.communicate()[0].split() == ["Cause.MEMORY", str(60 * MIB), "x"]
+
+
+CRASHES = [
+    pytest.param('def main(req):\n    return json.decode("1e999")\n', id="a number"),
+    pytest.param("x = " + "[" * 100_000 + "]" * 100_000, id="nesting"),
+]
+
+
+@pytest.mark.parametrize("script", CRASHES)
+def test_a_crash_is_reported(script: str) -> None:
+    """Native code takes the worker down, or gives up: there is an error, and the next one runs."""
+    options = PoolOptions(workers=1, spare=0, preload=tuple(ENGINES.values()))
+    with Pool(options) as pool:
+        reply = pool.run(builders.request(builders.starlark(script)).SerializeToString())
+        assert cause(reply) is Cause.CRASH
+        assert "cannot run the program: its worker crashed" in str(reply.error)
+        good = builders.request(builders.starlark("def main(req):\n    return {}\n"))
+        assert isinstance(pool.run(good.SerializeToString()), Answered)
+
+
+def test_a_program_may_print_64_kib(pool: Pool) -> None:
+    """Printing more ends it, and what was printed so far is there."""
+    assert pool.run(b"say " + b"x" * 64 * 1024).log == "x" * 64 * 1024
+    reply = pool.run(b"shout")
+    assert cause(reply) is Cause.OUTPUT
+    assert len(reply.log) == 64 * 1024
+    assert pool.run(b"say again").log == "again"
+
+
+def test_a_worker_killed_from_outside() -> None:
+    """While it is idle, nothing is noticed; while it runs, the error says what happened."""
+    options = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=8.0))
+    with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
+        os.kill(int(answer(pool.run(b"pid"))), signal.SIGKILL)
+        pid = int(answer(pool.run(b"pid")))
+        running = threads.submit(pool.run, b"spin")
+        # That it takes long shows that it has begun.
+        wait_until(lambda: pool.load().slow)
+        os.kill(pid, signal.SIGKILL)
+        reply = running.result()
+    assert cause(reply) is Cause.KILLED
+    assert "its worker was killed from outside" in str(reply.error)
+
+
+FRAMES = [
+    pytest.param(b"say ", id="standard error"),
+    pytest.param(b"print ", id="standard output"),
+]
+
+
+@pytest.mark.parametrize("command", FRAMES)
+def test_what_is_printed_is_no_frame(pool: Pool, command: bytes) -> None:
+    """A program reaches neither end of the protocol by printing what looks like its frames."""
+    frame = b"\3\1\0" + (4).to_bytes(8, "little") + (12).to_bytes(8, "little") + b'evil{"facts":{}}'
+    for _ in range(3):
+        assert answer(pool.run(command + frame)) in {"said", "printed"}
+    assert answer(pool.run(b"echo x")) == "x"
+
+
+GARBAGE = [b"babble", b"forge 3000000000", b"forge 18446744073709551615"]
+
+
+@pytest.mark.parametrize("command", GARBAGE, ids=str)
+def test_garbage_from_a_worker_is_a_crash(pool: Pool, command: bytes) -> None:
+    """Nothing of it is believed, and no memory is set aside for what it announces."""
+    pid = answer(pool.run(b"pid"))
+    assert cause(pool.run(command)) is Cause.CRASH
+    assert answer(pool.run(b"pid")) != pid
+
+
+def test_an_answer_in_advance_is_not_given_to_the_next(pool: Pool) -> None:
+    """A worker that has sent something nobody asked for is not used again."""
+    assert answer(pool.run(b"repeat stale")) == "real"
+    assert answer(pool.run(b"echo mine")) == "mine"
+
+
+def test_a_worker_writes_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its limit of file sizes would cut it short, and the next import would fail."""
+    (tmp_path / "late.py").write_text(f"TEXT = {'x' * 100_000!r}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with Pool(OPTIONS) as pool:
+        assert answer(pool.run(b"import late")) == "100000"
+    assert [path.name for path in tmp_path.iterdir()] == ["late.py"]
+
+
+def test_large_payloads_are_carried() -> None:
+    """A request and a response of 60 MiB."""
+    assert run(OPENING + LARGE) == ["Cause.OUTPUT"]
+
+
+def test_a_thousand_runs_leave_nothing(pool: Pool) -> None:
+    """Neither descriptors here, nor memory there, nor another worker."""
+    pid = answer(pool.run(b"echo x")) and int(answer(pool.run(b"pid")))
+    files, size = count_files(), plain.resident_bytes(pid)
+    for number in range(1_000):
+        assert answer(pool.run(f"say {number}".encode())) == "said"
+    assert int(answer(pool.run(b"pid"))) == pid
+    assert count_files() == files
+    assert plain.resident_bytes(pid) < size + 4 * MIB
+
+
+def test_nothing_is_left_after_close() -> None:
+    """Neither processes, zombies included, nor descriptors, whatever the workers were doing."""
+    files = count_files()
+    with ThreadPoolExecutor(2) as threads, Pool(replace(OPTIONS, workers=2)) as pool:
+        pids = [int(answer(pool.run(b"pid")))]
+        running = threads.submit(pool.run, b"spin")
+        wait_until(lambda: pool.load().busy)
+        pids.append(int(answer(pool.run(b"pid"))))
+        pool.close()
+        assert cause(running.result()) is Cause.KILLED
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    assert count_files() == files
+
+
+def test_a_pool_that_was_never_used_ends_its_worker() -> None:
+    """The first worker starts with the pool, so that it is warm when it is needed."""
+    files = count_files()
+    Pool(OPTIONS).close()
+    assert count_files() == files
+
+
+@pytest.mark.parametrize("command", ["echo idle", "narrow 1 64 spin"])
+def test_a_worker_ends_with_its_owner(command: str) -> None:
+    """An idle one sees the end of its stream, and any other one's time is over at some point."""
+    with own("pid", command) as owner:
+        assert owner.stdout is not None
+        pid = int(owner.stdout.readline())
+        assert is_running(pid)
+        if command == "echo idle":
+            assert owner.stdout.readline() == "idle\n"
+        owner.kill()
+    wait_until(lambda: not is_running(pid))
+
+
+def test_a_worker_that_cannot_be_watched_does_not_start(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a way to see its memory, a program is not run."""
+
+    def fail(*_: object, **__: object) -> str:
+        raise OSError("it cannot be read")
+
+    # Of /proc and of ps; a function of ours could not be replaced where it is compiled.
+    monkeypatch.setattr(Path, "read_text", fail)
+    monkeypatch.setattr(subprocess, "run", fail)
+    reply = pool.run(b"echo x")
+    assert isinstance(reply, Failed)
+    assert isinstance(reply.error, SandboxError)
+    assert "its memory cannot be watched: it cannot be read" in str(reply.error)
+
+
+def test_the_size_of_a_process_is_known() -> None:
+    """From /proc where that is, else from ps; both say the same."""
+    size = plain.resident_bytes(os.getpid())
+    assert size > 10 * MIB
+    assert 0.5 < size / (plain._resident_kib(os.getpid()) * 1024) < 2
+    with pytest.raises(OSError, match="ps says nothing of process"):
+        plain.resident_bytes(2**22 + 1)
+
+
+def test_every_program_has_its_worker_at_once() -> None:
+    """Eight at a time, with four workers, get their own answers."""
+    with ThreadPoolExecutor(8) as threads, Pool(replace(OPTIONS, workers=4)) as pool:
+        replies = threads.map(pool.run, [f"echo {number}".encode() for number in range(200)])
+        assert [answer(reply) for reply in replies] == [str(number) for number in range(200)]
+
+
+def test_a_system_without_processes_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence says what to use there."""
+    monkeypatch.delattr(os, "fork")
+    with pytest.raises(SandboxError) as caught:
+        Pool(OPTIONS)
+    assert str(caught.value) == (
+        "cannot run programs: this system has no os.fork "
+        "(programs are not run on Windows; use WSL or the image)"
+    )

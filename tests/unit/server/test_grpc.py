@@ -1,0 +1,310 @@
+"""The gRPC server in front of a plain handler: deadlines, sizes, errors, streams and its end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2
+from support.grpc_server import MAX_REQUEST_BYTES, METHOD, Recorder, Served
+from support.raw_http2 import (
+    DATA,
+    END_STREAM,
+    GOAWAY,
+    HEADERS,
+    INITIAL_WINDOW,
+    SETTINGS,
+    RawClient,
+    frame,
+    message,
+    setting,
+)
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
+
+from function_script.errors import InputError
+from function_script.limits import MIB
+from function_script.proto.v1 import run_function_pb2 as v1
+from function_script.proto.v1beta1 import run_function_pb2 as v1beta1
+from function_script.server import admission, grpc_server, rpc
+from function_script.server.grpc_server import GrpcServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    """The handler behind the server."""
+    return Recorder()
+
+
+@pytest.fixture
+def served(recorder: Recorder) -> Iterator[Served]:
+    """A server in this process."""
+    with Served(recorder) as served:
+        yield served
+
+
+@pytest.fixture
+def channel(served: Served) -> Iterator[grpc.Channel]:
+    """A connection to it."""
+    with served.channel() as channel:
+        yield channel
+
+
+@pytest.fixture
+def send(channel: grpc.Channel) -> grpc.UnaryUnaryMultiCallable:
+    """A call of RunFunction."""
+    return channel.unary_unary(METHOD)
+
+
+def rejected(send: grpc.UnaryUnaryMultiCallable, data: bytes, **options: object) -> grpc.RpcError:
+    """The error that a call must end with."""
+    with pytest.raises(grpc.RpcError) as error:
+        send(data, **options)
+    return error.value
+
+
+def test_both_versions_are_served() -> None:
+    """UNIMPLEMENTED would make Crossplane call a second time."""
+    services = [module.DESCRIPTOR.services_by_name for module in (v1, v1beta1)]
+    names = tuple(found["FunctionRunnerService"].full_name for found in services)
+    assert names == rpc.SERVICES
+
+
+def test_the_time_left_is_passed_on_less_a_margin(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
+) -> None:
+    """Some of it is reserved to send the response; without a deadline there is no limit."""
+    send(b"1", timeout=9)
+    send(b"1")
+    assert 9 - SLACK_SECONDS < recorder.requests[0].seconds < 8.95
+    assert recorder.requests[1].seconds > 1e9
+
+
+def test_a_trace_context_is_passed_on(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
+) -> None:
+    """It is empty when the caller sends none."""
+    send(b"1", metadata=[("traceparent", "00-a-b-01"), ("data-bin", b"\xff")])
+    send(b"1")
+    assert [request.traceparent for request in recorder.requests] == ["00-a-b-01", ""]
+
+
+def test_an_error_is_sent_with_code_and_text(send: grpc.UnaryUnaryMultiCallable) -> None:
+    """Whatever letters are in it."""
+    error = rejected(send, b"x")
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert error.details() == "10 % is too much: \N{SNOWMAN}"
+
+
+def test_a_response_that_no_client_accepts_is_an_error(send: grpc.UnaryUnaryMultiCallable) -> None:
+    """Over 4 MiB the caller reads why, instead of meeting a broken call."""
+    assert len(send(b"%d" % (4 * MIB))) == 4 * MIB
+    error = rejected(send, b"%d" % (5 * MIB))
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "the response would have 5.0 MiB" in str(error.details())
+
+
+def test_requests_over_the_limit_are_refused(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
+) -> None:
+    """The largest is served, a byte more is not."""
+    send(b"1" + b" " * (MAX_REQUEST_BYTES - 1))
+    error = rejected(send, b"1" + b" " * MAX_REQUEST_BYTES)
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert len(recorder.requests) == 1
+
+
+@pytest.mark.parametrize("compression", [grpc.Compression.Gzip, grpc.Compression.Deflate])
+def test_compressed_requests_are_refused(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, compression: grpc.Compression
+) -> None:
+    """Before they are unpacked: some kilobytes would cost the server the largest request."""
+    error = rejected(send, b"0" * 1_000, compression=compression)
+    assert error.code() is grpc.StatusCode.UNIMPLEMENTED
+    assert "Compression algorithm" in str(error.details())
+    assert not recorder.requests
+
+
+@pytest.mark.parametrize("path", ["/a/b", METHOD.replace("v1", "v9"), METHOD + "s"])
+def test_an_unknown_streaming_method_is_refused_at_once(served: Served, path: str) -> None:
+    """Also while the client has yet to end its part."""
+    with RawClient(served.address) as client:
+        stream = client.open(path)
+        found = client.receive_until(HEADERS, stream, flags=END_STREAM)
+    assert b"grpc-status" in found.payload
+    assert b"12" in found.payload
+
+
+def test_a_call_without_a_message_is_an_error(served: Served, recorder: Recorder) -> None:
+    """It ends soon, and no handler sees it."""
+    with RawClient(served.address) as client:
+        found = client.receive_until(HEADERS, client.open(flags=END_STREAM), flags=END_STREAM)
+    assert b"the call has no request message" in found.payload
+    assert not recorder.requests
+
+
+def test_a_cancelled_call_is_passed_on(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, served: Served
+) -> None:
+    """The handler hears of it once, and a response that comes later is dropped."""
+    recorder.holds = True
+    begun = send.future(b"3")
+    wait_until(lambda: recorder.requests)
+    begun.cancel()
+    wait_until(lambda: recorder.cancelled)
+    served.call(recorder.held[0])
+    recorder.holds = False
+    assert send(b"5") == bytes(5)
+    assert recorder.cancelled == 1
+
+
+def test_responses_come_in_any_order(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, served: Served
+) -> None:
+    """A call that takes long does not hold up the next on the same connection."""
+    recorder.holds = True
+    slow = send.future(b"3")
+    wait_until(lambda: recorder.requests)
+    recorder.holds = False
+    assert send(b"5") == bytes(5)
+    served.call(recorder.held[0])
+    assert slow.result() == bytes(3)
+
+
+def test_a_stop_finishes_what_has_begun(recorder: Recorder) -> None:
+    """New clients are not let in meanwhile, and streams do not delay the end."""
+    with Served(recorder) as served, served.channel() as channel:
+        watching = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+        assert next(watching).status == health_pb2.HealthCheckResponse.SERVING
+        recorder.holds = True
+        begun = channel.unary_unary(METHOD).future(b"3")
+        wait_until(lambda: recorder.requests)
+        served.stop()
+        assert next(watching).status == health_pb2.HealthCheckResponse.NOT_SERVING
+        with pytest.raises(grpc.RpcError, match="shutting down"):
+            next(watching)
+        threading.Timer(0.2, served.call, [recorder.held[0]]).start()
+        assert begun.result() == bytes(3)
+
+
+def test_a_call_that_was_sent_before_its_client_read_of_the_end_is_not_begun(
+    recorder: Recorder,
+) -> None:
+    """GRPC's library answers it CANCELLED; the one that had begun is finished."""
+    with Served(recorder) as served, RawClient(served.address) as client:
+        recorder.holds = True
+        begun = client.call(b"3")
+        wait_until(lambda: recorder.requests)
+        served.stop()
+        goaway = client.receive_until(GOAWAY, 0)
+        # Streams of any number are still welcome, it says; RFC 9113, 6.8.
+        assert goaway.payload[:4] == b"\x7f\xff\xff\xff"
+        late = client.receive_until(HEADERS, client.call(b"5"), flags=END_STREAM)
+        assert b"grpc-status\x011" in late.payload
+        served.call(recorder.held[0])
+        client.receive_until(HEADERS, begun, flags=END_STREAM)
+    assert [request.data for request in recorder.requests] == [b"3"]
+
+
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+def test_reflection_is_served_in_both_versions(channel: grpc.Channel, version: str) -> None:
+    """Grpcurl asks for v1 first."""
+    ask = channel.stream_stream(
+        f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
+        request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
+        response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
+    )
+    request = reflection_pb2.ServerReflectionRequest(file_containing_symbol=rpc.SERVICES[0])
+    (response,) = ask(iter([request]), timeout=PATIENCE_SECONDS)
+    assert response.file_descriptor_response.file_descriptor_proto
+
+
+def test_nonsense_for_health_is_an_error(channel: grpc.Channel) -> None:
+    """And so is a message that is far too large."""
+    check = channel.unary_unary("/grpc.health.v1.Health/Check")
+    for data in (b"\xff", b"\n\x90\x4e" + b"x" * 10_000):
+        assert rejected(check, data).code() is grpc.StatusCode.INVALID_ARGUMENT
+    unknown = health_pb2.HealthCheckRequest(service="a").SerializeToString()
+    assert rejected(check, unknown).code() is grpc.StatusCode.NOT_FOUND
+
+
+def test_a_request_that_does_not_come_is_ended(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a while, with the reason; others go on."""
+    monkeypatch.setattr(admission, "MAX_SECONDS", 0.3)
+    with RawClient(served.address) as client:
+        found = client.receive_until(HEADERS, client.open(), flags=END_STREAM)
+        assert b"not complete after 0.3 s" in found.payload
+        stream = client.call(b"3")
+        client.receive_until(HEADERS, stream, flags=END_STREAM)
+
+
+def test_a_connection_that_takes_no_response_is_dropped(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a while; a client of another connection goes on."""
+    monkeypatch.setattr(admission, "MAX_SECONDS", 0.3)
+    settings = setting(INITIAL_WINDOW, 0)
+    with RawClient(served.address, settings=settings) as stalled, served.channel() as channel:
+        stalled.call(b"9")
+        while stalled.receive() is not None:
+            pass
+        assert channel.unary_unary(METHOD)(b"3") == bytes(3)
+
+
+def test_the_oldest_of_too_many_calls_make_room(
+    served: Served, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls that send nothing are ended for those of others that do."""
+    monkeypatch.setattr(admission, "MAX_CALLS", 20)
+    with RawClient(served.address) as idle, served.channel() as channel:
+        streams = [idle.open() for _ in range(20)]
+        wait_until(lambda: len(served._server._admission) == 20)
+        threading.Event().wait(0.1)
+        assert channel.unary_unary(METHOD)(b"3") == bytes(3)
+        found = idle.receive_until(HEADERS, streams[0], flags=END_STREAM)
+        assert b"too many open calls" in found.payload
+    assert len(recorder.requests) == 1
+
+
+def test_frames_that_are_no_http2_end_their_connection(served: Served) -> None:
+    """The next client is served."""
+    with RawClient(served.address) as client:
+        client.send(frame(DATA, 0, 99, message(b"3")) + frame(SETTINGS, 0, 7, b"abc"))
+        while client.receive() is not None:
+            pass
+    with served.channel() as channel:
+        assert channel.unary_unary(METHOD)(b"3") == bytes(3)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::]"])
+def test_a_port_is_taken_once(served: Served, recorder: Recorder, host: str) -> None:
+    """A second server on the same port is refused."""
+    other = GrpcServer(recorder, MIB, None)
+    try:
+        with pytest.raises(InputError, match="cannot listen on"):
+            other.listen(f"{host}:{served.port}")
+    finally:
+        other.close()
+
+
+def test_the_library_for_tls_is_named(tmp_path: Path) -> None:
+    """By what grpcio's compiled code asks the system to load."""
+    openssl = tmp_path / "cygrpc.so"
+    openssl.write_bytes(bytes(10_000) + b"\0libssl.so.3\0libcrypto.so.3\0" + bytes(10_000))
+    assert grpc_server.tls_library(openssl) == "OpenSSL"
+    openssl.write_bytes(openssl.read_bytes().replace(b"libssl", b"libxyz"))
+    assert grpc_server.tls_library(openssl) == "BoringSSL"
+    library = grpc_server.grpc_library()
+    load = f"import ctypes; ctypes.CDLL({str(library)!r}); print(open('/proc/self/maps').read())"
+    maps = subprocess.check_output([sys.executable, "-I", "-c", load], text=True)
+    assert (grpc_server.tls_library(library) == "OpenSSL") == ("libssl" in maps)

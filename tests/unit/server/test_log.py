@@ -1,0 +1,224 @@
+"""The server's log lines: for machines and for people, and what they must not say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from support import builders, server_logs
+from support.timing import PATIENCE_SECONDS
+
+from function_script.limits import MIB, Limits
+from function_script.sandbox import Pool, PoolOptions
+from function_script.sandbox.dispatcher import Dispatcher
+from function_script.server import log
+from function_script.server.handler import RequestHandler
+from function_script.server.printing import Printer
+from function_script.server.rpc import RpcRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from function_script.server.rpc import Outcome
+
+LIMITS = Limits(timeout_seconds=0.3, memory_bytes=128 * MIB)
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """Loggers as they were."""
+    with server_logs.restored():
+        yield
+
+
+class Asked:
+    """A desk in front of workers that do as they are told, and its loop."""
+
+    def __init__(self, pool: Pool, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.desk = RequestHandler()
+        self.desk.switchboard = self.switchboard = Dispatcher(pool, loop)
+
+    def ask(self, data: bytes) -> bytes:
+        """The response to a request."""
+        future: asyncio.Future[Outcome] = self._loop.create_future()
+        self.desk.start(RpcRequest(data=data, seconds=5.0), future.set_result)
+        outcome = self._loop.run_until_complete(future)
+        assert isinstance(outcome, bytes)
+        return outcome
+
+
+@pytest.fixture(scope="module")
+def desk() -> Iterator[Asked]:
+    """A desk with a pool of one worker."""
+    options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1)
+    with Pool(options) as pool, closing(asyncio.new_event_loop()) as loop:
+        pool.fill()
+        asked = Asked(pool, loop)
+        with closing(asked.switchboard):
+            yield asked
+
+
+def ask(desk: Asked, data: bytes) -> bytes:
+    """The response to a request."""
+    return desk.ask(data)
+
+
+def lines(capfd: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    """The log so far."""
+    return [json.loads(line) for line in server_logs.written(capfd).splitlines()]
+
+
+def test_a_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
+    """Time, level, message and fields; line breaks and control characters are escaped."""
+    log.start(debug=False)
+    logger = logging.getLogger("function_script.test")
+    logger.info("hello", extra=log.fields(text="a\n\x1b[2Jb", number=1.5))
+    logger.debug("unseen")
+    (line,) = lines(capfd)
+    assert line.pop("ts").endswith("Z")
+    assert line == {"level": "info", "msg": "hello", "text": "a\n\x1b[2Jb", "number": 1.5}
+
+
+def test_fields_do_not_hide_the_message(capfd: pytest.CaptureFixture[str]) -> None:
+    """A field of the same name as a fixed key loses."""
+    log.start(debug=False)
+    logging.getLogger("function_script.test").info("real", extra=log.fields(msg="x", level="y"))
+    (line,) = lines(capfd)
+    assert (line["msg"], line["level"]) == ("real", "info")
+
+
+def test_debug_is_for_people(capfd: pytest.CaptureFixture[str]) -> None:
+    """Short fields stand in the line, those of several lines below it."""
+    log.start(debug=True)
+    logging.getLogger("function_script.test").debug("look", extra=log.fields(a=1, b="x\ny\n"))
+    assert server_logs.text(capfd).split(" ", 1)[1] == "DEBUG   look a=1\n    x\n    y\n"
+
+
+def test_an_exception_is_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
+    """A traceback does not break the one-line rule."""
+    log.start(debug=False)
+    try:
+        {}["x"]
+    except KeyError:
+        logging.getLogger("function_script.test").exception("broken")
+    (line,) = lines(capfd)
+    assert "KeyError" in line["exception"]
+
+
+def test_an_answer_is_recorded(desk: Asked, capfd: pytest.CaptureFixture[str]) -> None:
+    """One line per request with the handler's facts, sizes and times."""
+    log.start(debug=False)
+    assert ask(desk, b"echo hello") == b"hello"
+    (line,) = lines(capfd)
+    assert (line["msg"], line["outcome"]) == ("answered", "ok")
+    assert (line["request_bytes"], line["response_bytes"]) == (10, 5)
+    assert 0 < line["milliseconds"] < PATIENCE_SECONDS * 1_000
+    assert line["waited_milliseconds"] == 0
+
+
+def test_a_fatal_answer_says_why(desk: Asked, capfd: pytest.CaptureFixture[str]) -> None:
+    """A handler's diagnostics are one field of one line."""
+    log.start(debug=False)
+    ask(desk, b"problem x")
+    (line,) = lines(capfd)
+    assert line["outcome"] == "fatal"
+    assert line["error"] == "main.star:2:3: cannot run: for the test (none)"
+
+
+def test_a_lost_worker_is_recorded_and_answered(
+    desk: Asked, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The user's limits are information, our own bugs are errors; both get a response."""
+    log.start(debug=False)
+    for command in (b"spin", b"raise hunter2"):
+        response = builders.pb.RunFunctionResponse.FromString(ask(desk, command))
+        assert response.results[0].severity == builders.pb.SEVERITY_FATAL
+    timeout, bug = lines(capfd)
+    assert (timeout["level"], timeout["outcome"]) == ("info", "timeout")
+    assert (bug["level"], bug["outcome"]) == ("error", "bug")
+    assert "KeyError" in bug["detail"]
+    assert "hunter2" not in str(bug)
+
+
+def test_prints_are_for_debugging_only(desk: Asked, capfd: pytest.CaptureFixture[str]) -> None:
+    """What programs print may hold anything, so it is logged on demand."""
+    log.start(debug=False)
+    ask(desk, b"say secret")
+    assert "secret" not in server_logs.text(capfd)
+    log.start(debug=True)
+    desk.desk.printer = Printer()
+    ask(desk, b"say secret")
+    desk.desk.printer.close()
+    desk.desk.printer = None
+    assert "secret" in server_logs.text(capfd)
+
+
+GONE = "\N{REPLACEMENT CHARACTER}"
+HOSTILE = "a\nb\x1b[31m\x7f\u2028\ud800c"
+
+
+def test_hostile_text_stays_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
+    """Whatever a name holds, a line is one line of ASCII, and says what was there."""
+    log.start(debug=False)
+    logging.getLogger("function_script.test").info("x", extra=log.fields(name=HOSTILE))
+    text = server_logs.text(capfd)
+    assert text.isascii()
+    assert text.count("\n") == 1
+    assert json.loads(text)["name"] == HOSTILE
+
+
+def test_hostile_text_does_not_reach_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    """With --debug a person looks at it: no control characters, and no line of its own."""
+    log.start(debug=True)
+    logging.getLogger("function_script.test").info("x", extra=log.fields(name=HOSTILE))
+    first, *rest = server_logs.text(capfd).splitlines()
+    assert first.endswith("INFO    x")
+    assert rest == ["    a", f"    b{GONE}[31m{GONE}{GONE}?c"]
+
+
+def test_a_value_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
+    """No line grows with what it is about."""
+    log.start(debug=False)
+    logging.getLogger("function_script.test").info("x", extra=log.fields(name="ä" * 100_000))
+    (line,) = lines(capfd)
+    assert 2_040 < len(str(line["name"]).encode()) <= 2_048
+    assert str(line["name"]).endswith("…")
+
+
+def test_the_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> None:
+    """What asyncio has to say is worth a line, and is no exception to one object per line."""
+    log.start(debug=False)
+    logging.getLogger("asyncio").info("using selector")
+    logging.getLogger("asyncio").error("accept failed")
+    (line,) = lines(capfd)
+    assert (line["level"], line["msg"]) == ("error", "accept failed")
+
+
+def test_lines_of_requests_are_written_together(
+    desk: Asked, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """When it is time, when there are many, before any other line, and at the end."""
+    log.start(debug=False)
+    due: list[Callable[[], None]] = []
+    log.batch_lines(due.append)
+    ask(desk, b"echo 1")
+    ask(desk, b"echo 2")
+    assert (lines(capfd), len(due)) == ([], 1)
+    due.pop()()
+    assert len(lines(capfd)) == 2
+    for _ in range(64):
+        ask(desk, b"echo 3")
+    assert len(lines(capfd)) == 64
+    ask(desk, b"echo 4")
+    logging.getLogger("function_script.test").info("other")
+    assert [line["msg"] for line in lines(capfd)] == ["answered", "other"]
+    ask(desk, b"echo 5")
+    log.batch_lines(None)
+    assert len(lines(capfd)) == 1
+    ask(desk, b"echo 6")
+    assert len(lines(capfd)) == 1

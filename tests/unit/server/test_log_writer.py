@@ -1,0 +1,184 @@
+"""Lines of requests: their text, when it is made, and that none is lost, late or out of order."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from support import server_logs
+from support.timing import PATIENCE_SECONDS
+
+from function_script.server import log, request_record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+OTHER = logging.getLogger("function_script.test")
+RECORD = request_record.RequestRecord(
+    outcome="ok",
+    is_alarming=False,
+    identity={"api_version": "example.org/v1", "kind": "XThing", "name": "d\N{SNOWMAN}"},
+    request_bytes=1_000,
+    response_bytes=500,
+    seconds=0.0201,
+    waited_seconds=0.005,
+    program_seconds=0.01,
+    counts={"documents": 3},
+)
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """Loggers as they were."""
+    with server_logs.restored():
+        yield
+
+
+def start_gathering() -> list[Callable[[], None]]:
+    """Start a log for machines; what to call when it is time to write."""
+    log.start(debug=False)
+    due: list[Callable[[], None]] = []
+    log.batch_lines(due.append)
+    return due
+
+
+LINES = [
+    pytest.param(
+        RECORD,
+        r'"info","msg":"answered","outcome":"ok","api_version":"example.org/v1","kind":"XThing",'
+        r'"name":"d\u2603","milliseconds":20.1,"waited_milliseconds":5.0,'
+        r'"cpu_milliseconds":0.0,"program_milliseconds":10.0,"request_bytes":1000,"response_bytes":500,"documents":3}',
+        id="answered",
+    ),
+    pytest.param(
+        RECORD._replace(
+            outcome="bug",
+            is_alarming=True,
+            identity={},
+            program_seconds=None,
+            counts={},
+            limit="steps",
+            error="cannot",
+            detail='a"b',
+        ),
+        r'"error","msg":"not answered","outcome":"bug","milliseconds":20.1,'
+        r'"waited_milliseconds":5.0,"cpu_milliseconds":0.0,"request_bytes":1000,'
+        r'"response_bytes":500,"limit":"steps",'
+        r'"error":"cannot","detail":"a\"b"}',
+        id="lost",
+    ),
+]
+
+
+@pytest.mark.parametrize(("record", "text"), LINES)
+def test_a_line_is_written_to_the_letter(
+    record: request_record.RequestRecord, text: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Fields that have nothing to say are left out; the order is always the same."""
+    log.start(debug=False)
+    log.write(record)
+    written = server_logs.text(capfd)
+    # Beyond ASCII it is json's and not orjson's, which puts a blank after each separator.
+    written = json.dumps(json.loads(written), separators=(",", ":"))
+    stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+    assert re.fullmatch(rf'\{{"ts":"{stamp}","level":' + re.escape(text), written)
+
+
+def test_a_line_has_the_moment_of_its_request(capfd: pytest.CaptureFixture[str]) -> None:
+    """However much later its text is made."""
+    due = start_gathering()
+    began = time.time()
+    log.write(RECORD)
+    ended = time.time()
+    time.sleep(0.03)
+    due.pop()()
+    told = json.loads(server_logs.text(capfd))["ts"]
+    rounding_seconds = 0.002
+    moment = datetime.fromisoformat(told).timestamp()
+    assert began - rounding_seconds <= moment <= ended + rounding_seconds
+
+
+def test_lines_stay_in_order(capfd: pytest.CaptureFixture[str]) -> None:
+    """Among themselves, and with whatever else is logged meanwhile."""
+    due = start_gathering()
+    for number in range(1, 201):
+        if number % 30:
+            log.write(RECORD._replace(request_bytes=number))
+        else:
+            logging.getLogger("function_script.test").info(
+                "x", extra=log.fields(request_bytes=number)
+            )
+    due.pop()()
+    written = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
+    assert [line["request_bytes"] for line in written] == list(range(1, 201))
+
+
+def at_once() -> list[Callable[[], None]]:
+    """Start a log for machines that waits for nothing."""
+    log.start(debug=False)
+    return []
+
+
+@pytest.mark.parametrize("start", [at_once, start_gathering])
+def test_threads_lose_no_line(
+    start: Callable[[], list[Callable[[], None]]], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each is written once, and whole, also when some log and others write together."""
+    due = start()
+
+    def write(worker: int) -> None:
+        for number in range(200):
+            log.write(RECORD._replace(request_bytes=worker * 1_000 + number))
+            if number % 50 == 0:
+                OTHER.info("other")
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(write, range(4)))
+    while due:
+        due.pop()()
+    written = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
+    told = sorted(line["request_bytes"] for line in written if line["msg"] == "answered")
+    assert told == [worker * 1_000 + number for worker in range(4) for number in range(200)]
+    assert len(written) == len(told) + 16
+
+
+AT_EXIT = """
+from function_script.server import log, request_record
+log.start(debug=False)
+log.batch_lines(lambda write: None)
+record = request_record.RequestRecord("ok", False, {"name": "last"}, 1, 1, 0.1, 0.1)
+log.write(record)
+"""
+
+
+def test_no_line_is_lost_at_exit() -> None:
+    """Those that wait are written when Python ends, whoever should have written them."""
+    ended = subprocess.run(
+        [sys.executable, "-c", AT_EXIT],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert json.loads(ended.stderr)["name"] == "last"
+
+
+def test_only_what_is_long_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
+    """A long detail ends in an ellipsis; many short fields together stay as they are."""
+    log.start(debug=False)
+    log.write(RECORD._replace(detail="ä" * 5_000))
+    many = {f"key{number}": "é" * 200 for number in range(30)}
+    log.write(RECORD._replace(identity=many))
+    long, wide = (json.loads(line) for line in server_logs.text(capfd).splitlines())
+    assert 2_040 < len(long["detail"].encode()) <= 2_048
+    assert long["detail"].endswith("…")
+    assert long["name"] == RECORD.identity["name"]
+    assert {key: wide[key] for key in many} == many

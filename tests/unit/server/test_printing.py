@@ -1,0 +1,73 @@
+"""What programs print, in the log of --debug: without secrets, and at no answer's expense."""
+
+from __future__ import annotations
+
+import base64
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from support import builders, server_logs
+
+from function_script.server import log, printing
+from function_script.server.printing import Printer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+IDENTITY = {"kind": "XThing", "name": "demo"}
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """Loggers as they were."""
+    with server_logs.restored():
+        yield
+
+
+def start() -> Printer:
+    """A printer, and a log for people."""
+    log.start(debug=True)
+    return Printer()
+
+
+def request(secret: str) -> bytes:
+    """A request with that credential."""
+    data = {"value": base64.b64encode(secret.encode()).decode()}
+    message = builders.request(credentials={"api": {"credentialData": {"data": data}}})
+    return message.SerializeToString()
+
+
+def test_a_text_is_logged_without_secrets(capfd: pytest.CaptureFixture[str]) -> None:
+    """With the XR that it is of, since other lines may come between."""
+    printer = start()
+    printer.offer("it is hunter2, twice: hunter2", IDENTITY, request("hunter2"))
+    printer.close()
+    first, *rest = server_logs.text(capfd).splitlines()
+    assert first.endswith("the program printed kind=XThing name=demo")
+    assert rest == ["    it is [secret], twice: [secret]"]
+
+
+def test_more_than_can_wait_is_withheld_at_once(capfd: pytest.CaptureFixture[str]) -> None:
+    """Offering takes no time, whatever the requests hold."""
+    data = request("\n".join(f"secret-{number:06}" for number in range(30_000)))
+    printer = start()
+    began = time.process_time()
+    for _ in range(40):
+        printer.offer("secret-000042", IDENTITY, data)
+    offered_seconds = time.process_time() - began
+    printer.close()
+    texts = server_logs.text(capfd)
+    assert texts.count("the program printed") == 40
+    assert texts.count(printing.WITHHELD) >= 20
+    assert texts.count(printing.WITHHELD) + texts.count("[secret]") == 40
+    assert "secret-000042" not in texts
+    assert offered_seconds < 1.0
+
+
+def test_a_large_request_does_not_wait(capfd: pytest.CaptureFixture[str]) -> None:
+    """Those that wait would take the server's memory."""
+    printer = start()
+    printer.offer("hunter2", IDENTITY, request("x" * printing.MAX_REQUEST_BYTES))
+    assert printing.WITHHELD in server_logs.text(capfd)
+    printer.close()

@@ -1,0 +1,120 @@
+"""Spans: what they say of a request, whose children they are, and when there are none."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
+
+from function_script.server import request_record, tracing
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+
+ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
+RECORD = request_record.RequestRecord(
+    outcome="ok",
+    is_alarming=False,
+    identity={"kind": "XThing", "name": "demo", "input": "GoTemplate"},
+    request_bytes=10,
+    response_bytes=20,
+    seconds=0.5,
+    waited_seconds=0.2,
+    program_seconds=0.1,
+    counts={"documents": 3},
+    error="cannot tell secrets",
+)
+
+
+def span_of(record: request_record.RequestRecord) -> ReadableSpan:
+    """The one span of a record."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    with tracing.Tracing(provider) as traces:
+        traces.observe(record)
+        (span,) = exporter.get_finished_spans()
+    return span
+
+
+def test_a_span_says_what_the_log_says() -> None:
+    """Identity, outcome and sizes; neither errors nor what programs print."""
+    span = span_of(RECORD)
+    assert (span.name, span.kind) == ("RunFunction", SpanKind.SERVER)
+    assert span.status.status_code is StatusCode.UNSET
+    assert span.attributes == {
+        "rpc.system": "grpc",
+        "rpc.method": "RunFunction",
+        "function_script.outcome": "ok",
+        "function_script.request_bytes": 10,
+        "function_script.response_bytes": 20,
+        "function_script.kind": "XThing",
+        "function_script.name": "demo",
+        "function_script.input": "GoTemplate",
+        "function_script.documents": 3,
+    }
+
+
+def test_a_span_lasts_as_long_as_its_request() -> None:
+    """With an event for each stage, at its time."""
+    span = span_of(RECORD)
+    assert span.start_time is not None
+    assert span.end_time is not None
+    assert (span.end_time - span.start_time) / 1e9 == pytest.approx(0.5)
+    events = {event.name: (event.timestamp - span.start_time) / 1e9 for event in span.events}
+    assert events == {"worker found": pytest.approx(0.2), "program ran": pytest.approx(0.5)}
+
+
+def test_a_span_is_a_child_of_the_callers() -> None:
+    """As the header of W3C Trace Context says; nonsense in it makes a new trace."""
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    span = span_of(RECORD._replace(parent=f"00-{trace}-b7ad6b7169203331-01"))
+    assert span.parent is not None
+    assert f"{span.parent.trace_id:x}" == trace.lstrip("0")
+    assert span_of(RECORD._replace(parent="nonsense")).parent is None
+
+
+def test_a_failure_is_an_error_with_its_limit() -> None:
+    """So that traces of lost requests are found."""
+    span = span_of(RECORD._replace(outcome="timeout", limit="time"))
+    assert span.status.status_code is StatusCode.ERROR
+    assert (span.attributes or {})["function_script.limit"] == "time"
+
+
+OFF = [
+    pytest.param({}, id="nothing is set"),
+    pytest.param({**ENDPOINT, "OTEL_SDK_DISABLED": "TRUE"}, id="disabled"),
+    pytest.param({**ENDPOINT, "OTEL_TRACES_EXPORTER": "none"}, id="no exporter"),
+]
+
+
+@pytest.mark.parametrize("environ", OFF)
+def test_without_an_endpoint_nobody_is_told(environ: dict[str, str]) -> None:
+    """Off means no cost: there is no observer."""
+    with ExitStack() as stack:
+        assert tracing.observers(environ, stack) == []
+
+
+def test_without_the_extra_a_warning_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An endpoint alone does not trace, and does not keep the server from starting."""
+    monkeypatch.setattr(tracing, "find_spec", lambda _: None)
+    with caplog.at_level(logging.WARNING), ExitStack() as stack:
+        assert tracing.observers(ENDPOINT, stack) == []
+    assert "the extra otel is not installed" in caplog.text
+
+
+def test_the_service_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As we are, unless the standard variable says otherwise."""
+    for name, expected in ((None, "function-script"), ("mine", "mine")):
+        if name is not None:
+            monkeypatch.setenv("OTEL_SERVICE_NAME", name)
+        with tracing.to_endpoint() as traces:
+            assert traces._provider.resource.attributes["service.name"] == expected

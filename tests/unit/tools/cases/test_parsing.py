@@ -1,0 +1,167 @@
+"""The file of a case: every mistake is told at once, at its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.case_projects import folder, project
+
+from function_script.errors import InputError
+from function_script.tools.cases import discovery, expectations, parsing
+from function_script.tools.cases.discovery import CaseFile
+from function_script.tools.cases.parts import Files
+
+MISTAKES = [
+    pytest.param("expct: {}", ['1:1 expct: unknown field (did you mean "expect"?)'], id="key"),
+    pytest.param(
+        "expect: {evnts: []}",
+        ['1:10 expect.evnts: unknown field (did you mean "events"?)'],
+        id="expectation",
+    ),
+    pytest.param("ready: [a]", ["1:1 ready: belongs to a step of steps (it says"], id="ready"),
+    pytest.param("steps: []", ["1:1 steps: must not be empty"], id="no-steps"),
+    pytest.param(
+        "steps: [{expct: 1}, {ready: 2}]",
+        [
+            '1:10 steps[0].expct: unknown field (did you mean "expect"?)',
+            "1:22 steps[1].ready: must be a string or a list of strings",
+        ],
+        id="steps",
+    ),
+    pytest.param(
+        "expect: {}\nsteps: [{name: a}]",
+        ["1:1 expect: belongs to a step of steps"],
+        id="expectation-beside-steps",
+    ),
+    pytest.param("expect: {error: ''}", ["1:10 expect.error: must not be empty"], id="empty-error"),
+    pytest.param(
+        "expect: {error: a, status: {}}",
+        ["1:20 expect.status: cannot be expected together with an error"],
+        id="error-and-more",
+    ),
+    pytest.param(
+        "expect: {conditions: [{status: 'True'}]}",
+        ["1:23 expect.conditions[0].type: is required"],
+        id="condition",
+    ),
+    pytest.param(
+        "expect: {events: [{mesage: a}, {}]}",
+        [
+            '1:20 expect.events[0].mesage: unknown field (did you mean "message"?)',
+            "1:32 expect.events[1]: must not be empty",
+        ],
+        id="event",
+    ),
+    pytest.param(
+        "expect: {checks: [{path: 'a[', equals: 1}, {path: resource.a, equals: 1}]}",
+        [
+            "1:20 expect.checks[0].path: cannot read the path 'a[' at character 2",
+            '1:45 expect.checks[1].path: there is no "resource" to look at (did you',
+        ],
+        id="paths",
+    ),
+    pytest.param(
+        "expect: {checks: [{path: status}, {path: status, exists: 1, matches: '(', oneOf: []}]}",
+        [
+            "1:19 expect.checks[0]: must ask something: equals, exists, matches, oneOf",
+            "1:50 expect.checks[1].exists: must be a boolean, not an integer",
+            "1:61 expect.checks[1].matches: cannot read the regular expression",
+            "1:75 expect.checks[1].oneOf: must be a list that is not empty",
+        ],
+        id="questions",
+    ),
+    pytest.param("observed: nope.yaml", ['1:1 cannot read "', "no such file"], id="no-file"),
+    pytest.param("observed: 1", ["1:1 observed: must be a path or an object"], id="no-path"),
+    pytest.param("required: [1]", ["1:12 required[0]: must be a path or an object"], id="item"),
+    pytest.param("xr: [1]", ["1:1 xr: must be a path or an object, not a list"], id="xr"),
+    pytest.param(
+        "{input: {}, composition: composition.yaml}",
+        ["1:2 input: there can be a Composition or an input, not both"],
+        id="both",
+    ),
+    pytest.param(
+        "functions: {apiVersion: v1, kind: Pod}", ["1:1 cannot use a Pod"], id="no-function"
+    ),
+]
+
+
+def mistakes(path: Path) -> str:
+    """What is wrong with a case, as lines of place, message and hint."""
+    with pytest.raises(InputError) as caught:
+        parsing.parse(CaseFile(path=path), Files())
+    lines = []
+    for problem in caught.value.diagnostics:
+        assert problem.span is not None
+        assert problem.span.name == str(path)
+        hint = f" ({problem.hint})" if problem.hint else ""
+        lines.append(f"{problem.span.line}:{problem.span.column} {problem.message}{hint}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(("case", "expected"), MISTAKES)
+def test_mistakes_have_a_place(tmp_path: Path, case: str, expected: list[str]) -> None:
+    """Line and column of the field, what is wrong, and the nearest name."""
+    found = mistakes(project(tmp_path, one=case) / "one.case.yaml")
+    assert len(found.splitlines()) == (1 if "no such file" in expected else len(expected))
+    assert [part for part in expected if part not in found] == [], found
+
+
+def test_files_with_mistakes_keep_their_own_place(tmp_path: Path) -> None:
+    """A file that is no YAML is told where it breaks."""
+    project(tmp_path, one="observed: bad.yaml")
+    (tmp_path / "bad.yaml").write_text("a: 1\nb: [")
+    with pytest.raises(InputError) as caught:
+        parsing.parse(CaseFile(path=tmp_path / "one.case.yaml"), Files())
+    assert caught.value.diagnostics[0].span.name == str(tmp_path / "bad.yaml")
+
+
+def test_what_is_missing_is_told(tmp_path: Path) -> None:
+    """An XR and a Composition there must be."""
+    (tmp_path / ".git").mkdir()
+    path = folder(tmp_path / "tests" / "a", case="description: a case") / "case.yaml"
+    assert mistakes(path).splitlines() == [
+        "1:1 composition: is required, as there is no composition.yaml in this directory or above",
+        "1:1 xr: is required, as there is no xr.yaml",
+    ]
+
+
+def test_a_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> None:
+    """What lies above the root of a repository belongs to others."""
+    inner = project(tmp_path) / "inner"
+    case = folder(inner / "tests", case="{xr: ../../xr.yaml, expect: {}}") / "case.yaml"
+    found = parsing.parse(CaseFile(path=case), Files())
+    assert found.setup.program.composition["kind"] == "Composition"
+    (inner / ".git").mkdir()
+    assert "composition: is required" in mistakes(case)
+
+
+def test_the_reference_knows_every_key() -> None:
+    """Each key of a case, a step, an expectation and a check has a row."""
+    page = (Path(__file__).resolve().parents[4] / "docs/reference/cases.md").read_text()
+    known = {*parsing._CASE, *parsing._STEP, *expectations._KNOWN, *expectations.QUESTIONS}
+    assert {key for key in known if f"\n| `{key}` |" not in page} == set()
+
+
+def test_discovery(tmp_path: Path) -> None:
+    """Folders and files with the right names, in order, each once; hidden ones are left out."""
+    project(tmp_path, b="", a="")
+    for name in ("c", ".hidden", "node_modules"):
+        folder(tmp_path / name, case="", other="")
+    found = discovery.find([tmp_path, tmp_path / "a.case.yaml"])
+    assert [case.name for case in found] == [f"{tmp_path}/{name}" for name in ("a", "b", "c")]
+
+
+NOT_FOUND = [
+    pytest.param("", None, 'cannot find a case in "', id="none"),
+    pytest.param("nope", None, "no such file or directory", id="no-path"),
+    pytest.param("xr.yaml", None, "as a case", id="no-case"),
+]
+
+
+@pytest.mark.parametrize(("below", "pattern", "message"), NOT_FOUND)
+def test_nothing_found_is_an_error(tmp_path: Path, below: str, pattern: None, message: str) -> None:
+    """A run that checks nothing must not look like success."""
+    project(tmp_path)
+    with pytest.raises(InputError, match=message):
+        discovery.find([tmp_path / below], pattern)

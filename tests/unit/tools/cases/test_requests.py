@@ -1,0 +1,107 @@
+"""Cases with one request: what they may have, and what replaces the request's own input."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+from support.case_projects import messages
+
+from function_script.tools.cases import discovery, session
+from function_script.tools.cases.running import RunOptions
+from function_script.tools.cases.verdicts import Status
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.tools.cases.verdicts import Verdict
+
+REQUEST = """\
+request:
+  observed: {composite: {resource: {apiVersion: example.org/v1, kind: XThing}}}
+  desired: {resources: {before: {resource: {apiVersion: v1, kind: B}, ready: READY_TRUE}}}
+  input:
+    apiVersion: script.fn.crossplane.io/v1beta1
+    kind: JinjaTemplate
+    inline: |
+      apiVersion: v1
+      kind: A
+      metadata: {annotations: {script.fn.crossplane.io/composition-resource-name: a}}
+      spec: {size: 2}
+"""
+OTHER = """\
+input:
+  apiVersion: script.fn.crossplane.io/v1beta1
+  kind: StarlarkScript
+  script: |
+    def main(req):
+        return {"context": {"is": "another"}, "results": [][:%s]}
+"""
+
+
+def run(tmp_path: Path, text: str) -> Verdict:
+    """The verdict on a case with the request."""
+    path = tmp_path / "a.case.yaml"
+    path.write_text(REQUEST + textwrap.dedent(text))
+    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_seed=False), 1)
+    return verdict
+
+
+PASSING = {
+    "resources": "expect: {resources: {a: {spec: {size: 2}}, before: {kind: B}}}",
+    "ready": "expect: {ready: {a: false, before: true}}",
+    "checks": "expect: {checks: [{path: resources.a.spec.size, equals: 2}]}",
+    "absent": "expect: {absent: [c]}",
+    "another-input": OTHER % "0" + "expect: {context: {is: another}, absent: [a]}",
+    "error": OTHER % "1 // 0" + "expect: {error: division by zero}",
+}
+
+
+@pytest.mark.parametrize("text", PASSING.values(), ids=PASSING)
+def test_passes(text: str, tmp_path: Path) -> None:
+    """What holds of the answer."""
+    verdict = run(tmp_path, text)
+    assert (messages(verdict), verdict.status) == ([], Status.PASSED)
+
+
+FAILING = [
+    ("expect: {resources: {a: {spec: {size: 3}}}}", "resources.a.spec.size: expected 3, found 2"),
+    ("expect: {error: oh}", "error: expected a failure, but it was rendered"),
+    ("{}", "expect: is required beside request"),
+    ("expect: {}\nxr: xr.yaml", "xr: cannot stand beside request"),
+    ("expect: {}\nredacted: many", "redacted: must be a whole number"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), FAILING)
+def test_fails(text: str, message: str, tmp_path: Path) -> None:
+    """What does not hold, and what cannot stand there, is told at its place."""
+    verdict = run(tmp_path, "" if text == "{}" else text)
+    assert messages(verdict) == [message]
+    assert all(problem.diagnostic.span for problem in verdict.problems if "required" not in message)
+
+
+def test_an_error_in_the_program_is_at_its_line_in_the_case(tmp_path: Path) -> None:
+    """Where it can be mended, then and there."""
+    verdict = run(tmp_path, OTHER % "1 // 0" + "expect: {}")
+    (problem,) = verdict.problems
+    span = problem.diagnostic.span
+    assert span is not None
+    assert (span.name.rpartition("/")[2], span.line) == ("a.case.yaml", 17)
+
+
+def test_a_request_must_be_one(tmp_path: Path) -> None:
+    """Its unknown fields are told: nobody else would."""
+    path = tmp_path / "a.case.yaml"
+    path.write_text("request: {observe: {}}\nexpect: {}\n")
+    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_seed=False), 1)
+    assert 'no field named "observe"' in messages(verdict)[0]
+
+
+def test_redacted_needs_a_request(tmp_path: Path) -> None:
+    """It says something about one."""
+    path = tmp_path / "a.case.yaml"
+    path.write_text("redacted: 1\nexpect: {}\n")
+    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_seed=False), 1)
+    assert "redacted: belongs to a request" in messages(verdict)

@@ -1,0 +1,133 @@
+"""Sequences of reconciles: what a step leaves is what the next one finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.case_projects import folder, messages, project, run, run_one
+
+from function_script.tools.cases.verdicts import Status
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PASSING = {
+    "resources-exist-after-a-step": """
+        steps:
+        - expect: {status: {address: null}}
+        - expect: {status: {address: none}}
+        """,
+    "they-become-ready": """
+        steps:
+        - expect: {absent: [user]}
+        - ready: database
+          expect: {resources: {user: {kind: User}}, ready: true}
+        - expect: {resources: {user: {kind: User}}, ready: true}
+        """,
+    "they-change-and-stay-changed": """
+        steps:
+        - expect: {}
+        - changed: {database: {status: {address: a}}}
+          expect: {status: {address: a}}
+        - expect: {status: {address: a}}
+        """,
+    "the-xr-keeps-its-status": """
+        steps:
+        - expect: {status: {runs: 1}}
+        - expect: {status: {runs: 2}}
+        """,
+    "the-xr-is-patched-for-good": """
+        patch: {spec: {size: 3}}
+        steps:
+        - expect: {resources: {database: {spec: {size: 3}}}}
+        - patch: {spec: {size: 4}}
+          expect: {resources: {database: {spec: {size: 4}}}}
+        - expect: {resources: {database: {spec: {size: 4}}}}
+        """,
+    "observed-replaces": """
+        steps:
+        - ready: database
+          observed: {database: {apiVersion: example.org/v1, kind: Database}}
+          expect: {ready: true}
+        - observed: []
+          expect: {ready: false, absent: [user]}
+        """,
+    "required-stays-until-replaced": """
+        required: {apiVersion: v1, kind: Zone, metadata: {name: a, labels: {in: use}}}
+        steps:
+        - expect: {resources: {database: {spec: {zones: [a]}}}}
+        - expect: {resources: {database: {spec: {zones: [a]}}}}
+        - required: []
+          expect: {resources: {database: {spec: {zones: []}}}}
+        """,
+    "after-an-expected-error-it-goes-on": """
+        steps:
+        - expect: {}
+        - patch: {spec: {size: 10}}
+          expect: {error: too much}
+        - patch: {spec: {size: 9}}
+          expect: {status: {runs: 2, address: none}}
+        """,
+    "a-paused-xr-keeps-its-resources": """
+        steps:
+        - expect: {}
+        - patch: {metadata: {annotations: {crossplane.io/paused: 'true'}}}
+          expect: {resources: {database: null}}
+        - patch: {metadata: {annotations: {crossplane.io/paused: 'false'}}}
+          expect: {status: {address: none}}
+        """,
+    "steps-without-expectation-lead-on": """
+        steps:
+        - name: only leads on
+        - ready: [database]
+          expect: {ready: true}
+        """,
+}
+
+
+def test_sequences(tmp_path: Path) -> None:
+    """Each step finds the world that the one before left."""
+    found = run(project(tmp_path, **PASSING))
+    assert {name: messages(one) for name, one in found.items()} == {name: [] for name in PASSING}
+
+
+def test_mismatches_name_their_step(tmp_path: Path) -> None:
+    """All steps are compared, and each problem says which one it is in."""
+    case = "steps:\n- expect: {ready: true}\n- name: later\n  expect: {status: {runs: 3}}\n"
+    found = run_one(tmp_path, case).problems
+    assert [(one.diagnostic.notes[-1], one.diagnostic.span.line) for one in found] == [
+        ("in step 1", 2),
+        ('in step 2, "later"', 4),
+    ]
+
+
+def test_an_error_ends_the_sequence(tmp_path: Path) -> None:
+    """What would come after it is not known."""
+    case = "steps:\n- patch: {spec: {size: 10}}\n- expect: {status: {runs: 7}}\n"
+    assert messages(run_one(tmp_path, case)) == ["size 10 is too much"]
+
+
+NAMES = [
+    pytest.param("ready: [databas]", 'ready: there is no composed resource "databas"', id="ready"),
+    pytest.param(
+        "changed: {bucket: {}}", 'changed: there is no composed resource "bucket"', id="changed"
+    ),
+]
+
+
+@pytest.mark.parametrize(("step", "message"), NAMES)
+def test_names_must_exist(tmp_path: Path, step: str, message: str) -> None:
+    """Only what a step before composed can become ready or change."""
+    case = f"steps:\n- expect: {{}}\n- {step}\n  expect: {{error: whatever}}\n"
+    assert messages(run_one(tmp_path, case)) == [message]
+
+
+def test_events_of_the_first_reconcile_are_not_repeated(tmp_path: Path) -> None:
+    """The Composition is selected once: the XR refers to it from then on."""
+    folder(project(tmp_path) / "tests" / "one", case="steps: [{name: a}, {name: b}]")
+    found = run(tmp_path)["one"]
+    assert found.status is Status.SEEDED
+    texts = [path.read_text() for path in found.written]
+    assert [path.name for path in found.written] == ["expected-1.yaml", "expected-2.yaml"]
+    assert ["SelectComposition" in text for text in texts] == [True, False]

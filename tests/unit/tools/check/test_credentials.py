@@ -1,0 +1,74 @@
+"""Credentials that a program reads and cannot see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.check_helpers import composition, ours, peer
+
+from function_script.tools import check
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CASES = [
+    pytest.param("StarlarkScript", "script", 'x = req["credentials"]["db"]["data"]', id="starlark"),
+    pytest.param("StarlarkScript", "script", 'x = get_credentials(req, "db")', id="its getter"),
+    pytest.param("JinjaTemplate", "inline", "a: {{ credentials.db.data.k }}", id="jinja"),
+    pytest.param("JinjaTemplate", "inline", "a: {{ get_credential_data('db').k }}", id="getter"),
+    pytest.param("GoTemplate", "inline", "a: {{ .credentials.db.credentialData }}", id="go"),
+    pytest.param("GoTemplate", "inline", 'a: {{ getCredentialData "db" }}', id="go getter"),
+    pytest.param("GoTemplate", "inline", 'a: {{ getCredentialData . "db" }}', id="with the dot"),
+]
+
+
+def found(path: Path, text: str) -> list[tuple[str, str, str]]:
+    """Messages, what they point at, and hints."""
+    file = path / "composition.yaml"
+    file.write_text(composition(text))
+    lines = file.read_text().splitlines()
+    told = []
+    for finding in check.check([str(file)]).findings:
+        assert (finding.rule, finding.severity) == ("unlisted-credentials", "warning")
+        span = finding.diagnostic.span
+        assert span is not None
+        assert span.column is not None
+        at = lines[span.line - 1][span.column - 1 :][: span.width]
+        told.append((finding.diagnostic.message, at, finding.diagnostic.hint or ""))
+    return told
+
+
+def step(kind: str, field: str, line: str, *more: str) -> str:
+    """An input whose program has this line."""
+    head = ["  def main(req):", f"      {line}", "      return {}"] if field == "script" else []
+    return ours(kind, *more, f"{field}: |", *(head or [f"  {line}"]))
+
+
+@pytest.mark.parametrize(("kind", "field", "line"), CASES)
+def test_what_the_input_does_not_name_is_told(
+    kind: str, field: str, line: str, tmp_path: Path
+) -> None:
+    """At the name, with the line that mends it."""
+    message = 'the program does not see credentials "db": its input does not name them'
+    ((said, at, hint),) = found(tmp_path, step(kind, field, line, "credentials: [aws]"))
+    assert (said, hint) == (message, "write `credentials: [aws, db]` into the input")
+    assert at.strip('["].') == "db"
+
+
+@pytest.mark.parametrize(("kind", "field", "line"), CASES)
+def test_what_it_names_is_fine(kind: str, field: str, line: str, tmp_path: Path) -> None:
+    """The list is what counts, in every language."""
+    assert found(tmp_path, step(kind, field, line, "credentials: [db]")) == []
+
+
+def test_templates_of_the_peer_see_all(tmp_path: Path) -> None:
+    """They have no such list."""
+    text = peer("source: Inline", "inline:", "  template: |", '    {{ getCredentialData . "db" }}')
+    assert found(tmp_path, text) == []
+
+
+def test_comments_are_no_program(tmp_path: Path) -> None:
+    """Of a script."""
+    line = '# get_credentials(req, "db")'
+    assert found(tmp_path, step("StarlarkScript", "script", line)) == []

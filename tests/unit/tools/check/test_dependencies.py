@@ -1,0 +1,180 @@
+"""`check`: dependencies on resources that no step composes, and when it cannot be known."""
+
+from __future__ import annotations
+
+from textwrap import indent
+from typing import TYPE_CHECKING
+
+import pytest
+from support.check_helpers import composition, found, ours, peer, told
+
+from function_script.tools import check
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "script.fn.crossplane.io/composition-resource-name"
+DEPENDS_ON = "script.fn.crossplane.io/depends-on"
+
+
+def document(name: str, *, depends_on: str = "", kind: str = "Bucket") -> str:
+    """A document of a template."""
+    said = f"\n    {DEPENDS_ON}: {depends_on}" if depends_on else ""
+    return (
+        f"---\napiVersion: s3.example.org/v1\nkind: {kind}\n"
+        f"metadata:\n  annotations:\n    {NAME}: {name}{said}\n"
+    )
+
+
+def template(*texts: str, kind: str = "GoTemplate") -> str:
+    """A template of documents and what stands between them; the first line is the input's 4."""
+    return ours(kind, "inline: |", indent("".join(texts), "  "))
+
+
+def script(*lines: str, begin: str = "rsp = response()", end: str = "return rsp.build()") -> str:
+    """A script; the first of ``lines`` is the input's line 6."""
+    body = ["def main(req):", *(f"    {line}" for line in (begin, *lines, end))]
+    return ours("StarlarkScript", "script: |", *(f"  {line}" for line in body))
+
+
+TREE = 'rsp["desired"]["resources"]'
+BODY = '{"apiVersion": "v1", "kind": "Thing"}'
+MISSING = 'no step composes "netwrok", so what depends on it is never created'
+NETWORK = document("network")
+BAD = document("bucket", depends_on="network, netwrok:status.id")
+
+FINDINGS = [
+    pytest.param([template(NETWORK, BAD)], "16:52", id="gotemplate"),
+    pytest.param([template(NETWORK, BAD, kind="JinjaTemplate")], "16:52", id="jinja"),
+    pytest.param([template(BAD), template(NETWORK)], "10:52", id="of-another-step"),
+    pytest.param(
+        [template("{{ if true }}\n", NETWORK, "{{ end }}\n", BAD)], "18:52", id="in-a-condition"
+    ),
+    pytest.param(
+        [
+            script(
+                f'rsp.resource("network", {BODY})',
+                f'rsp.resource("bucket", {BODY}, depends_on = ["network", "netwrok:status.id"])',
+            )
+        ],
+        "7:94",
+        id="starlark",
+    ),
+    pytest.param(
+        [
+            script(
+                f'"network": {{"resource": {BODY}}},',
+                f'"bucket": {{"resource": {BODY}, "depends_on": ["netwrok"]}},',
+                begin='return {"desired": {"resources": {',
+                end="}}}",
+            )
+        ],
+        "7:84",
+        id="starlark-response",
+    ),
+    pytest.param(
+        [
+            script(
+                f'{TREE}["network"] = {{"resource": {BODY}}}',
+                f'{TREE}["bucket"] = {{"resource": {BODY}, "depends_on": ["netwrok"]}}',
+                begin='rsp = {"desired": req["desired"]}',
+                end="return rsp",
+            )
+        ],
+        "7:114",
+        id="starlark-assigned",
+    ),
+]
+
+
+@pytest.mark.parametrize(("inputs", "place"), FINDINGS)
+def test_what_nothing_composes_is_told(tmp_path: Path, inputs: list[str], place: str) -> None:
+    """At the name, in every language."""
+    findings = found(tmp_path, *inputs).findings
+    assert [told(each) for each in findings] == [("unknown-dependency", place, MISSING)]
+
+
+def test_the_hint_names_the_nearest_or_all(tmp_path: Path) -> None:
+    """A typing mistake has a near name, a resource that was forgotten has none."""
+    bad = document("bucket", depends_on="netwrok, zzz")
+    near, other = found(tmp_path, template(NETWORK, bad)).findings
+    assert near.diagnostic.hint == 'did you mean "network"?'
+    assert other.diagnostic.hint == "there are bucket, network"
+
+
+SILENT = [
+    pytest.param(template(NETWORK, document("b", depends_on="network")), id="it-is-composed"),
+    pytest.param(template(document("n-{{ .x }}"), BAD), id="a-name-that-is-made"),
+    pytest.param(template(document("n", depends_on="n-{{ .x }}")), id="a-made-dependency"),
+    pytest.param(template(BAD, "{{ .params.more | toYaml }}\n"), id="whole-documents-of-a-value"),
+    pytest.param(
+        template(BAD, "{{ params.more | to_yaml }}\n", kind="JinjaTemplate"), id="in-jinja-too"
+    ),
+    pytest.param(
+        script(
+            f'rsp.resource("bucket", {BODY}, depends_on = ["netwrok"])',
+            f'rsp.resource("net%s" % "wrok", {BODY})',
+        ),
+        id="starlark-a-name-that-is-made",
+    ),
+    pytest.param(
+        script(
+            f'rsp.resource("bucket", {BODY}, depends_on = ["netwrok"])',
+            "add = rsp.resource",
+            f'add("netwrok", {BODY})',
+        ),
+        id="starlark-by-another-name",
+    ),
+    pytest.param(
+        script(
+            'rsp["desired"]["resources"]["a"] = {"depends_on": ["netwrok"]}',
+            'resources = rsp["desired"]["resources"]',
+            f'resources["net" + "wrok"] = {{"resource": {BODY}}}',
+            begin='rsp = {"desired": req["desired"]}',
+            end="return rsp",
+        ),
+        id="starlark-a-variable",
+    ),
+    pytest.param(
+        script(
+            f'rsp.resource("bucket", {BODY}, depends_on = ["netwrok"])',
+            end='return json.decode(req["context"]["x"])',
+        ),
+        id="starlark-decoded",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", SILENT)
+def test_unsure_means_silent(tmp_path: Path, text: str) -> None:
+    """Where only a run knows all names, nothing is told."""
+    rules = {each.rule for each in found(tmp_path, text).findings}
+    assert rules.isdisjoint({"unknown-dependency", "program", "input"})
+
+
+STEPS = [
+    pytest.param("function-patch-and-transform", 0, id="it-may-compose-anything"),
+    pytest.param("crossplane-contrib-function-auto-ready", 1, id="it-composes-nothing"),
+]
+
+
+@pytest.mark.parametrize(("function", "count"), STEPS)
+def test_steps_of_other_functions(tmp_path: Path, function: str, count: int) -> None:
+    """Only some are known to compose nothing."""
+    step = f"  - step: other\n    functionRef:\n      name: {function}\n"
+    (tmp_path / "a.yaml").write_text(composition(template(NETWORK, BAD)) + step)
+    findings = check.check([str(tmp_path)]).findings
+    assert [each.rule for each in findings] == ["unknown-dependency"] * count
+
+
+def test_an_input_alone_is_no_pipeline(tmp_path: Path) -> None:
+    """Other steps may compose what it depends on."""
+    (tmp_path / "a.yaml").write_text(template(NETWORK, BAD))
+    assert check.check([str(tmp_path)]).findings == ()
+
+
+def test_names_of_go_templating_count(tmp_path: Path) -> None:
+    """Its inputs compose under the annotation of their own."""
+    theirs = document("netwrok").replace("script.fn", "gotemplating.fn")
+    text = peer("source: Inline", "inline:", "  template: |", indent(theirs, "    "))
+    assert found(tmp_path, template(NETWORK, BAD), text).findings == ()

@@ -1,0 +1,231 @@
+"""Fields that programs read and that cannot exist: what is found, and what is left alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.check_helpers import composition, peer
+from support.field_checks import GET, REFERENCE, XR, XRD, found, go, jinja, script
+
+from function_script.engines.gotemplate import request_reads
+from function_script.program import Program
+from function_script.source import Source
+from function_script.tools import check
+from function_script.tools.check import paths
+
+CORPUS = Path(__file__).resolve().parents[5] / "shared" / "corpus" / "gotemplate"
+SIZE = 'did you mean "size"?'
+ADDRESS = 'did you mean "address"?'
+WRONG = [
+    pytest.param(script(GET, 'a = xr["spec"]["szie"]'), f"{XR}.spec.szie", SIZE, id="alias"),
+    pytest.param(
+        script(GET, 'a = get(xr, "status.adress")'), f"{XR}.status.adress", ADDRESS, id="getter"
+    ),
+    pytest.param(script('a = get_xr(req, "spec.szie")'), f"{XR}.spec.szie", SIZE, id="get-xr"),
+    pytest.param(
+        script(GET, 'for d in xr["spec"]["disks"]:', '    a = d["nmae"]'),
+        f"{XR}.spec.disks[].nmae",
+        'did you mean "name"?',
+        id="items",
+    ),
+    pytest.param(
+        script(GET, 'a = [v["tema"] for k, v in xr["spec"]["owners"].items()]'),
+        f"{XR}.spec.owners[].tema",
+        'did you mean "team"?',
+        id="values-of-a-map",
+    ),
+    pytest.param(
+        script(GET, 'a = (xr["spec"].get("owner") or {}).get("tema")'),
+        f"{XR}.spec.owner.tema",
+        'did you mean "team"?',
+        id="or-empty",
+    ),
+    pytest.param(script('a = req["observd"]'), "observd", 'did you mean "observed"?', id="request"),
+    pytest.param(
+        script(GET, 'a = xr["metadata"]["nmae"]'),
+        f"{XR}.metadata.nmae",
+        'did you mean "name"?',
+        id="metadata",
+    ),
+    pytest.param(jinja("{{ spec.szie | default(1) }}"), f"{XR}.spec.szie", SIZE, id="jinja"),
+    pytest.param(
+        jinja("{% set s = xr.status %}{{ s.adress }}"), f"{XR}.status.adress", ADDRESS, id="set"
+    ),
+    pytest.param(
+        jinja("{% for d in spec.disks %}{{ d.nmae }}{% endfor %}"),
+        f"{XR}.spec.disks[].nmae",
+        'did you mean "name"?',
+        id="for",
+    ),
+    pytest.param(
+        jinja('{{ xr | get("spec.owner.tema", 1) }}'),
+        f"{XR}.spec.owner.tema",
+        'did you mean "team"?',
+        id="filter",
+    ),
+    pytest.param(go(f"{{{{ .{XR}.spec.szie }}}}"), f"{XR}.spec.szie", SIZE, id="go"),
+    pytest.param(
+        go(f"{{{{ $xr := .{XR} }}}}{{{{ $xr.status.adress }}}}"),
+        f"{XR}.status.adress",
+        ADDRESS,
+        id="variable",
+    ),
+    pytest.param(
+        go(f"{{{{ range .{XR}.spec.disks }}}}{{{{ .nmae }}}}{{{{ end }}}}"),
+        f"{XR}.spec.disks[].nmae",
+        'did you mean "name"?',
+        id="range",
+    ),
+    pytest.param(
+        go("{{ (getCompositeResource .).spec.szie }}"), f"{XR}.spec.szie", SIZE, id="function"
+    ),
+    pytest.param(go(f'{{{{ index .{XR}.spec "szie" }}}}'), f"{XR}.spec.szie", SIZE, id="index"),
+    pytest.param(
+        go("{{ .Values }}"),
+        "Values",
+        "there are context, credentials, desired, extraResources, input, meta, …",
+        id="values-of-helm",
+    ),
+    pytest.param(
+        peer("source: Inline", "inline: {template: '{{ .observd }}'}"),
+        "observd",
+        'did you mean "observed"?',
+        id="peer",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "path", "hint"), WRONG)
+def test_field_that_does_not_exist(tmp_path: Path, text: str, path: str, hint: str) -> None:
+    """It is told at its name, with the nearest one there is."""
+    assert found(tmp_path, text) == [(path, hint)]
+
+
+RIGHT = [
+    pytest.param(
+        script(
+            GET,
+            'a = xr["spec"]["size"] + xr["spec"]["labels"]["any"]',
+            'b = xr["spec"]["free"]["a"]["b"]',
+            'c = xr["spec"]["port"]',
+            'd = xr["status"]["conditions"][0]["type"]',
+            'e = xr["metadata"]["labels"]["any"]',
+            'f = xr["spec"]["crossplane"]["resourceRefs"]',
+            'g = req["observed"]["resources"]["any"]["resource"]["any"]',
+            'h = req["context"]["any"]["any"]',
+        ),
+        id="all-that-is-there",
+    ),
+    pytest.param(
+        script(GET, 'xr["spec"]["more"] = 1', 'a = xr["spec"]["more"]'), id="set-by-the-script"
+    ),
+    pytest.param(script(GET, 'xr = {"any": 1}', 'a = xr["any"]'), id="a-name-with-two-meanings"),
+    pytest.param(script(GET, 'a = "szie" in xr["spec"]'), id="asked-whether-it-is-there"),
+    pytest.param(
+        jinja("{{ spec.labels.items() }}{{ spec.size is defined }}{{ spec.szie is defined }}"),
+        id="methods-and-tests",
+    ),
+    pytest.param(
+        jinja("{% macro m(spec) %}{{ spec.any }}{% endmacro %}{{ m(1) }}"), id="parameters"
+    ),
+    pytest.param(
+        jinja("{% macro spec() %}{% endmacro %}{{ spec.any }}"), id="a-macro-of-that-name"
+    ),
+    pytest.param(
+        script(GET, "def xr(a):", "    return {}", 'a = xr["any"]'), id="a-function-of-that-name"
+    ),
+    pytest.param(
+        jinja("{% set x = spec %}{% set x = params %}{{ x.any }}"), id="a-name-that-is-set-twice"
+    ),
+    pytest.param(
+        go('{{ $_ := set . "any" 1 }}{{ .any }}{{ define "x" }}{{ .any }}{{ end }}'),
+        id="set-and-defined",
+    ),
+    pytest.param(
+        go("{{ $x := .observed }}{{ $x = .context }}{{ $x.any }}"), id="a-variable-that-changes"
+    ),
+]
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_nothing_is_found_where_nothing_is_certain(tmp_path: Path, text: str) -> None:
+    """Whatever may be there is left alone."""
+    assert found(tmp_path, text) == []
+
+
+NETWORK = [
+    "---",
+    "apiVersion: net.example.org/v1",
+    "kind: Network",
+    "metadata:",
+    "  annotations:",
+]
+RESOURCE = "observed.resources.net.resource"
+NAMED = "    script.fn.crossplane.io/composition-resource-name: net"
+COMPOSED = [
+    pytest.param(jinja(f"a: {{{{ {RESOURCE}.status.networkID }}}}", *NETWORK, NAMED), id="jinja"),
+    pytest.param(
+        go(
+            f"a: {{{{ .{RESOURCE}.status.networkID }}}}",
+            *NETWORK,
+            '    {{ setResourceNameAnnotation "net" }}',
+        ),
+        id="gotemplate",
+    ),
+    pytest.param(
+        script(
+            'a = get_observed(req, "net", "status.networkID")',
+            'net = {"net": {"resource": {"apiVersion": "net.example.org/v1", "kind": "Network"}}}',
+        ),
+        id="starlark",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", COMPOSED)
+def test_fields_of_composed_resources(tmp_path: Path, text: str) -> None:
+    """With CRDs, what is observed of a resource is known by the kind that is composed."""
+    path = f"{RESOURCE}.status.networkID"
+    assert found(tmp_path, text, crds=True) == [(path, 'did you mean "networkId"?')]
+    assert found(tmp_path, text) == []
+
+
+def test_definition_may_be_given(tmp_path: Path) -> None:
+    """A definition that is given counts, and without one nothing is known of the XR."""
+    step = jinja("{{ spec.szie }}")
+    file = tmp_path / "a.yaml"
+    file.write_text(composition(step).replace("  pipeline:\n", REFERENCE))
+    (tmp_path / "api.txt").write_text(XRD)
+    known = check.load(tmp_path / "api.txt", [])
+    (finding,) = check.check([str(file)], None, known).findings
+    assert finding.diagnostic.message == (
+        f"{XR}.spec.szie does not exist: the XR's schema has no such field"
+    )
+    assert check.check([str(file)]).findings == ()
+    (tmp_path / "xrd.yaml").write_text(XRD.replace("kind: Thing", "kind: Other"))
+    assert check.check([str(file)]).findings == ()
+    (tmp_path / "xrd.yaml").write_text(f"{XRD}---\n{XRD}")
+    assert check.check([str(file)]).findings == ()
+    (tmp_path / "xrd.yaml").write_text("a: [")
+    assert check.check([str(file)]).findings == ()
+    file.write_text(f"{file.read_text()}---\n{XRD}")
+    (same,) = check.check([str(file)]).findings
+    assert same.diagnostic.message == finding.diagnostic.message
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of published templates is absent")
+def test_published_templates_have_no_false_alarm() -> None:
+    """Of what others have published, one template reads what no request has, on purpose."""
+    request = paths.of_request("gotemplate", None, {})
+    unknown = set()
+    for line in (CORPUS / "real-cases.jsonl").read_text().splitlines():
+        program = Program(
+            main=Source(name="inline", text=json.loads(line)["template"]),
+            options={"dialect": "gotemplating"},
+        )
+        unknown |= {
+            read.path for read in request_reads.find(program) if request.find_unknown(read.path)
+        }
+    assert unknown == {("observed", "whatever")}

@@ -1,0 +1,147 @@
+"""Fields that do not exist: which are Crossplane's own, and where a program goes on without one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+from support.check_helpers import composition, peer
+from support.field_checks import (
+    GET,
+    OBJECT,
+    REFERENCE,
+    XR,
+    XRD,
+    found,
+    go,
+    jinja,
+    script,
+)
+
+from function_script import function
+from function_script.limits import Limits
+from function_script.source import Source
+from function_script.tools import check, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.values import Object
+
+V1 = "only XRs of scope LegacyCluster have it"
+OF_V1 = [
+    pytest.param("claimRef", V1, id="claim"),
+    pytest.param("writeConnectionSecretToRef", V1, id="secret"),
+    pytest.param(
+        "compositionRef",
+        "Crossplane v2 has it below spec.crossplane: spec.crossplane.compositionRef",
+        id="composition",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "hint"), OF_V1)
+def test_fields_of_crossplane_v1_are_not_in_an_xr_of_v2(
+    tmp_path: Path, name: str, hint: str
+) -> None:
+    """Nobody writes them there."""
+    for text in (
+        script(GET, f'a = xr["spec"]["{name}"]'),
+        jinja(f"{{{{ spec.{name} }}}}"),
+        go(f"{{{{ .{XR}.spec.{name} }}}}"),
+    ):
+        assert found(tmp_path, text) == [(f"{XR}.spec.{name}", hint)]
+
+
+def test_fields_of_crossplane_go_by_the_scope(tmp_path: Path) -> None:
+    """An XR of an XRD v1 has those of v1, and not what v2 has put in their place."""
+    text = jinja("{{ spec.claimRef.name }}{{ spec.resourceRefs }}{{ spec.crossplane }}")
+    file = tmp_path / "a.yaml"
+    file.write_text(composition(text).replace("  pipeline:\n", REFERENCE))
+    (tmp_path / "xrd.yaml").write_text(
+        XRD.replace("crossplane.io/v2", "crossplane.io/v1").replace("  scope: Namespaced\n", "")
+    )
+    (finding,) = check.check([str(file)]).findings
+    assert finding.diagnostic.message.startswith(f"{XR}.spec.crossplane does not exist")
+
+
+def test_hints_begin_with_the_author_s_fields(tmp_path: Path) -> None:
+    """Crossplane's own come last."""
+    ((_, hint),) = found(tmp_path, jinja("{{ spec.qqqqqq }}"))
+    assert hint == "there are disks, free, labels, owner, owners, port, …"
+
+
+# Of each language: what fails without the field, and what goes on. Templates write comments.
+SEVERITIES = [
+    pytest.param(script(GET, 'a = xr["spec"]["szie"]'), "error", id="subscript"),
+    pytest.param(script(GET, 'a = xr["spec"].get("szie", 1)'), "warning", id="get"),
+    pytest.param(script('a = get_xr(req, "spec.szie")'), "warning", id="getter"),
+    pytest.param(
+        script(GET, 'if "szie" in xr["spec"]:', '    a = xr["spec"]["szie"]'),
+        "warning",
+        id="asked-before",
+    ),
+    pytest.param(
+        script(GET, 'spec = xr["spec"]', 'a = 1 if "szie" not in spec else spec["szie"]'),
+        "warning",
+        id="asked-by-another-name",
+    ),
+    pytest.param(jinja("# {{ spec.szie }}"), "error", id="output"),
+    pytest.param(jinja("# {{ spec.szie | default(1) }}"), "warning", id="default"),
+    pytest.param(jinja("# {{ spec.szie.more | default(1) }}"), "warning", id="default-below"),
+    pytest.param(
+        jinja("# {% if spec.szie %}{{ spec.szie }}{% endif %}"), "warning", id="condition"
+    ),
+    pytest.param(
+        jinja("# {% set s = spec.szie %}{{ s | default(1) }}"), "warning", id="default-of-a-name"
+    ),
+    pytest.param(jinja("# {{ 1 if not spec.szie else spec.szie }}"), "warning", id="inline-if"),
+    pytest.param(jinja("# {{ xr | get('spec.szie') }}"), "warning", id="get-filter"),
+    pytest.param(jinja("# {{ spec.get('szie') }}"), "warning", id="get-method"),
+    pytest.param(
+        jinja("# {% if spec.szie is defined %}{{ spec.szie }}{% endif %}"), "warning", id="defined"
+    ),
+    pytest.param(go(f'# {{{{ index .{XR}.spec.szie "a" }}}}'), "error", id="index-of-nothing"),
+    pytest.param(
+        go(f'# {{{{ if .{XR}.spec.szie }}}}{{{{ index .{XR}.spec.szie "a" }}}}{{{{ end }}}}'),
+        "warning",
+        id="index-in-a-condition",
+    ),
+    pytest.param(
+        go(
+            f'# {{{{ if hasKey .{XR}.spec "szie" }}}}',
+            f'# {{{{ index .{XR}.spec.szie "a" }}}}{{{{ end }}}}',
+        ),
+        "warning",
+        id="has-key",
+    ),
+    pytest.param(
+        peer("source: Inline", f"inline: {{template: '# {{{{ .{XR}.spec.szie }}}}'}}"),
+        "warning",
+        id="peer",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "severity"), SEVERITIES)
+def test_only_what_fails_without_the_field_is_an_error(
+    tmp_path: Path, text: str, severity: str
+) -> None:
+    """A program that goes on runs, so it is a warning."""
+    assert found(tmp_path, text)
+    findings = check.check([str(tmp_path / "composition.yaml")]).findings
+    assert {finding.severity for finding in findings} == {severity}
+
+
+@pytest.mark.parametrize(("text", "severity"), SEVERITIES)
+def test_what_is_told_of_a_field_is_what_a_run_does(text: str, severity: str) -> None:
+    """An error fails when the program runs on an XR without the field, a warning does not."""
+    value: Object = {
+        "observed": {"composite": {"resource": OBJECT}},
+        "input": yaml.safe_load(text),
+    }
+    request = run.parse(Source(name="request", text=json.dumps(value)))
+    answer = function.handle(request.SerializeToString(), Limits(), lambda _: None)
+    assert bool(answer.diagnostics) == (severity == "error")

@@ -1,0 +1,65 @@
+"""`check` points to the lines that an editor shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.check_helpers import found, ours
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# What `str.splitlines` also splits at.
+SEPARATORS = ["\u2028", "\u2029", "\x85", "\x0c", "\x1c"]
+SCRIPT = """\
+def main(req):
+    text = "%s"
+    name = req["observd"]
+    return {
+        "desired": {"resources": {"a": {"resource": {
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same"},
+        }, "depends_on": ["absent"]}}},
+        "results": [{"severity": "Normal", "message": "always"}],
+    }
+"""
+JINJA = """\
+# %s {{ observed.composite.resuorce }}
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: same
+  annotations:
+    script.fn.crossplane.io/composition-resource-name: a
+    script.fn.crossplane.io/depends-on: absent
+---
+apiVersion: meta.script.fn.crossplane.io/v1beta1
+kind: Results
+results:
+- {severity: Normal, message: always}
+"""
+GO = JINJA.replace("{{ observed.", "{{ .observed.")
+LANGUAGES = [
+    pytest.param("StarlarkScript", "main.star", SCRIPT, id="starlark"),
+    pytest.param("JinjaTemplate", "main.j2", JINJA, id="jinja"),
+    pytest.param("GoTemplate", "main.gotmpl", GO, id="gotemplate"),
+]
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+@pytest.mark.parametrize(("kind", "name", "program"), LANGUAGES)
+def test_only_line_feeds_end_lines(
+    tmp_path: Path, kind: str, name: str, program: str, separator: str
+) -> None:
+    """Every rule points to the line that an editor shows, whatever stands in a text before it."""
+    directory = tmp_path / "programs" / "site"
+    directory.mkdir(parents=True)
+    text = ours(kind, "source: FileSystem", "fileSystem: {dirPath: site}")
+
+    def places(mark: str) -> list[tuple[str, str]]:
+        (directory / name).write_text(program % mark, encoding="utf-8")
+        return [(each.rule, str(each.diagnostic.span)) for each in found(tmp_path, text).findings]
+
+    assert places(separator) == places("é")
+    rules = {rule for rule, _ in places(separator)}
+    assert {"constant-name", "constant-event", "unknown-dependency"} < rules

@@ -1,0 +1,346 @@
+"""The rules of `check`: what each finds, where, and what it leaves alone."""
+
+from __future__ import annotations
+
+from textwrap import indent
+from typing import TYPE_CHECKING
+
+import pytest
+from support.check_helpers import composition, found, ours, peer, told
+
+from function_script.tools import check
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PARSE = "cannot parse inline: "
+COMPILE = "cannot compile template: "
+
+FINDINGS = [
+    pytest.param(
+        ours("StarlarkScript", "scirpt: x", "ttl: 5"),
+        [
+            ("input", "3:1", "input.scirpt: unknown field"),
+            ("input", "0:-1", "input.script: is required when source is Inline"),
+            ("input", "4:1", "input.ttl: must be a duration, not 5"),
+        ],
+        id="input-several-fields",
+    ),
+    pytest.param(
+        ours("GoTemplate", "inline: |", "  {{ lowr 1 }}", "  {{ $x }} {{ uper 1 }}"),
+        [
+            ("program", "4:6", PARSE + 'function "lowr" not defined'),
+            ("program", "5:6", PARSE + 'undefined variable "$x"'),
+            ("program", "5:15", PARSE + 'function "uper" not defined'),
+        ],
+        id="gotemplate-unknown-functions",
+    ),
+    pytest.param(
+        ours("GoTemplate", "inline: '{{ template \"nope\" }}{{ upper }}'"),
+        [
+            (
+                "program",
+                "3:22",
+                'cannot evaluate {{template "nope"}}: template "nope" not defined',
+            ),
+            (
+                "program",
+                "3:34",
+                "cannot evaluate upper: wrong number of args for upper: want 1 got 0",
+            ),
+        ],
+        id="gotemplate-unknown-template",
+    ),
+    pytest.param(
+        ours("GoTemplate", "inline: |", "  {{ if .a }}", "  {{ range .b }}", "  {{ end }}"),
+        [("program", "4:6", PARSE + "unexpected EOF")],
+        id="gotemplate-unclosed",
+    ),
+    pytest.param(
+        ours("GoTemplate", "inline: |", "  {{ if .a }}{{ end }}", "  a {{ end }}"),
+        [("program", "5:8", PARSE + "unexpected {{end}}")],
+        id="gotemplate-unopened",
+    ),
+    pytest.param(
+        ours("GoTemplate", "inline: |", "  {{ now }}{{ randAlpha 3 }}{{ env `X` }}"),
+        [
+            ("program", "4:6", PARSE + 'function "now" is not available'),
+            ("program", "4:15", PARSE + 'function "randAlpha" is not available'),
+            ("program", "4:32", PARSE + 'function "env" is not available'),
+        ],
+        id="gotemplate-not-deterministic",
+    ),
+    pytest.param(
+        peer(
+            "source: Inline", "inline:", "  templates:", "  - a", "  - |", "    b", "    {{ uper }}"
+        ),
+        [("program", "9:8", 'cannot parse inline.templates[1]: function "uper" not defined')],
+        id="peer-second-template",
+    ),
+    pytest.param(
+        ours(
+            "JinjaTemplate",
+            "modules:",
+            "  m: |",
+            "    {{ 1 | uper }}",
+            "inline: |",
+            "  {{ 1 is od }}",
+        ),
+        [
+            ("program", "7:11", COMPILE + 'there is no test "od"'),
+            ("program", "5:12", COMPILE + 'there is no filter "uper"'),
+        ],
+        id="jinja-unknown-filters-and-tests-in-all-modules",
+    ),
+    pytest.param(
+        ours("JinjaTemplate", "inline: |", "  {% include 'm' %}"),
+        [("program", "4:15", COMPILE + 'there is no module "m"')],
+        id="jinja-unknown-module",
+    ),
+    pytest.param(
+        ours(
+            "JinjaTemplate",
+            "inline: |",
+            "  {% set a = 1 %}{{ a + spce.size }}",
+            "  {% if nope %}{% endif %}{{ b | default(1) }}{{ c is defined }}",
+        ),
+        [
+            ("unknown-name", "4:25", COMPILE + '"spce" has no value, for nothing sets it'),
+            ("unknown-name", "5:9", COMPILE + '"nope" has no value, for nothing sets it'),
+        ],
+        id="jinja-unknown-names",
+    ),
+    pytest.param(
+        ours("StarlarkScript", "script: |", "  def main(req):", "      return foo(req)"),
+        [
+            (
+                "program",
+                "5:14",
+                'cannot load script: name "foo" is not defined',
+            )
+        ],
+        id="starlark-unknown-function",
+    ),
+    pytest.param(
+        ours(
+            "StarlarkScript",
+            "modules:",
+            "  a.star: x = nothing",
+            "  b.star: y = (",
+            "script: |",
+            '  load("a.star", "x")',
+            "  def main(req):",
+            "      return first + second + first",
+        ),
+        [
+            ("program", "4:15", 'cannot load modules[a.star]: name "nothing" is not defined'),
+            ("program", "9:14", 'cannot load script: name "first" is not defined'),
+            ("program", "9:22", 'cannot load script: name "second" is not defined'),
+            ("program", "5:15", 'cannot parse modules[b.star]: bracket "(" is not closed'),
+        ],
+        id="starlark-all-names-of-all-modules",
+    ),
+    pytest.param(
+        ours(
+            "StarlarkScript",
+            "modules:",
+            "  a.star: x = 1",
+            "  b.star: x = 2",
+            "script: |",
+            '  load("a.star", "x")',
+            "  def main(req):",
+            "      return {}",
+        ),
+        [("unused-module", "5:3", 'input.modules["b.star"]: nothing uses this module')],
+        id="starlark-unused-module",
+    ),
+    pytest.param(
+        ours("JinjaTemplate", "modules: {a: A, b: B}", "inline: \"{% include 'a' %}\""),
+        [("unused-module", "3:17", 'input.modules["b"]: nothing uses this module')],
+        id="jinja-unused-module",
+    ),
+    pytest.param(
+        ours(
+            "GoTemplate",
+            "modules:",
+            "  a: '{{ define `x` }}{{ template `c` }}{{ end }}'",
+            "  b: B",
+            "  c: C",
+            "inline: '{{ include `x` . }}'",
+        ),
+        [("unused-module", "5:3", 'input.modules["b"]: nothing uses this module')],
+        id="gotemplate-unused-module",
+    ),
+    pytest.param(
+        ours("JinjaTemplate", "source: FileSystem", "fileSystem:", "  dirPath: site"),
+        [
+            (
+                "unseen-program",
+                "5:3",
+                "input.fileSystem.dirPath: the program was not looked at, for it is in files",
+            )
+        ],
+        id="unseen-program",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FINDINGS)
+def test_findings(tmp_path: Path, text: str, expected: list[tuple[str, str, str]]) -> None:
+    """Rule, place and message of everything that is wrong with one step."""
+    assert [told(finding) for finding in found(tmp_path, text).findings] == expected
+
+
+FINE = [
+    pytest.param(
+        ours("GoTemplate", "modules: {a: A}", "inline: '{{ include .params.x . }}'"),
+        id="a-computed-name-may-be-that-of-any-module",
+    ),
+    pytest.param(
+        peer("source: Environment", "environment: {key: a}"), id="a-template-from-the-context"
+    ),
+    pytest.param(
+        peer("source: Inline", "inline: {template: '{{ randAlpha 3 }}'}"),
+        id="function-go-templating-has-random-functions",
+    ),
+    pytest.param(
+        ours("GoTemplate", "options: {stableValues: true}", "inline: '{{ randAlpha 3 }}'"),
+        id="allowed-by-an-option",
+    ),
+    pytest.param(
+        ours(
+            "JinjaTemplate",
+            "modules: {a: '{{ x }}'}",
+            "inline: \"{% set x = 1 %}{% include 'a' %}\"",
+        ),
+        id="set-by-the-includer",
+    ),
+    pytest.param(
+        ours(
+            "JinjaTemplate",
+            "inline: |",
+            "  {% for a, b in xr|items %}{{ loop.index }}{{ a }}{{ b }}{% endfor %}",
+            "  {% macro m(x) %}{{ x }}{{ caller() }}{% endmacro %}{% call m(1) %}{% endcall %}",
+        ),
+        id="set-by-loops-and-macros",
+    ),
+    pytest.param("apiVersion: example.org/v1\nkind: Other\nscirpt: x", id="not-ours"),
+]
+
+
+@pytest.mark.parametrize("text", FINE)
+def test_nothing_is_found_where_nothing_is_certain(tmp_path: Path, text: str) -> None:
+    """A finding is a mistake, whatever the request."""
+    fine = ours("GoTemplate", "inline: a")
+    assert [told(finding) for finding in found(tmp_path, text, fine).findings] == []
+
+
+NAMED = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations:
+    name: not-this-one
+    script.fn.crossplane.io/composition-resource-name: a
+  name: NAME
+data:
+  name: nor-this
+---
+apiVersion: v1
+kind: XR
+metadata:
+  name: not-composed
+"""
+NAMES = [
+    pytest.param("JinjaTemplate", "same", "10:11", id="plain"),
+    pytest.param("JinjaTemplate", '"same" # a comment', "10:11", id="quoted"),
+    pytest.param("GoTemplate", "same", "10:11", id="gotemplate"),
+    pytest.param("JinjaTemplate", "{{ xr.metadata.name }}-a", None, id="jinja-computed"),
+    pytest.param("GoTemplate", 'a-{{ "x" }}', None, id="gotemplate-computed"),
+    pytest.param("GoTemplate", "", None, id="empty"),
+    pytest.param("GoTemplate", "|", None, id="block"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "place"), NAMES)
+def test_constant_names_in_templates(
+    tmp_path: Path, kind: str, name: str, place: str | None
+) -> None:
+    """The name of a composed resource that is the same whatever the XR."""
+    lines = NAMED.replace("NAME", name).splitlines()
+    report = found(tmp_path, ours(kind, "inline: |", *(f"  {line}" for line in lines)))
+    assert [told(finding)[:2] for finding in report.findings] == [
+        ("constant-name", where) for where in [place] if where is not None
+    ]
+
+
+OBJECTS = [
+    pytest.param('"name": "same"', "5:66", id="constant"),
+    pytest.param('"name": req["meta"]["tag"]', None, id="computed"),
+    pytest.param('"labels": {"name": "same"}', None, id="label"),
+]
+
+
+@pytest.mark.parametrize(("metadata", "place"), OBJECTS)
+def test_constant_names_in_scripts(tmp_path: Path, metadata: str, place: str | None) -> None:
+    """Those of objects inside of others, such as a manifest to apply, are left alone."""
+    inner = '{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "inner"}}'
+    outer = f'{{"apiVersion": "v1", "kind": "é", "metadata": {{{metadata}}}, "spec": {inner}}}'
+    text = ours("StarlarkScript", "script: |", "  def main(req):", f"      x = {outer}")
+    report = found(tmp_path, text)
+    assert [told(finding)[:2] for finding in report.findings] == [
+        ("constant-name", where) for where in [place] if where is not None
+    ]
+
+
+def test_operations_write_whole_names(tmp_path: Path) -> None:
+    """There is no XR after which Crossplane could name what an Operation applies."""
+    thing = "{'apiVersion': 'v1', 'kind': 'Thing', 'metadata': {'name': 'same'}}"
+    resources = f"{{'a': {{'resource': {thing}}}}}"
+    script = f"def main(req):\n  return {{'desired': {{'resources': {resources}}}}}\n"
+    text = composition(ours("StarlarkScript", "script: |", indent(script, "  ")))
+    file = tmp_path / "operation.yaml"
+    file.write_text(
+        text.replace("apiextensions.crossplane.io/v1", "ops.crossplane.io/v1alpha1").replace(
+            "Composition", "Operation"
+        )
+    )
+    assert check.check([str(file)]).findings == ()
+    file.write_text(text)
+    assert [each.rule for each in check.check([str(file)]).findings] == ["constant-name"]
+
+
+TEMPLATE = """\
+apiVersion: ops.crossplane.io/v1alpha1
+kind: CronOperation
+metadata: {name: nightly, labels: {kept: here}}
+spec:
+  schedule: "@daily"
+  operationTemplate:
+    metadata:
+      labels: {team: platform}
+    spec:
+      mode: Pipeline
+      pipeline:
+      - step: report
+        functionRef: {name: function-script}
+        input:
+          apiVersion: script.fn.crossplane.io/v1beta1
+          kind: StarlarkScript
+          script: |
+            def main(req):
+                return {}
+"""
+
+
+def test_metadata_of_a_template_is_told(tmp_path: Path) -> None:
+    """An API server refuses the field or drops it, though `render` makes an Operation with it."""
+    path = tmp_path / "operation.yaml"
+    path.write_text(TEMPLATE)
+    (finding,) = check.check([str(path)]).findings
+    assert (finding.rule, finding.severity) == ("template-metadata", "error")
+    assert str(finding.diagnostic.span) == f"{path}:8:7"
+    message = finding.diagnostic.message
+    assert message.startswith("spec.operationTemplate.metadata.labels: no cluster keeps this field")
+    path.write_text(TEMPLATE.replace("      labels: {team: platform}\n", ""))
+    assert check.check([str(path)]).findings == ()

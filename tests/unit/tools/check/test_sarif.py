@@ -1,0 +1,79 @@
+"""`check` as SARIF: what the standard requires is there, and says what the report says."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from support.check_helpers import LINE, found, ours
+
+from function_script import cli
+from function_script.tools import check
+from function_script.tools.check import rules, sarif
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+BROKEN = ours("GoTemplate", "inline: '{{ uper }}'")
+UNUSED = ours("GoTemplate", "modules: {a: A}", "inline: |", "  text")
+
+
+def test_log_has_what_the_standard_requires(tmp_path: Path) -> None:
+    """A version and runs; each run a tool with a driver's name, each result a message."""
+    log = json.loads(check.render_sarif(found(tmp_path, BROKEN, UNUSED)))
+    assert log["version"] == "2.1.0"
+    assert log["$schema"].endswith("/sarif-schema-2.1.0.json")
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] == "function-script"
+    assert [rule["id"] for rule in driver["rules"]] == [rule.name for rule in rules.RULES]
+    assert all(rule["shortDescription"]["text"] for rule in driver["rules"])
+    assert run["columnKind"] == "unicodeCodePoints"
+    for result in run["results"]:
+        assert result["message"]["text"]
+        assert result["level"] in {"error", "warning"}
+        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        (location,) = result["locations"]
+        region = location["physicalLocation"]["region"]
+        assert region["startLine"] >= 1
+        assert 1 <= region["startColumn"] < region["endColumn"]
+
+
+def test_result_says_what_the_finding_says(tmp_path: Path) -> None:
+    """Rule, level, message with its hint, place and step."""
+    (result,) = json.loads(check.render_sarif(found(tmp_path, BROKEN)))["runs"][0]["results"]
+    file = tmp_path / "composition.yaml"
+    assert result == {
+        "ruleId": "program",
+        "ruleIndex": [rule.name for rule in rules.RULES].index("program"),
+        "level": "error",
+        "message": {
+            "text": 'cannot parse inline: function "uper" not defined\ndid you mean "upper"?'
+        },
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": file.as_uri()},
+                    "region": {"startLine": LINE + 2, "startColumn": 19, "endColumn": 23},
+                },
+                "logicalLocations": [{"name": "step-0", "kind": "member"}],
+            }
+        ],
+    }
+
+
+def test_paths_stay_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reviews look for files below the root of the repository, with blanks escaped."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a b.yaml").write_text(BROKEN)
+    log = sarif.to_object(check.check(["a b.yaml"]))
+    assert '"uri": "a%20b.yaml"' in json.dumps(log)
+
+
+def test_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the exit code that every output has."""
+    (tmp_path / "a.yaml").write_text(BROKEN)
+    assert cli.execute(["check", str(tmp_path), "-o", "sarif"]) == 1
+    assert len(json.loads(capsys.readouterr().out)["runs"][0]["results"]) == 1

@@ -1,0 +1,221 @@
+"""Who gets into the playground, and what it answers."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import shutil
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+from support.timing import PATIENCE_SECONDS
+
+from function_script.errors import InputError
+from function_script.tools.playground import Playground, folders
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXAMPLES = Path(__file__).resolve().parents[4] / "examples"
+
+
+@pytest.fixture(scope="module")
+def playground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Playground]:
+    """A playground of two examples."""
+    root = tmp_path_factory.mktemp("root")
+    for name in ("starlark-robots", "filesystem-source"):
+        shutil.copytree(EXAMPLES / name, root / name)
+    with Playground(root) as served:
+        yield served
+
+
+class Visitor:
+    """Somebody who sends requests to a playground."""
+
+    def __init__(self, playground: Playground) -> None:
+        self.authority = playground.authority
+        self.headers = {"Origin": f"http://{playground.authority}"}
+
+    def send(
+        self, method: str, path: str, body: str | None = None, **headers: str
+    ) -> tuple[int, str, http.client.HTTPMessage]:
+        """Status, text and headers of the answer."""
+        connection = http.client.HTTPConnection(self.authority, timeout=PATIENCE_SECONDS)
+        try:
+            connection.request(method, path, body, {**self.headers, **headers})
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode(), answer.headers
+        finally:
+            connection.close()
+
+    def enter(self, playground: Playground) -> None:
+        """Open the address that the command printed, and keep the cookie."""
+        self.used = "/?" + urlsplit(playground.address).query
+        status, _, headers = self.send("GET", self.used)
+        assert (status, headers["Location"]) == (303, "/")
+        self.headers["Cookie"] = headers["Set-Cookie"].partition(";")[0]
+
+    def ask(self, path: str, query: object) -> tuple[int, str]:
+        """What the page would ask."""
+        status, text, _ = self.send("POST", path, json.dumps(query))
+        return status, text
+
+
+@pytest.fixture(scope="module")
+def guest(playground: Playground) -> Visitor:
+    """Somebody who came by the address that was printed."""
+    visitor = Visitor(playground)
+    visitor.enter(playground)
+    return visitor
+
+
+def test_strangers_stay_outside(playground: Playground) -> None:
+    """Without the cookie, and with a wrong token, there is neither page nor answer."""
+    stranger = Visitor(playground)
+    assert stranger.send("GET", "/")[0] == 403
+    assert stranger.send("GET", "/?token=wrong")[0] == 403
+    assert stranger.ask("/api/folders", {})[0] == 403
+
+
+def test_token_is_good_once(playground: Playground, guest: Visitor) -> None:
+    """A second browser does not get in by the address of the first."""
+    assert Visitor(playground).send("GET", guest.used)[0] == 403
+    assert guest.send("GET", "/")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param({"Origin": "https://example.org"}, id="another-origin"),
+        pytest.param({"Host": "example.org"}, id="another-name-for-this-address"),
+    ],
+)
+def test_other_sites_are_refused(guest: Visitor, headers: dict[str, str]) -> None:
+    """A page from elsewhere in the same browser gets no answer, though it has the cookie."""
+    assert guest.send("POST", "/api/folders", "{}", **headers)[0] == 403
+
+
+def test_page_may_load_nothing_else(guest: Visitor) -> None:
+    """Every answer says so, and none is kept."""
+    _, _, headers = guest.send("GET", "/app.js")
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
+    assert headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/../server.py", "/page/app.js", "/%2e%2e/server.py"])
+def test_only_the_page_is_served(guest: Visitor, path: str) -> None:
+    """There is no way to other files."""
+    assert guest.send("GET", path)[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        pytest.param("[]", 400, id="no-object"),
+        pytest.param("{", 400, id="no-json"),
+        pytest.param("[" * 100_000, 400, id="nested"),
+        pytest.param('{"files": {"\\ud800": ""}}', 400, id="half-a-surrogate"),
+        pytest.param('{"files": 3}', 422, id="no-files"),
+        pytest.param('{"files": {"xr.yaml": 3}}', 422, id="no-text"),
+    ],
+)
+def test_bad_questions_are_told(guest: Visitor, body: str, status: int) -> None:
+    """What makes no sense is answered in words."""
+    found, text, _ = guest.send("POST", "/api/render", body)
+    assert (found, bool(text.strip())) == (status, True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "/", "a\0b", "x" * 300, "programs", "programs/a\0b", "programs/" + "x" * 300],
+    ids=lambda name: name[:14].replace("\0", "NUL") or "empty",
+)
+def test_any_name_of_a_file_is_answered(
+    guest: Visitor, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is left alone or refused in words; the terminal stays as it is."""
+    folder = json.loads(guest.ask("/api/folder", {"name": "starlark-robots"})[1])
+    status, text = guest.ask("/api/render", {"files": {**folder["files"], name: "text"}})
+    problems = [problem["message"] for problem in json.loads(text)["problems"]]
+    assert (status, capfd.readouterr().err) == (200, "")
+    expected = ["cannot write the program"] * name.startswith("programs")
+    assert [problem[:24] for problem in problems] == expected
+
+
+def test_aliases_are_not_multiplied(guest: Visitor) -> None:
+    """The playground answers at once, and goes on."""
+    levels = ["  a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    levels += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 13)]
+    folder = json.loads(guest.ask("/api/folder", {"name": "starlark-robots"})[1])
+    bomb = folder["files"]["xr.yaml"] + "\nbomb:\n" + "\n".join(levels) + "\n"
+    files = {**folder["files"], "xr.yaml": bomb}
+    (problem,) = json.loads(guest.ask("/api/render", {"files": files})[1])["problems"]
+    assert "values with aliases expanded" in problem["message"]
+    assert problem["file"] == "xr.yaml"
+    assert json.loads(guest.ask("/api/render", folder)[1])["problems"] == []
+
+
+def test_an_address_that_cannot_be_read(
+    playground: Playground, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is answered, and the terminal stays as it is."""
+    host, _, port = playground.authority.partition(":")
+    with socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS) as connection:
+        connection.sendall(
+            f"GET http://[ HTTP/1.1\r\nHost: {playground.authority}\r\n\r\n".encode()
+        )
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert capfd.readouterr().err == ""
+
+
+def test_each_playground_has_its_own_cookie(playground: Playground, guest: Visitor) -> None:
+    """Browsers keep cookies by host, so that a second playground would take the first one's."""
+    with Playground(EXAMPLES / "starlark-robots") as other:
+        visitor = Visitor(other)
+        visitor.enter(other)
+        names = {each.headers["Cookie"].partition("=")[0] for each in (guest, visitor)}
+        assert len(names) == 2
+        both = "; ".join(each.headers["Cookie"] for each in (guest, visitor))
+        for served in (playground, other):
+            assert Visitor(served).send("GET", "/", Cookie=both)[0] == 200
+
+
+def test_endless_body_is_refused(guest: Visitor) -> None:
+    """More than the page would send is not read."""
+    assert guest.send("POST", "/api/render", "", **{"Content-Length": str(1 << 40)})[0] == 413
+
+
+def test_renders_what_it_is_given(guest: Visitor) -> None:
+    """The folder's texts come, and go back to be rendered."""
+    status, text = guest.ask("/api/folder", {"name": "starlark-robots"})
+    assert status == 200
+    status, text = guest.ask("/api/render", json.loads(text))
+    found = json.loads(text)
+    assert (status, found["problems"]) == (200, [])
+    assert {node["state"] for node in found["graph"]["nodes"]} <= {"ready", "unready"}
+    assert [item["name"] for item in found["documents"][:2]] == ["", "robot-0"]
+
+
+def test_programs_in_files_cannot_leave(guest: Visitor, tmp_path: Path) -> None:
+    """A text with a path that leads elsewhere is refused, and nothing is written."""
+    files = json.loads(guest.ask("/api/folder", {"name": "filesystem-source"})[1])["files"]
+    files["programs/../../../escaped.txt"] = "text"
+    found = json.loads(guest.ask("/api/render", {"files": files})[1])
+    assert "leads out of its folder" in found["problems"][0]["message"]
+    assert not list(tmp_path.rglob("escaped.txt"))
+
+
+def test_starters_are_offered(tmp_path: Path) -> None:
+    """Where there is nothing to render, there is a project in each language to begin with."""
+    found = folders.find(tmp_path)
+    assert list(found) == ["starter: starlark", "starter: jinja", "starter: gotemplate"]
+    assert {"composition.yaml", "xr.yaml"} <= set(folders.load(found["starter: jinja"]))
+
+
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    """It is told."""
+    with pytest.raises(InputError, match=r"it is not a directory"):
+        folders.find(tmp_path / "nothing")

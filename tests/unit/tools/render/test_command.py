@@ -1,0 +1,294 @@
+"""`render` from files to text: the real sandbox, positions in the author's files."""
+
+from __future__ import annotations
+
+from concurrent import futures
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+from support.case_projects import COMPOSITION, XR
+
+from function_script import documents
+from function_script.errors import FatalError, InputError, ProgramError
+from function_script.objects import find_path
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.source import Source
+from function_script.tools import local_pool
+from function_script.tools.render import command, loading
+from function_script.tools.render.functions import Remote
+from function_script.tools.render.output import Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from function_script.values import Object
+
+HEAD = f"# A comment, so that lines differ.\n---\n{COMPOSITION}"
+
+STEP = """\
+  - step: things
+    functionRef:
+      name: function-script
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: StarlarkScript
+"""
+
+SCRIPT = """\
+      script: |
+        def main(req):
+            print("made by hand")
+            thing = {"apiVersion": "v1", "kind": "Thing", "text": "a\\nb\\n"}
+            return {
+                "desired": {"resources": {"thing": {"resource": thing}}},
+                "context": {"seen": req["context"]},
+            }
+"""
+
+
+def example(path: Path, step: str = STEP + SCRIPT, **files: str) -> loading.Paths:
+    """An example's directory with these files beside XR and Composition."""
+    texts = {"xr.yaml": XR, "composition.yaml": HEAD + step}
+    texts |= {f"{name}.yaml": text for name, text in files.items()}
+    for name, text in texts.items():
+        (path / name).write_text(text)
+    return loading.in_directory(path)
+
+
+def render(paths: loading.Paths, **options: object) -> str:
+    """The text that `render` prints, with all extras."""
+    wanted = Wanted(full_xr=True, results=True, context=True)
+    parts = {"wanted": wanted, "print": lambda _: None, **options}
+    with local_pool.open_pool(loading.with_programs(paths).programs) as pool:
+        return command.render_text(paths, command.Options(**parts), pool)
+
+
+def objects_in(text: str) -> list[Object]:
+    """The documents of a stream."""
+    return [document.value for document in documents.read_source(Source(name="", text=text))]
+
+
+def test_a_directory_is_rendered(tmp_path: Path) -> None:
+    """XR, composed resource, results, context: in this order, as YAML."""
+    printed: list[str] = []
+    text = render(example(tmp_path), print=printed.append)
+    assert [document["kind"] for document in objects_in(text)] == [
+        "XThing",
+        "Thing",
+        "Result",
+        "Result",
+        "Context",
+    ]
+    assert text.startswith("---\napiVersion: example.org/v1\nkind: XThing\nmetadata:\n")
+    assert "text: |\n  a\n  b\n" in text
+    assert "".join(printed).strip() == "made by hand"
+
+
+def test_our_own_output_may_be_fed_again(tmp_path: Path) -> None:
+    """What was rendered stands for what exists: the XR, results and context are left out."""
+    text = render(example(tmp_path))
+    again = render(example(tmp_path, observed=text))
+    assert find_path(objects_in(again)[1], "metadata.name") == find_path(
+        objects_in(text)[1], "metadata.name"
+    )
+    assert "generateName: demo-" in again
+
+
+def test_context_is_given_by_files_and_values(tmp_path: Path) -> None:
+    """A directory's files are named by their keys, whose parts may be directories."""
+    paths = example(tmp_path)
+    for key, text in (("plain", "[1, two]"), ("example.org/zone", "a: b")):
+        path = tmp_path / "context" / f"{key}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    paths = loading.in_directory(tmp_path)
+    context = objects_in(render(paths))[-1]
+    assert find_path(context, "fields.seen") == {
+        "plain": [1, "two"],
+        "example.org/zone": {"a": "b"},
+    }
+
+
+def problems(paths: loading.Paths) -> list[str]:
+    """Where the problems are, relative to the example's directory."""
+    with pytest.raises(FatalError) as caught:
+        render(paths)
+    base = f"{paths.composition.parent}/"
+    return [str(problem.span).removeprefix(base) for problem in caught.value.diagnostics]
+
+
+# A script's text in the Composition, and where its mistake is there.
+MISTAKES = [
+    pytest.param(
+        "      script: |\n\n        def main(req):\n          return req['nope']\n",
+        "composition.yaml:22:18",
+        id="run-time",
+    ),
+    pytest.param(
+        "      script: |\n        def main(req)\n          return {}\n",
+        "composition.yaml:20:22",
+        id="syntax",
+    ),
+    pytest.param(
+        '      script: "def main(req): return req[1]"\n', "composition.yaml:19:38", id="one-line"
+    ),
+    pytest.param(
+        "      script: |\n        load('lib.star', 'f')\n        def main(req):\n"
+        "          return f()\n"
+        "      modules:\n        lib.star: |\n          def f()\n            return {}\n",
+        "composition.yaml:25:18",
+        id="module",
+    ),
+    pytest.param(
+        "      script: >\n        def main(req): return\n        req['nope']\n",
+        "composition.yaml:19:7",
+        id="folded-is-at-its-field",
+    ),
+    pytest.param(
+        "      script: |\n        def main(req):\n          return {}\n      limit: 3\n",
+        "composition.yaml:22:7",
+        id="unknown-field",
+    ),
+    pytest.param(
+        "      script: |\n        def main(req):\n"
+        "          return {'results': [{'severity': 'Fatal', 'message': 'no'}]}\n",
+        "composition.yaml:13:5",
+        id="fatal-of-the-script-is-at-its-step",
+    ),
+]
+
+
+@pytest.mark.parametrize(("script", "place"), MISTAKES)
+def test_positions_are_in_the_composition(tmp_path: Path, script: str, place: str) -> None:
+    """The file, line and column are those where the author mends it."""
+    assert problems(example(tmp_path, STEP + script)) == [place]
+
+
+def test_other_places_that_a_problem_mentions_are_in_the_composition_too(tmp_path: Path) -> None:
+    """Calls, and whatever else is named by its place in the program."""
+    script = (
+        "      script: |\n        def f(x):\n          fail(x)\n"
+        "        def main(req):\n          f(1)\n"
+    )
+    with pytest.raises(FatalError) as caught:
+        render(example(tmp_path, STEP + script))
+    (problem,) = caught.value.diagnostics
+    assert problem.notes == (f"called from main at {tmp_path / 'composition.yaml'}:23",)
+
+
+def test_positions_in_program_files(tmp_path: Path) -> None:
+    """A program in a file is mended there."""
+    programs = tmp_path / "programs" / "thing"
+    programs.mkdir(parents=True)
+    (programs / "main.star").write_text("def main(req):\n    return req[1]\n")
+    step = f"{STEP}      source: FileSystem\n      fileSystem: {{dirPath: thing}}\n"
+    assert problems(example(tmp_path, step)) == ["programs/thing/main.star:2:12"]
+
+
+def test_fields_of_the_composition_are_pointed_at(tmp_path: Path) -> None:
+    """A problem of the pipeline is shown in its file."""
+    assert problems(example(tmp_path, "  - step: 3\n    functionRef: {}\n")) == [
+        "composition.yaml:13:5",
+        "composition.yaml:14:5",
+    ]
+
+
+def test_a_step_that_takes_too_long_is_told_at_its_step(tmp_path: Path) -> None:
+    """Limits hold as in production."""
+    script = (
+        "      limits: {timeout: 100ms}\n      script: |\n        def main(req):\n"
+        "          for i in range(1000000000):\n            pass\n"
+    )
+    assert problems(example(tmp_path, STEP + script)) == ["composition.yaml:13:5"]
+
+
+UNREADABLE = [
+    pytest.param("xr", "", 'cannot load an XR from ".*xr.yaml": it holds 0 objects', id="empty"),
+    pytest.param("xr", f"{XR}---\n{XR}", "it holds 2 objects instead of one", id="two"),
+    pytest.param("functions", XR, 'cannot use XThing "demo" as a function', id="no-function"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "message"), UNREADABLE)
+def test_wrong_files_are_told(tmp_path: Path, name: str, text: str, message: str) -> None:
+    """With the name of the file."""
+    paths = example(tmp_path, **{name: text})
+    with pytest.raises(InputError, match=message):
+        render(paths)
+
+
+def test_absent_files_are_told(tmp_path: Path) -> None:
+    """As the system says it."""
+    (tmp_path / "xr.yaml").write_text(XR)
+    with pytest.raises(InputError, match="no such file or directory"):
+        render(loading.in_directory(tmp_path))
+
+
+REMOTE = """\
+  - step: remote
+    functionRef:
+      name: function-other
+"""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """A function that speaks v1beta1 only, as old ones do, and makes one resource."""
+
+    def answer(request: pb.RunFunctionRequest, _: grpc.ServicerContext) -> pb.RunFunctionResponse:
+        response = pb.RunFunctionResponse(desired=request.desired)
+        response.desired.resources["other"].resource.update({"apiVersion": "v1", "kind": "Other"})
+        return response
+
+    handler = grpc.unary_unary_rpc_method_handler(
+        answer, pb.RunFunctionRequest.FromString, pb.RunFunctionResponse.SerializeToString
+    )
+    service = "apiextensions.fn.proto.v1beta1.FunctionRunnerService"
+    server = grpc.server(futures.ThreadPoolExecutor(1))
+    generic = grpc.method_handlers_generic_handler(service, {"RunFunction": handler})
+    server.add_generic_rpc_handlers((generic,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield f"127.0.0.1:{port}"
+    server.stop(None).wait()
+
+
+def test_other_functions_are_called_at_their_address(tmp_path: Path, address: str) -> None:
+    """Between our own steps; without v1 the older version is called."""
+    paths = example(tmp_path, STEP + SCRIPT + REMOTE)
+    text = render(paths, places={"function-other": Remote(address=address)})
+    kinds = [document["kind"] for document in objects_in(text)]
+    assert kinds[1:3] == ["Other", "Thing"]
+
+
+def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """With its name and address."""
+    paths = example(tmp_path, REMOTE)
+    nobody = {"function-other": Remote(address="127.0.0.1:1")}
+    with pytest.raises(ProgramError, match="no function answers at"):
+        render(paths, places=nobody, timeout_seconds=0.3)
+
+
+def test_who_waits_for_a_function_is_told(tmp_path: Path) -> None:
+    """After a second of silence; the function may be starting in a container."""
+    told: list[str] = []
+    nobody = {"function-other": Remote(address="127.0.0.1:1")}
+    with pytest.raises(ProgramError):
+        render(example(tmp_path, REMOTE), places=nobody, timeout_seconds=1.2, print=told.append)
+    assert told == ["waiting for function-other at 127.0.0.1:1"]
+
+
+def test_a_place_for_a_function_that_no_step_calls_is_refused(tmp_path: Path) -> None:
+    """A misspelt name would change nothing, and nobody would know."""
+    paths = example(tmp_path, STEP + SCRIPT + REMOTE)
+    with pytest.raises(InputError, match="no step calls it") as caught:
+        render(paths, places={"function-othr": "skip"})
+    assert caught.value.diagnostics[0].hint == 'did you mean "function-other"?'
+
+
+def test_a_step_may_be_skipped(tmp_path: Path) -> None:
+    """Desired state and context pass it untouched."""
+    text = render(example(tmp_path, STEP + SCRIPT + REMOTE), places={"function-other": "skip"})
+    assert text == render(example(tmp_path, STEP + SCRIPT))

@@ -1,0 +1,237 @@
+"""Composed resources and the XR come out as Crossplane would write them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.render_helpers import (
+    BUCKET,
+    CLUSTER_XR,
+    XR,
+    bucket,
+    composition,
+    observed,
+    rendered,
+    script,
+)
+
+from function_script.errors import DocumentError
+from function_script.tools import render
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+UID = "b5ff092d-092e-5610-b06a-82969eb40172"
+OWNER: Object = {
+    "apiVersion": "example.org/v1",
+    "kind": "XBucket",
+    "name": "demo",
+    "uid": UID,
+    "controller": True,
+    "blockOwnerDeletion": True,
+}
+MADE: Object = {
+    "namespace": "default",
+    "generateName": "demo-",
+    "name": "demo-6b49c004c4b7",
+    "annotations": {"crossplane.io/composition-resource-name": "bucket"},
+    "labels": {"crossplane.io/composite": "demo"},
+    "ownerReferences": [OWNER],
+}
+
+
+def metadata(result: render.Result, name: str = "bucket") -> Object:
+    """The metadata of a composed resource."""
+    found = result.composition.resources[name]["metadata"]
+    assert isinstance(found, dict)
+    return found
+
+
+def messages(result: render.Result) -> list[str]:
+    """The messages of all events after the first, which tells of the Composition."""
+    return [event.message for event in result.events[1:]]
+
+
+def test_composed_metadata() -> None:
+    """A resource gets its names, its marks and its owner; the rest is as wanted."""
+    result = rendered(("bucket", {"resource": BUCKET}))
+    assert result.composition.resources == {"bucket": {**BUCKET, "metadata": MADE}}
+
+
+def test_the_xr_shows_identity_references_and_status() -> None:
+    """Of the XR's file only its identity is repeated."""
+    xr = rendered(("bucket", {"resource": BUCKET, "ready": "READY_TRUE"})).composition.xr
+    reference: Object = {
+        "apiVersion": "s3.example.org/v1",
+        "kind": "Bucket",
+        "name": "demo-6b49c004c4b7",
+    }
+    assert set(xr) == {"apiVersion", "kind", "metadata", "spec", "status"}
+    assert xr["metadata"] == {"name": "demo", "namespace": "default"}
+    assert xr["spec"] == {"crossplane": {"resourceRefs": [reference]}}
+
+
+def test_nothing_composed() -> None:
+    """Without resources the references are an empty list, and the XR is ready."""
+    result = rendered()
+    assert result.composition.xr["spec"] == {"crossplane": {"resourceRefs": []}}
+    assert [event.message for event in result.events] == [
+        "Successfully selected composition: buckets"
+    ]
+
+
+def test_references_are_sorted_by_type_and_name() -> None:
+    """The order is that of apiVersion, kind, name and namespace, not of resource names."""
+    result = rendered(
+        ("z", {"resource": {"apiVersion": "a/v1", "kind": "A"}}),
+        ("a", {"resource": {"apiVersion": "b/v1", "kind": "A"}}),
+        xr=CLUSTER_XR,
+    )
+    refs = result.composition.xr["spec"]["crossplane"]["resourceRefs"]
+    assert [ref["apiVersion"] for ref in refs] == ["a/v1", "b/v1"]
+    assert list(result.composition.resources) == ["a", "z"]
+
+
+def test_cluster_scoped_xrs_refer_with_namespaces() -> None:
+    """A cluster scoped XR composes in any namespace and remembers which."""
+    result = rendered(("bucket", {"resource": bucket(namespace="far")}), xr=CLUSTER_XR)
+    refs = result.composition.xr["spec"]["crossplane"]["resourceRefs"]
+    assert refs[0]["namespace"] == "far"
+    assert metadata(result)["namespace"] == "far"
+
+
+def test_another_namespace_is_overridden() -> None:
+    """A namespaced XR composes in its own namespace, and warns."""
+    result = rendered(("bucket", {"resource": bucket(namespace="far"), "ready": "READY_TRUE"}))
+    assert metadata(result)["namespace"] == "default"
+    warning = result.events[-1]
+    assert (warning.severity, warning.reason) == ("Warning", "NamespaceOverridden")
+    assert warning.message == (
+        'cannot create composed resource "bucket" in namespace "far", '
+        'using XR namespace "default" instead'
+    )
+
+
+def test_given_names_stay() -> None:
+    """A name or a prefix that a function gives is used."""
+    named = metadata(rendered(("bucket", {"resource": bucket(name="mine")})))
+    assert named["name"] == "mine"
+    assert "generateName" not in named
+    prefixed = metadata(rendered(("bucket", {"resource": bucket(generateName="mine")})))
+    assert (prefixed["generateName"], prefixed["name"]) == ("mine", "mine-6b49c004c4b7")
+
+
+def test_observed_resources_keep_their_identity() -> None:
+    """What exists keeps name, namespace and prefix, whatever a function says."""
+    result = rendered(
+        ("bucket", {"resource": bucket(name="new", generateName="new-")}),
+        observed=[observed("bucket", name="old")],
+    )
+    found = metadata(result)
+    assert (found["name"], found["namespace"]) == ("old", "default")
+    assert "generateName" not in found
+
+
+def test_labels_of_the_claim_are_handed_on() -> None:
+    """Both claim labels, or none; the prefix comes from the XR's own label."""
+    labels: Object = {
+        "crossplane.io/composite": "top",
+        "crossplane.io/claim-name": "claim",
+        "crossplane.io/claim-namespace": "team",
+    }
+    xr: Object = {**XR, "metadata": {"name": "demo", "labels": labels}}
+    found = metadata(rendered(("bucket", {"resource": BUCKET}), xr=xr))
+    assert found["labels"] == labels
+    assert found["generateName"] == "top-"
+
+
+def test_owners_are_kept() -> None:
+    """Other owners stay before the XR, which is the controller."""
+    other: Object = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "other"}
+    found = metadata(rendered(("bucket", {"resource": bucket(ownerReferences=[other])})))
+    assert found["ownerReferences"] == [other, OWNER]
+
+
+def test_another_controller_is_refused() -> None:
+    """A resource has one controller."""
+    other: Object = {"kind": "Node", "name": "n", "uid": "other", "controller": True}
+    with pytest.raises(DocumentError, match='already controlled by Node "n"'):
+        rendered(("bucket", {"resource": bucket(ownerReferences=[other])}))
+
+
+def test_an_impossible_name_is_refused() -> None:
+    """Kubernetes would refuse it."""
+    with pytest.raises(DocumentError, match='"Bad_Name" is no valid'):
+        rendered(("bucket", {"resource": bucket(name="Bad_Name")}))
+
+
+def test_only_explicit_readiness_counts() -> None:
+    """Unspecified is not ready, and each is told."""
+    result = rendered(
+        ("c", {"resource": BUCKET, "ready": "READY_FALSE"}),
+        ("b", {"resource": BUCKET}),
+        ("a", {"resource": BUCKET, "ready": "READY_TRUE"}),
+    )
+    assert messages(result) == [
+        'Composed resource "b" is not yet ready',
+        'Composed resource "c" is not yet ready',
+    ]
+
+
+@pytest.mark.parametrize(("ready", "reason"), [("TRUE", "Available"), ("FALSE", "Creating")])
+def test_readiness_of_the_xr_wins(ready: str, reason: str) -> None:
+    """What a function says of the XR beats what follows from its resources."""
+    opposite = "READY_FALSE" if ready == "TRUE" else "READY_TRUE"
+    desired: Object = {
+        "composite": {"ready": f"READY_{ready}"},
+        "resources": {"bucket": {"resource": BUCKET, "ready": opposite}},
+    }
+    given = render.RenderInputs(xr=XR, composition=composition({}))
+    result = render.render(given, script({"desired": desired}))
+    last = result.composition.xr["status"]["conditions"][-1]
+    assert (last["type"], last["reason"]) == ("Ready", reason)
+    assert "message" not in last
+
+
+def test_an_unchanged_xr_is_shown_as_written_last() -> None:
+    """When its status does not change, Crossplane's last write is an earlier one, of all of it."""
+    result = rendered()
+    again: Object = {**XR, "status": result.composition.xr["status"]}
+    shown = rendered(xr=again).composition.xr
+    assert shown["metadata"]["labels"] == {"crossplane.io/composite": "demo"}
+    assert "resourceVersion" in shown["metadata"]
+
+
+def test_references_of_namespaced_xrs_are_sorted_without_their_namespace() -> None:
+    """They show none, so "fixed" comes before "fixed2" although "fixedd…" would not."""
+    result = rendered(
+        ("a", {"resource": bucket(name="fixed2")}), ("b", {"resource": bucket(name="fixed")})
+    )
+    refs = result.composition.xr["spec"]["crossplane"]["resourceRefs"]
+    assert [ref["name"] for ref in refs] == ["fixed", "fixed2"]
+
+
+def test_names_in_events_are_quoted_as_in_crossplane() -> None:
+    """Quotes in a resource name are escaped."""
+    result = rendered(('"q" é', {"resource": bucket(name="q")}))
+    assert result.events[-1].message == 'Composed resource "\\"q\\" é" is not yet ready'
+
+
+@pytest.mark.parametrize(
+    ("status", "reasons"),
+    [
+        pytest.param({}, ["ReconcileRequestHandled", "SelectComposition"], id="new"),
+        pytest.param({"lastHandledReconcileAt": "now"}, ["SelectComposition"], id="handled"),
+    ],
+)
+def test_a_request_to_reconcile_is_told_once(status: Object, reasons: list[str]) -> None:
+    """Functions see in the XR's status that it was heard."""
+    annotations = {"crossplane.io/reconcile-requested-at": "now"}
+    xr = {**XR, "metadata": {**XR["metadata"], "annotations": annotations}, "status": status}
+    runner = script()
+    given = render.RenderInputs(xr=xr, composition=composition({}), observed=[])
+    result = render.render(given, runner)
+    assert [event.reason for event in result.events] == reasons
+    seen = runner.requests[0]["observed"]["composite"]["resource"]["status"]
+    assert seen["lastHandledReconcileAt"] == "now"

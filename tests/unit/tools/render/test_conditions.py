@@ -1,0 +1,114 @@
+"""Conditions: which there are, their order, and what becomes of those an XR has already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.render_helpers import CLUSTER_XR, composition, script
+
+from function_script.tools import render
+from function_script.tools.render import conditions
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+RESPONSIVE: Object = {
+    "type": "Responsive",
+    "status": "True",
+    "reason": "WatchCircuitClosed",
+    "lastTransitionTime": "2024-01-01T00:00:00Z",
+}
+SYNCED: Object = {**RESPONSIVE, "type": "Synced", "reason": "ReconcileSuccess"}
+READY: Object = {**RESPONSIVE, "type": "Ready", "reason": "Available"}
+
+MESSAGES = [
+    pytest.param(["b", "a"], "Unready resources: a, b", id="two-sorted"),
+    pytest.param(["c", "b", "a"], "Unready resources: a, b, and c", id="exactly-three"),
+    pytest.param(["d", "c", "b", "a"], "Unready resources: a, b, c, and 1 more", id="four"),
+]
+
+
+def xr_conditions(xr: Object, *responses: Object) -> list[Object]:
+    """The XR's conditions after one step that answers so."""
+    given = render.RenderInputs(xr=xr, composition=composition({}))
+    status = render.render(given, script(*responses)).composition.xr["status"]
+    assert isinstance(status, dict)
+    return status["conditions"]
+
+
+@pytest.mark.parametrize(("names", "message"), MESSAGES)
+def test_unready_names_a_few(names: list[str], message: str) -> None:
+    """The Ready condition names up to three resources and counts the others."""
+    assert message == conditions.unready(names).message
+
+
+def test_order_of_new_conditions() -> None:
+    """Responsive, custom ones in the functions' order, Synced, Ready."""
+    custom: list[Object] = [
+        {"type": "Zed", "status": "STATUS_CONDITION_TRUE", "reason": "Why"},
+        {"type": "Any", "status": "STATUS_CONDITION_FALSE", "reason": "Why", "message": "so"},
+    ]
+    assert xr_conditions(CLUSTER_XR, {"conditions": custom}) == [
+        RESPONSIVE,
+        {**RESPONSIVE, "type": "Zed", "reason": "Why"},
+        {**RESPONSIVE, "type": "Any", "status": "False", "reason": "Why", "message": "so"},
+        SYNCED,
+        READY,
+    ]
+
+
+def test_system_conditions_are_not_for_functions() -> None:
+    """What a function says of Ready or Synced is dropped."""
+    said: list[Object] = [
+        {"type": kind, "status": "STATUS_CONDITION_FALSE", "reason": "Mine"}
+        for kind in ("Ready", "Synced", "Healthy", "UpToDate", "Responsive")
+    ]
+    assert xr_conditions(CLUSTER_XR, {"conditions": said}) == [RESPONSIVE, SYNCED, READY]
+
+
+def test_unspecified_status_is_unknown() -> None:
+    """A condition without a status is Unknown."""
+    found = xr_conditions(CLUSTER_XR, {"conditions": [{"type": "Mine", "reason": "Why"}]})
+    assert found[1]["status"] == "Unknown"
+
+
+def test_conditions_of_the_file_keep_their_place() -> None:
+    """Types that the XR has stay where they are; only what changed is replaced."""
+    old: Object = {**SYNCED, "lastTransitionTime": "2020-01-01T00:00:00Z"}
+    mine: Object = {**old, "type": "Mine", "reason": "Old"}
+    xr: Object = {**CLUSTER_XR, "status": {"conditions": [old, mine]}}
+    news: Object = {"type": "Mine", "status": "STATUS_CONDITION_TRUE", "reason": "New"}
+    found = xr_conditions(xr, {"conditions": [news]})
+    assert found == [old, {**RESPONSIVE, "type": "Mine", "reason": "New"}, RESPONSIVE, READY]
+
+
+def test_conditions_in_desired_status_come_first() -> None:
+    """Conditions that a function writes into the XR's status stand before all others."""
+    mine: Object = {"type": "Mine", "status": "True", "reason": "Why", "surplus": 1}
+    wanted: Object = {"composite": {"resource": {"status": {"conditions": [mine]}}}}
+    found = xr_conditions(CLUSTER_XR, {"desired": wanted})
+    assert [condition["type"] for condition in found] == ["Mine", "Responsive", "Synced", "Ready"]
+    assert "surplus" not in found[0]
+
+
+def test_observed_generation_is_that_of_the_xr() -> None:
+    """Responsive carries the XR's generation; what is said after composing does not."""
+    metadata: Object = {"name": "demo", "generation": 4}
+    found = xr_conditions({**CLUSTER_XR, "metadata": metadata}, {})
+    assert found == [{**RESPONSIVE, "observedGeneration": 4}, SYNCED, READY]
+
+
+def test_times_are_replaced() -> None:
+    """Every condition gets the same time, so that output can be compared."""
+    dated: Object = {**READY, "lastTransitionTime": "2020-02-02T02:02:02Z"}
+    shown = conditions.with_times_replaced({"status": {"conditions": [dated], "size": 1}})
+    assert shown == {"status": {"conditions": [READY], "size": 1}}
+
+
+def test_status_without_conditions_gets_null() -> None:
+    """The official command's quirk is kept: a status without conditions shows null."""
+    assert conditions.with_times_replaced({"status": {"size": 1}}) == {
+        "status": {"size": 1, "conditions": None}
+    }
+    assert conditions.with_times_replaced({"spec": {}}) == {"spec": {}}

@@ -1,0 +1,256 @@
+"""The engine for the official command: requests and responses of Crossplane's own render engine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf import json_format
+from support.render_helpers import XR, composition, observed
+
+from function_script.errors import InputError
+from function_script.limits import Limits
+from function_script.proto.render import render_pb2 as pb
+from function_script.tools.render import engine
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+OPTIONS = engine.Options(timeout_seconds=30, limits=Limits(), print=print)
+HERE = {"name": "function-script", "address": "local"}
+
+
+def step(body: str, **fields: object) -> Object:
+    """A step that runs here, with the body of its main."""
+    script = f"def main(req):\n    {body}\n"
+    kind: Object = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript"}
+    return {
+        "functionRef": {"name": "function-script"},
+        "input": {**kind, "script": script},
+        **fields,
+    }
+
+
+def operation(*steps: Object, **parts: object) -> Object:
+    """An Operation with these steps."""
+    named = [{"step": f"step-{index}", **each} for index, each in enumerate(steps)]
+    return {
+        "apiVersion": "ops.crossplane.io/v1alpha1",
+        "kind": "Operation",
+        "metadata": {"name": "once"},
+        "spec": {"mode": "Pipeline", "pipeline": named},
+        **parts,
+    }
+
+
+def request(**given: Object) -> bytes:
+    """A request as bytes, from its JSON."""
+    return json_format.ParseDict(given, pb.RenderRequest()).SerializeToString()
+
+
+def answer(**given: Object) -> tuple[Object, engine.Answer]:
+    """The response as JSON, and the answer itself."""
+    found = engine.answer(request(**given), OPTIONS)
+    return json_format.MessageToDict(pb.RenderResponse.FromString(found.response)), found
+
+
+def composed(*steps: Object, **given: object) -> tuple[Object, engine.Answer]:
+    """What the engine makes of XR with these steps."""
+    parts = {"composite_resource": XR, "composition": composition(*steps), "functions": [HERE]}
+    found, whole = answer(composite={**parts, **given})
+    return found["composite"], whole
+
+
+BUCKET = '"bucket": {"resource": {"apiVersion": "v1", "kind": "Bucket"}}'
+ONE = f'return {{"desired": {{"resources": {{{BUCKET}}}}}}}'
+
+
+def test_an_xr_is_composed() -> None:
+    """The XR, what it composes, and events."""
+    found, whole = composed(step(ONE))
+    assert whole.failure is None
+    assert found["compositeResource"]["spec"]["crossplane"]["resourceRefs"] == [
+        {"apiVersion": "v1", "kind": "Bucket", "name": "demo-6b49c004c4b7"}
+    ]
+    assert [item["kind"] for item in found["composedResources"]] == ["Bucket"]
+    assert [event["reason"] for event in found["events"]] == [
+        "SelectComposition",
+        "ComposeResources",
+    ]
+
+
+def test_what_is_no_longer_wanted_is_deleted_if_the_xr_controls_it() -> None:
+    """Without the labels that say who composed it; what nobody controls stays."""
+    owner = {"apiVersion": "example.org/v1", "kind": "XBucket", "name": "demo", "uid": "u"}
+    labels = {"crossplane.io/composite": "demo", "mine": "x"}
+    controlled = observed(
+        "old", name="old", labels=labels, ownerReferences=[{**owner, "controller": True}]
+    )
+    xr = {**XR, "metadata": {**XR["metadata"], "uid": "u"}}
+    free = observed("free", name="free")
+    found, _ = composed(step(ONE), composite_resource=xr, observed_resources=[controlled, free])
+    (deleted,) = found["deletedResources"]
+    assert deleted["metadata"]["name"] == "old"
+    assert deleted["metadata"]["labels"] == {"mine": "x"}
+
+
+def test_a_fatal_result_leaves_what_there_was() -> None:
+    """Conditions and events of the steps before it, and what functions asked for."""
+    selector = '{"api_version": "v1", "kind": "ConfigMap", "match_name": "zone"}'
+    asking = step(
+        f'return {{"requirements": {{"resources": {{"zone": {selector}}}}}, '
+        '"conditions": [{"type": "Asked", "status": "STATUS_CONDITION_TRUE", "reason": "Yes"}], '
+        '"results": [{"severity": "SEVERITY_WARNING", "message": "where?"}]}'
+    )
+    found, whole = composed(asking, step('fail("no")'))
+    assert whole.failure is not None
+    assert found["requiredResources"] == [
+        {"apiVersion": "v1", "kind": "ConfigMap", "matchName": "zone"}
+    ]
+    assert [event["message"] for event in found["events"]] == [
+        "Successfully selected composition: buckets",
+        'cannot compose resources: pipeline step "step-1" returned a fatal result: script:2:5: no',
+        'Pipeline step "step-0": where?',
+    ]
+    conditions = found["compositeResource"]["status"]["conditions"]
+    assert [(each["type"], each["status"]) for each in conditions] == [
+        ("Responsive", "True"),
+        ("Synced", "False"),
+        ("Asked", "True"),
+    ]
+
+
+def test_conditions_that_a_fatal_result_leaves_open_are_unknown() -> None:
+    """Those that earlier reconciles have set."""
+    held = {"type": "Old", "status": "True", "reason": "Was", "lastTransitionTime": "2020-01-01"}
+    xr = {**XR, "status": {"conditions": [held]}}
+    found, _ = composed(step('fail("no")'), composite_resource=xr)
+    old = found["compositeResource"]["status"]["conditions"][0]
+    assert (old["type"], old["status"], old["reason"]) == ("Old", "Unknown", "FatalError")
+    assert old["lastTransitionTime"] == held["lastTransitionTime"]
+
+
+def test_two_steps_may_have_one_name() -> None:
+    """A real engine does not look: only the API server refuses them."""
+    found, whole = composed(step(ONE, step="same"), step(ONE, step="same"))
+    assert whole.failure is None
+    assert len(found["composedResources"]) == 1
+
+
+def test_an_operation_is_run() -> None:
+    """Its status, what it applies, events without the functions' reasons."""
+    thing = '{"resource": {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "a"}}}'
+    body = (
+        f'return {{"desired": {{"resources": {{"a": {thing}}}}}, "output": {{"n": 1}}, '
+        '"results": [{"severity": "SEVERITY_NORMAL", "message": "done", "reason": "Mine"}]}'
+    )
+    parts = {"operation": operation(step(body)), "functions": [HERE]}
+    found = answer(operation=parts)[0]["operation"]
+    status = found["operation"]["status"]
+    assert [each["type"] for each in status["conditions"]] == [
+        "Succeeded",
+        "ValidPipeline",
+        "Synced",
+    ]
+    assert status["pipeline"] == [{"step": "step-0", "output": {"n": 1}}]
+    assert status["appliedResourceRefs"] == [{"apiVersion": "v1", "kind": "Thing", "name": "a"}]
+    assert found["events"] == [
+        {"type": "Normal", "reason": "RunPipelineStep", "message": 'Pipeline step "step-0": done'}
+    ]
+
+
+def test_a_fatal_result_counts_as_a_failure_of_an_operation() -> None:
+    """It is tried again in the cluster, up to a limit."""
+    parts = {"operation": operation(step('fail("no")')), "functions": [HERE]}
+    found, whole = answer(operation=parts)
+    assert whole.failure is not None
+    assert found["operation"]["operation"]["status"]["failures"] == 1
+    assert found["operation"]["events"][0]["reason"] == "FunctionInvocation"
+
+
+@pytest.mark.parametrize(
+    ("status", "succeeded"),
+    [
+        pytest.param({"failures": 5}, "False", id="failed-too-often"),
+        pytest.param({"conditions": [{"type": "Succeeded", "status": "True"}]}, None, id="done"),
+    ],
+)
+def test_an_operation_that_is_over_is_not_run(status: Object, succeeded: str | None) -> None:
+    """No function is called: there is none."""
+    found = answer(operation={"operation": operation(step("return 1"), status=status)})[0]
+    shown = found["operation"].get("operation")
+    if succeeded is None:
+        assert shown is None
+    else:
+        assert shown["status"]["conditions"][1]["status"] == succeeded
+
+
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": operation(step("return {}"))["spec"]}
+
+
+def test_a_cron_operation_makes_one() -> None:
+    """Named after the time it is scheduled for."""
+    cron = {"metadata": {"name": "nightly", "uid": "u"}, "spec": {"operationTemplate": TEMPLATE}}
+    given = {"cron_operation": cron, "scheduled_time": "2023-11-14T22:13:20Z"}
+    made = answer(cron_operation=given)[0]["cronOperation"]["operation"]
+    assert made["metadata"]["name"] == "nightly-1700000000"
+    assert made["metadata"]["labels"] == {"a": "b", "ops.crossplane.io/cronoperation": "nightly"}
+    assert made["metadata"]["ownerReferences"][0]["uid"] == "u"
+
+
+def test_a_watch_operation_makes_one() -> None:
+    """Every step of it requires what has changed, which its name stands for."""
+    watch = {"metadata": {"name": "nightly"}, "spec": {"operationTemplate": TEMPLATE}}
+    metadata = {"name": "watched", "namespace": "x", "uid": "u1", "resourceVersion": "12"}
+    watched = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    given = {"watch_operation": watch, "watched_resource": watched}
+    made = answer(watch_operation=given)[0]["watchOperation"]["operation"]
+    assert made["metadata"]["name"] == "nightly-42f302e"
+    assert made["spec"]["pipeline"][0]["requirements"]["requiredResources"] == [
+        {
+            "requirementName": "ops.crossplane.io/watched-resource",
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "name": "watched",
+            "namespace": "x",
+        }
+    ]
+
+
+REFUSED = [
+    pytest.param(b"\xff", "cannot read the request", id="no-message"),
+    pytest.param(b"", "it holds nothing to render", id="empty"),
+    pytest.param(
+        request(composite={"composite_resource": XR, "composition": composition({})}),
+        'the request has no function "function-other"',
+        id="function-without-an-address",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), REFUSED)
+def test_what_cannot_be_answered_is_refused(given: bytes, message: str) -> None:
+    """In words, as everything that is told to the official command's user."""
+    with pytest.raises(InputError, match=message):
+        engine.answer(given, OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"), [(ONE, 0), ('fail("no")', 3)], ids=["fine", "fatal-result"]
+)
+def test_the_command_speaks_on_stdin_and_stdout(body: str, code: int) -> None:
+    """As the official command calls it; exit code 3 says that a step returned a FATAL result."""
+    parts: Object = {"composite_resource": XR, "composition": composition(step(body))}
+    done = subprocess.run(
+        [sys.executable, "-m", "function_script.cli", "internal", "render"],
+        input=request(composite={**parts, "functions": [HERE]}),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == code
+    response = pb.RenderResponse.FromString(done.stdout)
+    assert json.loads(json_format.MessageToJson(response.composite.composite_resource))["status"]
+    assert (b"error: no" in done.stderr) == (code == 3)

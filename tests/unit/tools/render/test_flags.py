@@ -1,0 +1,115 @@
+"""Flags of `render` that give several things at once, as the official command takes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from function_script import cli
+from function_script.cli import render_options
+from function_script.errors import InputError
+from function_script.tools.render import loading
+
+PAIRS = [
+    pytest.param(["a=1"], ",", [("a", "1")], id="one"),
+    pytest.param(["a=1,b=2"], ",", [("a", "1"), ("b", "2")], id="two"),
+    pytest.param(["a=1;b=2", "c=3"], ";", [("a", "1"), ("b", "2"), ("c", "3")], id="repeated"),
+    pytest.param(["a=1,2"], ",", [("a", "1,2")], id="a-value-with-the-separator"),
+    pytest.param(['a={"b": "c;d"}'], ";", [("a", '{"b": "c;d"}')], id="json-with-the-separator"),
+    pytest.param(["a=1\\,b=2"], ",", [("a", "1,b=2")], id="escaped"),
+    pytest.param(["a=b=c"], ",", [("a", "b=c")], id="value-with-an-equals-sign"),
+]
+
+
+@pytest.mark.parametrize(("texts", "separator", "pairs"), PAIRS)
+def test_pairs_may_be_joined(
+    texts: list[str], separator: str, pairs: list[tuple[str, str]]
+) -> None:
+    """One flag gives several; a value keeps a separator that begins no further pair."""
+    assert render_options.pairs(texts, "--flag", separator) == pairs
+
+
+@pytest.mark.parametrize("text", ["a", "", "=1"])
+def test_what_is_no_pair_is_wrong_usage(text: str) -> None:
+    """Named with its flag."""
+    with pytest.raises(click.UsageError, match=r"--flag: .* is not of the form KEY=VALUE"):
+        render_options.pairs([text], "--flag", ",")
+
+
+def test_paths_may_be_joined(tmp_path: Path) -> None:
+    """By commas, but for a file whose name has one."""
+    odd = tmp_path / "a,b.yaml"
+    odd.write_text("")
+    assert render_options.split_paths([Path("a.yaml,b"), odd, Path("c")]) == [
+        Path("a.yaml"),
+        Path("b"),
+        odd,
+        Path("c"),
+    ]
+
+
+def test_a_schema_may_be_a_file(tmp_path: Path) -> None:
+    """The official command walks it as a directory of one."""
+    file = tmp_path / "core.json"
+    file.write_text(json.dumps({"components": {}}))
+    assert loading.load_schemas(file) == loading.load_schemas(tmp_path) == [{"components": {}}]
+    other = tmp_path / "core.txt"
+    other.write_text("{}")
+    with pytest.raises(InputError, match=r"there is no \.json file"):
+        loading.load_schemas(other)
+
+
+def test_a_required_object_has_a_kind(tmp_path: Path) -> None:
+    """No API server has one without."""
+    file = tmp_path / "required.yaml"
+    file.write_text("apiVersion: v1\nkind: A\n---\na: 1\n---\nb: 1\n")
+    with pytest.raises(InputError) as caught:
+        loading.load_objects([file])
+    assert [problem.message for problem in caught.value.diagnostics] == [
+        "cannot load document 2: its kind is missing",
+        "cannot load document 3: its kind is missing",
+    ]
+    assert [str(problem.span) for problem in caught.value.diagnostics] == [
+        f"{file}:4",
+        f"{file}:6",
+    ]
+
+
+XRD = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: things.example.org}
+spec:
+  group: example.org
+  names: {kind: Thing, plural: things}
+  versions:
+    - name: v1
+"""
+UNREADABLE = [
+    pytest.param("      served: true\n", "versions[0].schema: is required", id="no-schema"),
+    pytest.param(
+        "      served: 'true'\n      schema: {openAPIV3Schema: {}}\n",
+        "versions[0].served: must be a boolean, not a string",
+        id="type",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rest", "message"), UNREADABLE)
+def test_an_xrd_that_makes_no_crd_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rest: str, message: str
+) -> None:
+    """Crossplane could not serve any of its XRs."""
+    (tmp_path / "xr.yaml").write_text(
+        "apiVersion: example.org/v1\nkind: Thing\nmetadata: {name: a}\n"
+    )
+    (tmp_path / "composition.yaml").write_text(
+        "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: a}\n"
+        "spec: {compositeTypeRef: {apiVersion: example.org/v1, kind: Thing}, pipeline: []}\n"
+    )
+    (tmp_path / "xrd.yaml").write_text(XRD + rest)
+    assert cli.execute(["render", str(tmp_path)]) == 1
+    assert message in capsys.readouterr().err

@@ -1,0 +1,258 @@
+"""Steps run one after the other, and each is called until it has what it asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.render_helpers import BUCKET, XR, composition, script
+
+from function_script.errors import FatalError, InputError, ProgramError
+from function_script.objects import find_path
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.tools import render
+from function_script.tools.render.requirements import Answer
+
+if TYPE_CHECKING:
+    from support.render_helpers import Script
+
+    from function_script.tools.render.steps import Step
+    from function_script.values import Object
+
+
+def config(name: str, namespace: str = "default", **labels: str) -> Object:
+    """A ConfigMap that steps may ask for."""
+    metadata: Object = {"name": name, "namespace": namespace, "labels": dict(labels)}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+
+
+def asks(**selectors: Object) -> Object:
+    """A response that requires ConfigMaps."""
+    base: Object = {"api_version": "v1", "kind": "ConfigMap"}
+    resources = {name: {**base, **selector} for name, selector in selectors.items()}
+    return {"requirements": {"resources": resources}}
+
+
+def run(runner: Script, *steps: Object, **given: object) -> render.Result:
+    """Render the steps with these functions."""
+    parts = {"xr": XR, "composition": composition(*steps), **given}
+    return render.render(render.RenderInputs(**parts), runner)
+
+
+def names(request: Object, requirement: str) -> list[object]:
+    """What a request was given for a requirement."""
+    items = find_path(request, ["required_resources", requirement, "items"]) or []
+    return [find_path(item, "resource.metadata.name") for item in items]
+
+
+def test_the_first_request() -> None:
+    """It has empty desired state and context, the input, a tag and all capabilities."""
+    runner = script()
+    step_input: Object = {"apiVersion": "example.org/v1", "kind": "Input", "size": 3}
+    run(runner, {"input": step_input})
+    request = runner.requests[0]
+    assert (request["desired"], request["context"]) == ({}, {})
+    assert request["input"] == step_input
+    assert len(find_path(request, "meta.tag")) == 64
+    assert find_path(request, "meta.capabilities") == [
+        "CAPABILITY_CAPABILITIES",
+        "CAPABILITY_REQUIRED_RESOURCES",
+        "CAPABILITY_CREDENTIALS",
+        "CAPABILITY_CONDITIONS",
+        "CAPABILITY_REQUIRED_SCHEMAS",
+    ]
+
+
+def test_the_tag_tells_requests_apart() -> None:
+    """Equal requests have equal tags, others do not."""
+    runner = script()
+    run(runner, {}, {}, {"input": {"kind": "Other"}})
+    first, second, third = (find_path(request, "meta.tag") for request in runner.requests)
+    assert first == second != third
+
+
+def test_desired_state_and_context_are_handed_on() -> None:
+    """A step gets what the one before returned."""
+    desired: Object = {"resources": {"bucket": {"resource": BUCKET, "ready": "READY_TRUE"}}}
+    runner = script({"desired": desired, "context": {"zone": "a"}}, {})
+    result = run(runner, {}, {}, context={"seed": 1})
+    assert runner.requests[0]["context"] == {"seed": 1}
+    assert runner.requests[1]["desired"] == desired
+    assert runner.requests[1]["context"] == {"zone": "a"}
+    assert result.context == {"zone": "a"}
+
+
+def test_a_function_that_asks_nothing_is_called_once() -> None:
+    """There is nothing to settle."""
+    runner = script()
+    run(runner, {})
+    assert len(runner.requests) == 1
+
+
+def test_requirements_are_supplied_and_settle() -> None:
+    """The function is called again with what it asked for, until it asks the same."""
+    runner = script(asks(one={"match_name": "a", "namespace": "default"}))
+    run(runner, {}, required=[config("a"), config("b")])
+    assert [names(request, "one") for request in runner.requests] == [[], ["a"]]
+
+
+def test_requirements_may_grow() -> None:
+    """What is found may lead to another question; answers to the first one stay."""
+    first = asks(one={"match_name": "a", "namespace": "default"})
+    both = asks(
+        one={"match_name": "a", "namespace": "default"},
+        two={"match_name": "b", "namespace": "default"},
+    )
+    runner = script(first, both)
+    run(runner, {}, required=[config("a"), config("b")])
+    assert len(runner.requests) == 3
+    assert names(runner.requests[2], "one") == ["a"]
+    assert names(runner.requests[2], "two") == ["b"]
+
+
+def test_at_most_six_calls() -> None:
+    """A function that never settles is an error that says so."""
+    answers = [asks(**{f"r{number}": {"match_name": "a"}}) for number in range(9)]
+    runner = script(*answers)
+    with pytest.raises(ProgramError, match="changed with each of 6 calls"):
+        run(runner, {})
+    assert len(runner.requests) == 6
+
+
+def test_selection() -> None:
+    """By exact namespace and name; by labels or all of a kind, sorted, in all namespaces."""
+    answer = asks(
+        named={"match_name": "a", "namespace": "default"},
+        elsewhere={"match_name": "a"},
+        labelled={"match_labels": {"labels": {"app": "x"}}},
+        narrowed={"match_labels": {"labels": {"app": "x"}}, "namespace": "far"},
+        everything={},
+    )
+    runner = script(answer)
+    stock = [config("b", app="x"), config("a", app="x"), config("c", "far", app="x"), config("d")]
+    run(runner, {}, required=stock)
+    found = {
+        name: names(runner.requests[1], name) for name in runner.requests[1]["required_resources"]
+    }
+    assert found == {
+        "named": ["a"],
+        "elsewhere": [],
+        "labelled": ["a", "b", "c"],
+        "narrowed": ["c"],
+        "everything": ["a", "b", "d", "c"],
+    }
+
+
+def test_not_found_is_present_but_empty() -> None:
+    """A function can tell "looked for, not there" from "not looked for"."""
+    runner = script(asks(one={"match_name": "a"}))
+    run(runner, {})
+    assert runner.requests[1]["required_resources"] == {"one": {}}
+
+
+def test_context_is_kept_between_calls_of_one_step() -> None:
+    """The next call gets the context of the last answer, but the desired state of the first."""
+    desired: Object = {"resources": {"bucket": {"resource": BUCKET}}}
+    runner = script(
+        {**asks(one={"match_name": "a"}), "context": {"seen": True}, "desired": desired}
+    )
+    run(runner, {})
+    assert runner.requests[1]["context"] == {"seen": True}
+    assert runner.requests[1]["desired"] == {}
+
+
+def test_extra_resources_are_the_old_name() -> None:
+    """Functions of before Crossplane v2 ask under another name and are answered there."""
+    selector: Object = {"api_version": "v1", "kind": "ConfigMap", "match_name": "a"}
+    runner = script({"requirements": {"extra_resources": {"one": selector}}})
+    run(runner, {}, required=[config("a", "")])
+    assert (
+        find_path(runner.requests[1], "extra_resources.one.items[0].resource.kind") == "ConfigMap"
+    )
+
+
+def test_the_composition_supplies_before_the_first_call() -> None:
+    """Requirements of a step need no round trip, and stay when the function asks for more."""
+    needed: Object = {
+        "requirementName": "base",
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "matchLabels": {"app": "x"},
+    }
+    runner = script(asks(one={"match_name": "b", "namespace": "default"}))
+    step: Object = {"requirements": {"requiredResources": [needed]}}
+    run(runner, step, required=[config("a", app="x"), config("b")])
+    assert names(runner.requests[0], "base") == ["a"]
+    assert names(runner.requests[1], "base") == ["a"]
+    assert names(runner.requests[1], "one") == ["b"]
+
+
+def test_credentials_come_from_secrets() -> None:
+    """Data is decoded base64; the Secret may be without a kind."""
+    reference: Object = {"namespace": "system", "name": "keys"}
+    step: Object = {
+        "credentials": [
+            {"name": "cloud", "source": "Secret", "secretRef": reference},
+            {"name": "nothing", "source": "None"},
+        ]
+    }
+    secret: Object = {"metadata": reference, "data": {"token": "czNjcjN0"}}
+    runner = script()
+    run(runner, step, credentials=[secret])
+    data: Object = {"credential_data": {"data": {"token": "czNjcjN0"}}}
+    assert runner.requests[0]["credentials"] == {"cloud": data}
+
+
+def test_missing_credentials_are_told() -> None:
+    """A step does not run without them."""
+    reference: Object = {"namespace": "system", "name": "keys"}
+    step: Object = {"credentials": [{"name": "cloud", "source": "Secret", "secretRef": reference}]}
+    with pytest.raises(InputError, match='its credentials "cloud": there is no such Secret'):
+        run(script(), step)
+
+
+def test_results_become_events() -> None:
+    """With the step's name; without a severity they are warnings, without a reason ours."""
+    results: list[Object] = [
+        {"severity": "SEVERITY_NORMAL", "message": "fine", "reason": "Why"},
+        {"severity": "SEVERITY_WARNING", "message": "careful"},
+        {"message": "what"},
+    ]
+    events = run(script({"results": results}), {}).events[1:]
+    assert [(event.severity, event.reason, event.message) for event in events] == [
+        ("Normal", "Why", 'Pipeline step "step-0": fine'),
+        ("Warning", "ComposeResources", 'Pipeline step "step-0": careful'),
+        (
+            "Warning",
+            "ComposeResources",
+            'Pipeline step "step-0" returned a result of unknown severity (assuming warning): what',
+        ),
+    ]
+
+
+def test_a_fatal_result_ends_the_pipeline() -> None:
+    """Later steps do not run; the message is the function's, and what it missed is told."""
+    fatal: Object = {"severity": "SEVERITY_FATAL", "message": "boom"}
+    runner = script({**asks(one={"match_name": "a", "namespace": "far"}), "results": [fatal]})
+    with pytest.raises(FatalError) as caught:
+        run(runner, {}, {})
+    assert len(runner.requests) == 1
+    (problem,) = caught.value.diagnostics
+    assert problem.message == 'pipeline step "step-0" returned a fatal result: boom'
+    assert problem.notes == (
+        'required resource "one" was not found: ConfigMap of v1 named "a" in namespace "far"',
+    )
+
+
+def test_a_response_without_state_leaves_none() -> None:
+    """Desired state and context are replaced by each step: what is absent is gone."""
+    first = script({"desired": {"resources": {"bucket": {"resource": BUCKET}}}})
+
+    def runner(step: Step, request: pb.RunFunctionRequest) -> Answer:
+        empty = Answer(response=pb.RunFunctionResponse())
+        return first(step, request) if step.index == 0 else empty
+
+    given = render.RenderInputs(xr=XR, composition=composition({}, {}), context={"seed": 1})
+    result = render.render(given, runner)
+    assert result.composition.resources == {}
+    assert result.context is None

@@ -1,0 +1,229 @@
+"""`render --watch`: a real process, real files, and what it shows when they change."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from support.timing import PATIENCE_SECONDS, slower
+
+from function_script.tools.render import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.values import Object
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+class Watch:
+    """A process that watches; reads what it prints as it comes."""
+
+    def __init__(self, process: subprocess.Popen[bytes], directory: Path) -> None:
+        self.process = process
+        self.directory = directory
+        self._selector = selectors.DefaultSelector()
+        self._read = {"stdout": b"", "stderr": b""}
+        for name in self._read:
+            self._selector.register(getattr(process, name), selectors.EVENT_READ, name)
+
+    def wait_for(self, stream: str, text: str) -> str:
+        """Everything on a stream since the last call, once ``text`` is there."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while text.encode() not in self._read[stream]:
+            assert time.monotonic() < end, self._read
+            for key, _ in self._selector.select(timeout=0.1):
+                self._read[key.data] += os.read(key.fd, 1 << 16)
+        found = self._read[stream].decode()
+        self._read[stream] = b""
+        return found
+
+    def replace(self, name: str, old: str, new: str) -> None:
+        """Save a file as an editor does."""
+        path = self.directory / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Programs begun within hear Ctrl-C, also when the tests run in a shell's background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def watching(directory: Path, *flags: str, begin: str = "robot-2\n") -> Iterator[Watch]:
+    """An example that is watched until the block ends, after ``begin`` was shown."""
+    shutil.copytree(ROOT / "examples" / "starlark-robots", directory, dirs_exist_ok=True)
+    command = [sys.executable, "-m", "function_script.cli", "render", str(directory), "--watch"]
+    with (
+        interruptible(),
+        subprocess.Popen(
+            [*command, *flags],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            watch = Watch(process, directory)
+            watch.wait_for("stdout", begin)
+            yield watch
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def test_a_change_is_shown_as_a_difference(tmp_path: Path) -> None:
+    """Only what is different, document by document."""
+    with watching(tmp_path) as watch:
+        watch.replace("xr.yaml", "name: demo", "name: other")
+        shown = watch.wait_for("stdout", "+++ nothing")
+        assert "+    crossplane.io/composite: other\n" in shown
+        assert "\x1b" not in shown
+        assert f"{tmp_path / 'xr.yaml'}: changed" in watch.wait_for("stderr", "xr.yaml: changed")
+
+
+def test_a_change_without_consequences_is_told(tmp_path: Path) -> None:
+    """Somebody who saved a file wants to know that it was seen."""
+    with watching(tmp_path) as watch:
+        path = tmp_path / "composition.yaml"
+        path.write_text(f"# A comment.\n{path.read_text()}")
+        watch.wait_for("stderr", "composition.yaml: changed, and nothing is different")
+
+
+def test_an_error_is_shown_and_gone_when_it_is_mended(tmp_path: Path) -> None:
+    """What comes after is compared with what was before."""
+    with watching(tmp_path) as watch:
+        watch.replace("composition.yaml", "def main(req):", "def main(req)")
+        assert "composition.yaml:" in watch.wait_for("stderr", "error: ")
+        watch.replace("composition.yaml", "def main(req)", "def main(req):")
+        watch.wait_for("stderr", "nothing is different")
+        watch.replace("xr.yaml", "name: demo", "name: other")
+        assert "-    crossplane.io/composite: demo\n" in watch.wait_for("stdout", "+++ nothing")
+
+
+def test_a_new_file_is_seen(tmp_path: Path) -> None:
+    """A directory may get what it had not."""
+    with watching(tmp_path) as watch:
+        observed = tmp_path / "observed.yaml"
+        text = observed.read_text()
+        observed.unlink()
+        watch.wait_for("stderr", "changed")
+        watch.wait_for("stdout", "@@")
+        observed.write_text(text)
+        watch.wait_for("stdout", "@@")
+
+
+def test_an_interrupt_ends_it(tmp_path: Path) -> None:
+    """Ctrl-C reaches all processes of the terminal; no traceback is left behind."""
+    with watching(tmp_path) as watch:
+        watch.wait_for("stderr", "watching: Ctrl-C ends it\n")
+        os.killpg(watch.process.pid, signal.SIGINT)
+        _, stderr = watch.process.communicate(timeout=PATIENCE_SECONDS)
+        assert watch.process.returncode == 130
+        assert stderr.strip() == b""
+
+
+def test_quiet_only_shows_differences(tmp_path: Path) -> None:
+    """For those who read stdout with a program."""
+    with watching(tmp_path, "--quiet") as watch:
+        watch.replace("xr.yaml", "name: demo", "name: other")
+        watch.wait_for("stdout", "+++ nothing")
+        os.killpg(watch.process.pid, signal.SIGINT)
+        _, stderr = watch.process.communicate(timeout=PATIENCE_SECONDS)
+        assert stderr.strip() == b""
+
+
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: robots.iam.dummy.upbound.io}
+spec:
+  group: iam.dummy.upbound.io
+  names: {kind: Robot, plural: robots}
+  scope: Cluster
+  versions:
+    - name: v1alpha1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                forProvider:
+                  type: object
+                  properties: {color: {type: string, enum: [purple, red]}}
+"""
+
+
+def test_what_is_rendered_is_validated_again(tmp_path: Path) -> None:
+    """The report is shown anew when it is another one, also after a change of a schema."""
+    crd = tmp_path / "crds" / "robot.yaml"
+    crd.parent.mkdir()
+    crd.write_text(CRD)
+    flags = ("--validate", "--crds", str(crd.parent))
+    with watching(tmp_path / "given", *flags, begin="0 failure cases") as watch:
+        watch.replace("composition.yaml", '"color": "purple"', '"color": "pink"')
+        assert "[x] schema validation error" in watch.wait_for("stdout", "2 failure cases")
+        crd.write_text(CRD.replace("purple", "pink"))
+        watch.wait_for("stderr", "robot.yaml: changed\n")
+        watch.wait_for("stdout", "0 failure cases")
+        watch.replace("composition.yaml", "purple. :)", "pink.")
+        watch.wait_for("stderr", "changed, and nothing is different")
+
+
+@pytest.mark.serial
+def test_a_change_is_shown_at_once(tmp_path: Path) -> None:
+    """At most 150 ms pass from the write to the difference, when nobody else is in the way."""
+    least = PATIENCE_SECONDS
+    with watching(tmp_path) as watch:
+        for number in range(20):
+            old, new = (f"name: demo{n or ''}" for n in (number, number + 1))
+            watch.replace("xr.yaml", old, new)
+            begin = time.perf_counter()
+            watch.wait_for("stdout", "+++ nothing")
+            least = min(least, time.perf_counter() - begin)
+            if least < 0.15:
+                return
+    assert least < 0.15 * slower()
+
+
+A: Object = {"kind": "A", "metadata": {"name": "a"}, "spec": {"x": 1}}
+B: Object = {"kind": "B", "metadata": {"name": "b", "namespace": "n"}}
+
+DIFFERENCES = [
+    pytest.param([A, B], [A, B], "", id="none"),
+    pytest.param([A], [A, B], "--- nothing\n+++ B n/b\n", id="new"),
+    pytest.param([A, B], [A], "--- B n/b\n+++ nothing\n", id="gone"),
+    pytest.param([A], [{**A, "spec": {"x": 2}}], "--- A a\n+++ A a\n", id="changed"),
+    pytest.param([B], [A, B], "--- nothing\n+++ A a\n", id="in-between"),
+    pytest.param([A, A], [A, {**A, "spec": {}}], "--- A a 2\n+++ A a 2\n", id="same-name"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "head"), DIFFERENCES)
+def test_documents_are_compared_by_what_they_are(
+    before: list[Object], after: list[Object], head: str
+) -> None:
+    """So that a new one does not make all that follow it differ."""
+    found = differences.find(before, after)
+    assert found.startswith(head)
+    assert found.count("--- ") == (1 if head else 0)

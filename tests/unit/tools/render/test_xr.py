@@ -1,0 +1,186 @@
+"""What functions see of the XR, and which XRs no function sees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.render_helpers import BUCKET, CLUSTER_XR, XR, composition, observed, script
+
+from function_script.errors import InputError
+from function_script.source import Span
+from function_script.tools import manifests, render
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+UID = "b5ff092d-092e-5610-b06a-82969eb40172"
+LEGACY: Object = {
+    "apiVersion": "apiextensions.crossplane.io/v1",
+    "kind": "CompositeResourceDefinition",
+    "metadata": {"name": "xbuckets.example.org"},
+    "spec": {
+        "group": "example.org",
+        "names": {"kind": "XBucket"},
+        "versions": [{"name": "v1", "schema": {"openAPIV3Schema": {"type": "object"}}}],
+    },
+}
+
+
+def seen(**given: object) -> Object:
+    """The observed state of the first call."""
+    runner = script()
+    parts = {"xr": XR, "composition": composition({}), **given}
+    render.render(render.RenderInputs(**parts), runner)
+    return runner.requests[0]["observed"]
+
+
+def seen_xr(**given: object) -> Object:
+    """The XR as the function saw it."""
+    return seen(**given)["composite"]["resource"]
+
+
+def test_functions_see_the_xr_with_its_identity() -> None:
+    """UID, version, label, reference and condition are added to the file."""
+    condition: Object = {
+        "type": "Responsive",
+        "status": "True",
+        "reason": "WatchCircuitClosed",
+        "lastTransitionTime": "2024-01-01T00:00:00Z",
+    }
+    assert seen_xr() == {
+        "apiVersion": "example.org/v1",
+        "kind": "XBucket",
+        "metadata": {
+            "name": "demo",
+            "namespace": "default",
+            "uid": UID,
+            "resourceVersion": "999",
+            "labels": {"crossplane.io/composite": "demo"},
+        },
+        "spec": {"region": "here", "crossplane": {"compositionRef": {"name": "buckets"}}},
+        "status": {"conditions": [condition]},
+    }
+
+
+def test_a_given_uid_stays() -> None:
+    """Only an XR without a UID gets one."""
+    xr: Object = {**XR, "metadata": {"name": "demo", "uid": "mine", "resourceVersion": "7"}}
+    metadata = seen_xr(xr=xr)["metadata"]
+    assert (metadata["uid"], metadata["resourceVersion"]) == ("mine", "999")
+
+
+def test_observed_resources_are_seen_and_referred_to() -> None:
+    """They are keyed by their annotation, and the XR refers to them."""
+    state = seen(observed=[observed("bucket", name="old")])
+    assert list(state["resources"]) == ["bucket"]
+    refs = state["composite"]["resource"]["spec"]["crossplane"]["resourceRefs"]
+    assert refs == [{"apiVersion": "s3.example.org/v1", "kind": "Bucket", "name": "old"}]
+
+
+def test_connection_details_come_from_the_secret() -> None:
+    """A Secret among the credentials or required resources is found by its reference."""
+    spec: Object = {"writeConnectionSecretToRef": {"name": "keys"}}
+    secret: Object = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "keys", "namespace": "default"},
+        "data": {"user": "YWRtaW4="},
+        "stringData": {"password": "s3cret"},
+    }
+    state = seen(observed=[{**observed("bucket", name="old"), "spec": spec}], required=[secret])
+    details = state["resources"]["bucket"]["connection_details"]
+    assert details == {"user": "YWRtaW4=", "password": "czNjcmV0"}
+
+
+def test_legacy_xrs_keep_machinery_below_spec() -> None:
+    """An XRD of Crossplane v1 makes an XR a legacy one."""
+    runner = script({"desired": {"resources": {"bucket": {"resource": BUCKET}}}})
+    secrets = composition({}, writeConnectionSecretsToNamespace="system")
+    given = render.RenderInputs(xr=CLUSTER_XR, composition=secrets, xrd=LEGACY)
+    result = render.render(given, runner)
+    spec = runner.requests[0]["observed"]["composite"]["resource"]["spec"]
+    uid = "b8fcf89c-6199-55bd-ae28-15d86857f775"
+    assert spec == {
+        "region": "here",
+        "compositionRef": {"name": "buckets"},
+        "writeConnectionSecretToRef": {"name": uid, "namespace": "system"},
+    }
+    assert list(result.composition.xr["spec"]) == ["resourceRefs"]
+
+
+def test_legacy_xrs_name_conditions_for_their_claim() -> None:
+    """A claim shows the conditions that a function targets at it."""
+    condition: Object = {
+        "type": "Mine",
+        "status": "STATUS_CONDITION_TRUE",
+        "reason": "Why",
+        "target": "TARGET_COMPOSITE_AND_CLAIM",
+    }
+    runner = script({"conditions": [condition]})
+    given = render.RenderInputs(xr=CLUSTER_XR, composition=composition({}), xrd=LEGACY)
+    status = render.render(given, runner).composition.xr["status"]
+    assert status["claimConditionTypes"] == ["Mine"]
+
+
+def test_the_selection_is_told_once() -> None:
+    """An XR that refers to the Composition already did not just select it."""
+    spec: Object = {"crossplane": {"compositionRef": {"name": "buckets"}}}
+    given = render.RenderInputs(xr={**XR, "spec": spec}, composition=composition({}))
+    assert render.render(given, script()).events == ()
+
+
+def test_a_paused_xr_is_left_alone() -> None:
+    """No function is called, and the XR says why."""
+    metadata: Object = {"name": "demo", "annotations": {"crossplane.io/paused": "true"}}
+    runner = script()
+    given = render.RenderInputs(xr={**XR, "metadata": metadata}, composition=composition({}))
+    result = render.render(given, runner)
+    assert runner.requests == []
+    assert [event.reason for event in result.events] == ["ReconciliationPaused"]
+    conditions = result.composition.xr["status"]["conditions"]
+    assert [item["reason"] for item in conditions] == ["WatchCircuitClosed", "ReconcilePaused"]
+
+
+def test_a_deleted_xr_is_left_alone() -> None:
+    """No function is called for an XR that goes away."""
+    metadata: Object = {"name": "demo", "deletionTimestamp": "2020-01-01T00:00:00Z"}
+    runner = script()
+    given = render.RenderInputs(xr={**XR, "metadata": metadata}, composition=composition({}))
+    conditions = render.render(given, runner).composition.xr["status"]["conditions"]
+    assert runner.requests == []
+    assert [item["reason"] for item in conditions] == [
+        "WatchCircuitClosed",
+        "Deleting",
+        "ReconcileSuccess",
+    ]
+
+
+def test_foreign_observed_resources_are_refused() -> None:
+    """Every fault of every resource is told, at its place in the file."""
+    owner: Object = {"kind": "XBucket", "uid": "other", "controller": True}
+    foreign = observed("a", name="foreign", namespace="far", ownerReferences=[owner])
+    nameless: Object = {**BUCKET, "metadata": {"name": "nameless", "namespace": "default"}}
+    given = render.RenderInputs(
+        xr=XR,
+        composition=composition({}),
+        observed=[foreign, nameless],
+        spans={1: Span(name="observed.yaml", line=9)},
+    )
+    with pytest.raises(InputError) as caught:
+        render.render(given, script())
+    problems = caught.value.diagnostics
+    assert [problem.message for problem in problems] == [
+        'cannot observe Bucket "foreign": its controller is not the XR, but one with uid "other"',
+        'cannot observe Bucket "foreign": it is not in the XR\'s namespace "default"',
+        f'cannot observe Bucket "nameless": it has no annotation "{manifests.RESOURCE_NAME}"',
+    ]
+    assert str(problems[2].span) == "observed.yaml:9"
+
+
+@pytest.mark.parametrize("missing", ["apiVersion", "kind", "metadata"])
+def test_an_xr_without_identity_is_refused(missing: str) -> None:
+    """Type and name are needed for everything else."""
+    xr = {key: value for key, value in XR.items() if key != missing}
+    with pytest.raises(InputError):
+        render.render(render.RenderInputs(xr=xr, composition=composition({})), script())

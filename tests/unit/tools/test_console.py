@@ -1,0 +1,67 @@
+"""Diagnostics on a terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+
+from function_script.diagnostics import Diagnostic, to_frame
+from function_script.source import Source, Span, excerpt
+from function_script.tools import console
+
+SPAN = Span(name="script", line=2, column=5, width=3)
+PROBLEM = Diagnostic(
+    message="cannot run it",
+    span=SPAN,
+    excerpt=excerpt(Source(name="script", text="one\ntwo 345\nthree ^^^\n"), SPAN),
+    notes=("a note",),
+    hint="mend it",
+)
+_ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """It is one."""
+        return True
+
+
+COLOURS = [
+    pytest.param(Terminal(), {}, True, id="terminal"),
+    pytest.param(io.StringIO(), {}, False, id="no-terminal"),
+    pytest.param(Terminal(), {"NO_COLOR": "1"}, False, id="refused"),
+    pytest.param(Terminal(), {"NO_COLOR": ""}, True, id="empty-refuses-nothing"),
+    pytest.param(Terminal(), {"TERM": "dumb"}, False, id="cannot"),
+]
+
+
+@pytest.mark.parametrize(("stream", "environment", "expected"), COLOURS)
+def test_colours_only_where_they_show(
+    stream: io.StringIO, environment: dict[str, str], expected: bool
+) -> None:
+    """On terminals, unless NO_COLOR says otherwise."""
+    assert console.is_colourful(stream, environment) is expected
+
+
+def test_frames_stand_apart() -> None:
+    """Several problems are separated by an empty line."""
+    frame = to_frame(PROBLEM)
+    assert console.to_text([PROBLEM, PROBLEM]) == f"{frame}\n\n{frame}"
+
+
+def test_colours_change_no_text() -> None:
+    """Without its escapes the coloured text is the plain one."""
+    coloured = console.to_text([PROBLEM], colourful=True)
+    assert _ESCAPE.sub("", coloured) == console.to_text([PROBLEM])
+    assert coloured.startswith("\x1b[1;31merror:\x1b[0m ")
+    assert "\x1b[1;31m    ^^^\x1b[0m" in coloured
+
+
+def test_source_is_not_painted() -> None:
+    """Only the underline is red, not what looks like one in the source."""
+    coloured = console.to_text([PROBLEM], colourful=True).splitlines()
+    assert any(line.endswith("three ^^^") for line in coloured)

@@ -1,0 +1,214 @@
+"""Files for editors: the schema judges as the CRDs do, snippets are good programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+
+from function_script import objects
+from function_script.cli import commands, execute
+from function_script.tools import editor, sources, structural_schema
+from function_script.tools.editor import schema
+from function_script.tools.validate import openapi, packages
+from function_script.tools.validate.catalog import Catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.values import Object
+
+ROOT = Path(__file__).resolve().parents[3]
+CORPUS = ROOT / "tests" / "conformance" / "inputs"
+CATALOG = Catalog(document.value for document in packages.bundled())
+SCHEMA = schema.build()
+VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
+KINDS = {"Composition", "Operation", "CronOperation", "WatchOperation"}
+# Editors read patterns as JavaScript does: `$` is the end, with no line break before it.
+ONLY_IN_PYTHON = "90s\n"
+
+
+def pipelines() -> Iterator[object]:
+    """All Compositions and Operations that this project shows to people."""
+    folders = [ROOT / "examples", ROOT / "function_script" / "tools" / "starters"]
+    for path in sorted(path for folder in folders for path in folder.rglob("*.yaml")):
+        for document in sources.load([str(path)]):
+            if document.value.get("kind") in KINDS:
+                yield pytest.param(document.value, id=str(path.relative_to(ROOT)))
+
+
+def inputs(folder: str) -> list[object]:
+    """The inputs of a folder of the corpus that are of a kind with a CRD."""
+    return [
+        pytest.param(document.value, id=f"{path.stem}-{document.number}")
+        for path in sorted((CORPUS / folder).glob("*.yaml"))
+        for document in sources.load([str(path)])
+        if CATALOG.find(*objects.api_version_and_kind(document.value)) is not None
+        if document.value.get("ttl") != ONLY_IN_PYTHON
+    ]
+
+
+def composition(step: Object) -> Object:
+    """A Composition of one step."""
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "Composition",
+        "metadata": {"name": "apps"},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": "example.org/v1", "kind": "App"},
+            "mode": "Pipeline",
+            "pipeline": [{"step": "a", "functionRef": {"name": "function-script"}, **step}],
+        },
+    }
+
+
+def problems(value: object) -> list[str]:
+    """What the schema says."""
+    return [error.message for error in VALIDATOR.iter_errors(value)]
+
+
+def test_it_is_a_schema() -> None:
+    """Of the dialect that it names."""
+    assert SCHEMA["$schema"] == jsonschema.Draft7Validator.META_SCHEMA["$id"]
+    jsonschema.Draft7Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("value", list(pipelines()))
+def test_examples_are_accepted(value: Object) -> None:
+    """No editor marks what we show."""
+    assert problems(value) == []
+
+
+@pytest.mark.parametrize("value", inputs("accepted"))
+def test_what_the_crds_accept_is_accepted(value: Object) -> None:
+    """Null counts as absent there and here."""
+    assert problems(composition({"input": value})) == []
+
+
+@pytest.mark.parametrize("value", inputs("refused"))
+def test_what_the_schemas_of_crds_refuse_is_refused(value: Object) -> None:
+    """And nothing else: rules in CEL are for `validate`."""
+    found = CATALOG.find(*objects.api_version_and_kind(value))
+    assert found is not None
+    copy: Object = {key: objects.deep_copy(part) for key, part in value.items()}
+    structural_schema.add_defaults(copy, found)
+    structural_schema.drop_nulls(copy, found)
+    refused = [*openapi.problems(copy, found), *structural_schema.unknown_fields(copy, found)]
+    assert bool(problems(composition({"input": value}))) == bool(refused)
+
+
+SCRIPT = {"apiVersion": "script.fn.crossplane.io/v1beta1", "kind": "StarlarkScript", "script": "x"}
+MISTAKES = [
+    pytest.param({"input": {**SCRIPT, "scirpt": "x"}}, "'scirpt' was unexpected", id="field"),
+    pytest.param({"input": {**SCRIPT, "kind": "Starlark"}}, "'Starlark' is not one of", id="kind"),
+    pytest.param(
+        {"input": {**SCRIPT, "apiVersion": "script.fn.crossplane.io/v1"}},
+        "'script.fn.crossplane.io/v1beta1' was expected",
+        id="version",
+    ),
+    pytest.param({"input": {**SCRIPT, "script": 1}}, "1 is not of type", id="type"),
+    pytest.param({"input": {"kind": "StarlarkScript"}}, "'apiVersion' is a required", id="api"),
+    pytest.param({"stepp": "a"}, "'stepp' was unexpected", id="step"),
+    pytest.param({"functionRef": {}}, "'name' is a required property", id="function"),
+]
+
+
+@pytest.mark.parametrize(("step", "message"), MISTAKES)
+def test_usual_mistakes_are_marked(step: Object, message: str) -> None:
+    """In the step and in its input."""
+    assert message in "\n".join(problems(composition(step)))
+
+
+def test_other_functions_and_other_files_are_left_alone() -> None:
+    """Their inputs are theirs."""
+    other: Object = {"apiVersion": "pt.fn.crossplane.io/v1beta1", "kind": "Resources", "x": 1}
+    assert problems(composition({"input": other})) == []
+    assert problems({"apiVersion": "v1", "kind": "ConfigMap", "spec": 1}) == []
+
+
+def test_operations_have_inputs_as_well() -> None:
+    """Also those in a template."""
+    spec: Object = {"pipeline": [{"step": "a", "input": {**SCRIPT, "scirpt": "x"}}]}
+    head: Object = {"apiVersion": "ops.crossplane.io/v1alpha1"}
+    assert problems({**head, "kind": "Operation", "spec": spec})
+    for kind in ("CronOperation", "WatchOperation"):
+        assert problems({**head, "kind": kind, "spec": {"operationTemplate": {"spec": spec}}})
+
+
+def filled(body: list[str]) -> str:
+    """What an editor inserts when everything that it proposes is taken."""
+    text = re.sub(r"\$\{\d+:(.*?)\}", r"\1", "\n".join(body))
+    return re.sub(r"(?<!\\)\$\d", "", text).replace("\\$", "$")
+
+
+@pytest.mark.parametrize("name", [name for name in editor.snippets() if "step" in name])
+def test_snippets_are_programs_without_mistakes(name: str, tmp_path: Path) -> None:
+    """Each as the only step of the Composition that is a snippet, too."""
+    found = editor.snippets()
+    step, frame = (
+        filled(found[key]["body"]) for key in (name, "A Composition with an empty pipeline")
+    )
+    path = tmp_path / "composition.yaml"
+    path.write_text(frame + step.replace("\n", "\n  "))
+    (document,) = sources.load([str(path)])
+    assert problems(document.value) == []
+    assert execute(["check", "--strict", str(path)]) == 0
+
+
+def test_the_files_are_where_editors_look(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The settings name the schema that is there."""
+    assert execute(["editor", str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == [str(tmp_path / name) for name in editor.build()]
+    assert editor.MODELINE + editor.SCHEMA in printed.err
+    (named,) = json.loads((tmp_path / editor.SETTINGS).read_text())["yaml.schemas"]
+    assert json.loads((tmp_path / named).read_text()) == SCHEMA
+    assert "def get_xr(" in (tmp_path / editor.STUB).read_text()
+
+
+def test_settings_of_the_user_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is generated is written anew."""
+    execute(["editor", str(tmp_path)])
+    for name in (editor.SETTINGS, editor.SCHEMA):
+        (tmp_path / name).write_text("mine")
+    capsys.readouterr()
+    assert execute(["editor", str(tmp_path)]) == 0
+    assert f"kept: {tmp_path / editor.SETTINGS}\n" in capsys.readouterr().err
+    assert execute(["editor", str(tmp_path), "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+    assert (tmp_path / editor.SETTINGS).read_text() == "mine"
+    assert json.loads((tmp_path / editor.SCHEMA).read_text()) == SCHEMA
+
+
+def test_bash_completes_commands_and_flags() -> None:
+    """In a real bash, with the script that the command itself prints."""
+    binary = Path(sys.executable).with_name("function-script")
+    script = """
+eval "$(_FUNCTION_SCRIPT_COMPLETE=bash_source function-script)"
+complete_line() {
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+    "$(complete -p function-script | sed -E 's/.*-F ([^ ]+).*/\\1/')" function-script
+    echo "${COMPREPLY[@]}"
+}
+complete_line function-script pac
+complete_line function-script package ""
+complete_line function-script init --language j
+"""
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script],
+        env={**os.environ, "PATH": f"{binary.parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines() == ["package", "build inspect push", "jinja"], done.stderr
+    assert {"package", "init"} <= set(commands.commands)

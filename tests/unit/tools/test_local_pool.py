@@ -1,0 +1,44 @@
+"""The sandbox of a local command: which languages its workers are born with."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script import inputs
+from function_script.engines import ENGINES
+from function_script.tools import local_pool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(("type_", "language"), inputs.LANGUAGES.items(), ids=str)
+def test_the_language_of_every_input_kind_is_guessed(
+    tmp_path: Path, type_: tuple[str, str], language: str
+) -> None:
+    """From a file that holds an input of the kind, and it is the only guess."""
+    file = tmp_path / "composition.yaml"
+    file.write_text(f"apiVersion: {type_[0]}\nkind: {type_[1]}\n")
+    assert local_pool.engines_of(file) == (ENGINES[language],)
+
+
+def test_every_language_can_be_guessed(tmp_path: Path) -> None:
+    """A pipeline of all kinds makes workers ready for all languages."""
+    file = tmp_path / "composition.yaml"
+    file.write_text("\n".join(f"kind: {kind}" for _, kind in inputs.KINDS))
+    assert set(local_pool.engines_of(file)) == set(ENGINES.values())
+
+
+def test_a_file_that_is_not_there_gives_no_language(tmp_path: Path) -> None:
+    """The command itself reports it later."""
+    assert local_pool.engines_of(tmp_path / "none.yaml") == ()
+
+
+def test_a_pipe_is_left_to_its_reader(tmp_path: Path) -> None:
+    """It can be read only once, as in ``render xr.yaml <(make-composition)``."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert local_pool.engines_of(pipe) == ()

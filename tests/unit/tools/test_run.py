@@ -1,0 +1,198 @@
+"""`run`: one request as JSON in, one response as JSON out."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from support.builders import API_VERSION, XR, starlark
+from support.notes import without_note
+
+from function_script import cli
+from function_script.errors import FatalError, InputError
+from function_script.source import Source
+from function_script.tools import run, sources
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.values import Object
+
+ECHO = """\
+def main(req):
+    print("seen")
+    size = req["observed"]["composite"]["resource"]["spec"]["count"]
+    thing = {"apiVersion": "v1", "kind": "Thing", "size": size, "half": 0.5}
+    return {"desired": {"resources": {"thing": {"resource": thing, "ready": True}}}}
+"""
+FATAL = """\
+def main(req):
+    return {"results": [{"severity": "Fatal", "message": "no"}]}
+"""
+
+
+def request(script: str = ECHO, **parts: object) -> Object:
+    """A request in protobuf JSON."""
+    observed: Object = {"composite": {"resource": XR}}
+    return {"meta": {"tag": "t"}, "observed": observed, "input": starlark(script), **parts}
+
+
+def execute(
+    value: object, *flags: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of `run` with the request on stdin."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(value)))
+    code = cli.execute(["run", *flags])
+    shown = capsys.readouterr()
+    return code, shown.out, without_note(shown.err)
+
+
+def test_a_request_is_answered(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The response is protobuf JSON with the protocol's names; integers look like integers."""
+    code, out, err = execute(request(), monkeypatch=monkeypatch, capsys=capsys)
+    assert code == 0
+    resource: Object = {"apiVersion": "v1", "kind": "Thing", "size": 2, "half": 0.5}
+    assert json.loads(out) == {
+        "meta": {"tag": "t", "ttl": "60s"},
+        "desired": {"resources": {"thing": {"resource": resource, "ready": "READY_TRUE"}}},
+    }
+    assert '"size": 2\n' in out
+    assert err.strip() == "seen"
+
+
+def test_a_fatal_response_is_printed_and_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pipeline that runs this notices, and still has the response to look at."""
+    code, out, err = execute(request(FATAL), monkeypatch=monkeypatch, capsys=capsys)
+    assert code == 1
+    assert json.loads(out)["results"][0]["severity"] == "SEVERITY_FATAL"
+    assert "error: the function returned a fatal result: no" in err
+
+
+LOST = [
+    pytest.param(
+        "def main(req):\n    for i in range(1000000000):\n        pass\n",
+        ("--timeout", "100ms"),
+        "time than its limit of 0.1 s",
+        id="time",
+    ),
+    pytest.param(
+        "def main(req):\n    a = ['x' * 1000000]\n    for i in range(10000):\n"
+        "        a.append(a[0] + str(i))\n",
+        ("--memory-limit", "64Mi"),
+        "more memory than its limit of 64 MiB",
+        id="memory",
+    ),
+]
+
+
+@pytest.mark.parametrize(("script", "flags", "message"), LOST)
+def test_a_lost_worker_answers_as_in_production(
+    script: str,
+    flags: tuple[str, str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A server answers FATAL then, with desired state and context untouched."""
+    thing: Object = {"resource": {"apiVersion": "v1", "kind": "Thing"}, "ready": "READY_TRUE"}
+    parts: Object = {"desired": {"resources": {"thing": thing}}, "context": {"key": "value"}}
+    code, out, err = execute(
+        request(script, **parts), *flags, monkeypatch=monkeypatch, capsys=capsys
+    )
+    response = json.loads(out)
+    (result,) = response.pop("results")
+    assert code == 1
+    assert result["severity"] == "SEVERITY_FATAL"
+    assert message in result["message"]
+    assert message in err
+    assert response.pop("meta")["tag"] == "t"
+    assert response == parts
+
+
+def test_programs_in_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are found below --program-root."""
+    (tmp_path / "thing").mkdir()
+    (tmp_path / "thing" / "main.star").write_text(ECHO)
+    value = request(
+        input={
+            "apiVersion": API_VERSION,
+            "kind": "StarlarkScript",
+            "source": "FileSystem",
+            "fileSystem": {"dirPath": "thing"},
+        }
+    )
+    flags = ("--program-root", str(tmp_path))
+    code, out, _ = execute(value, *flags, monkeypatch=monkeypatch, capsys=capsys)
+    assert code == 0
+    assert "thing" in json.loads(out)["desired"]["resources"]
+
+
+SPELLINGS = [
+    pytest.param('{"requiredResources": {"a": {}}}', id="camel-case"),
+    pytest.param('{"required_resources": {"a": {}}}', id="the-protocol's"),
+    pytest.param("required_resources:\n  a: {}\n", id="yaml"),
+    pytest.param('{"requiredResources": {"a": {}}, "newer": {"x": 1}}', id="unknown-field"),
+    pytest.param(
+        '{"requiredResources": {"a": {}}, "meta": {"capabilities": ["CAPABILITY_NEW"]}}',
+        id="unknown-enum-value",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", SPELLINGS)
+def test_requests_may_be_spelled_freely(text: str) -> None:
+    """Both name styles, JSON or YAML, and fields from a newer Crossplane."""
+    assert list(run.parse(Source(name="x", text=text)).required_resources) == ["a"]
+
+
+def test_requests_are_read_from_files(tmp_path: Path) -> None:
+    """By their path."""
+    path = tmp_path / "request.yaml"
+    path.write_text("meta: {tag: t}\n")
+    assert run.parse(sources.load_text(str(path))).meta.tag == "t"
+
+
+UNREADABLE = [
+    pytest.param("", "it holds 0 requests instead of one", id="empty"),
+    pytest.param("meta: {tag: [1]}", "cannot read x as a RunFunctionRequest", id="type"),
+    pytest.param("a: 1\n---\na: 2\n", "it holds 2 requests instead of one", id="two"),
+    pytest.param("a: [", "cannot read", id="syntax"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), UNREADABLE)
+def test_unreadable_requests_are_told(text: str, message: str) -> None:
+    """With a cause; never as a bug."""
+    with pytest.raises(FatalError, match=message):
+        run.parse(Source(name="x", text=text))
+
+
+def test_absent_files_are_told(tmp_path: Path) -> None:
+    """As the system says it."""
+    with pytest.raises(InputError, match="no such file or directory"):
+        sources.load_text(str(tmp_path / "absent"))
+
+
+def test_a_manifest_is_no_request() -> None:
+    """All of its fields would be ignored, and the function would miss its input."""
+    with pytest.raises(InputError, match=r'cannot read f as a RunFunctionRequest: .*"x"') as caught:
+        run.parse(Source(name="f", text="kind: Composition\nmetadata: {name: x}"))
+    assert "render" in str(caught.value.diagnostics[0].hint)
+
+
+def test_stdin_must_be_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a locale and without one, when such bytes arrive as surrogates."""
+    for errors in ("strict", "surrogateescape"):
+        text = io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8", errors=errors)
+        monkeypatch.setattr(sys, "stdin", text)
+        with pytest.raises(InputError, match="cannot read stdin: it is not UTF-8 text"):
+            sources.load_text("-")

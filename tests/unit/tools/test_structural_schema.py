@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script.tools import structural_schema
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+
+def obj(**properties: Value) -> Object:
+    """The schema of an object with these fields."""
+    return {"type": "object", "properties": properties}
+
+
+DEFAULTS = [
+    pytest.param(obj(a={"default": 1}), {}, {"a": 1}, id="absent"),
+    pytest.param(obj(a={"default": 1}), {"a": 0}, {"a": 0}, id="present"),
+    pytest.param(obj(a={"default": 1}), {"a": None}, {"a": 1}, id="null-is-absent"),
+    pytest.param(
+        obj(a={"default": 1, "nullable": True}), {"a": None}, {"a": None}, id="null-is-allowed"
+    ),
+    pytest.param(
+        obj(a={"type": "string"}), {"a": None}, {"a": None}, id="null-without-default-stays"
+    ),
+    pytest.param(obj(a=obj(b={"default": 1})), {}, {}, id="absent-parents-stay-absent"),
+    pytest.param(
+        obj(a=obj(b={"default": 1}) | {"default": {}}), {}, {"a": {"b": 1}}, id="default-in-default"
+    ),
+    pytest.param(
+        {"additionalProperties": obj(b={"default": 1})}, {"x": {}}, {"x": {"b": 1}}, id="map"
+    ),
+    pytest.param(
+        obj(a={"items": {"default": 7}}), {"a": [None, 1]}, {"a": [7, 1]}, id="items-of-lists"
+    ),
+    pytest.param(
+        obj(a={"items": {"type": "string"}}), {"a": [None]}, {"a": [None]}, id="items-keep-nulls"
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "expected"), DEFAULTS)
+def test_defaults_are_filled_in(schema: Object, value: Object, expected: Object) -> None:
+    """As the API server fills them in, before it validates."""
+    structural_schema.add_defaults(value, schema)
+    assert value == expected
+
+
+def test_nulls_that_are_not_allowed_are_dropped() -> None:
+    """As the API server drops them, from objects at any depth and not from lists."""
+    text: Object = {"type": "string"}
+    value: Object = {"a": None, "b": None, "c": {"d": None}, "e": [None]}
+    schema = obj(a=text, b=text | {"nullable": True}, c=obj(d=text), e={"items": text})
+    structural_schema.drop_nulls(value, schema)
+    assert value == {"b": None, "c": {}, "e": [None]}
+
+
+def test_a_default_is_not_shared() -> None:
+    """Two objects never hold the same container."""
+    schema = obj(a={"default": {"b": []}})
+    first: Object = {}
+    second: Object = {}
+    structural_schema.add_defaults(first, schema)
+    structural_schema.add_defaults(second, schema)
+    assert first["a"] is not second["a"]
+
+
+UNKNOWN = [
+    pytest.param(obj(a={}), {"b": 1}, ["b"], id="root"),
+    pytest.param(obj(a=obj(b={})), {"a": {"c": 1, "b": 1}}, ["a.c"], id="below"),
+    pytest.param(obj(a={"items": obj()}), {"a": [{}, {"x": 1}]}, ["a[1].x"], id="in-a-list"),
+    pytest.param(obj(), {"apiVersion": "v1", "kind": "X", "metadata": {"x": 1}}, [], id="type"),
+    pytest.param(
+        obj(a={"x-kubernetes-preserve-unknown-fields": True}), {"a": {"x": {}}}, [], id="preserved"
+    ),
+    pytest.param(
+        obj(a=obj(b=obj()) | {"x-kubernetes-preserve-unknown-fields": True}),
+        {"a": {"x": 1, "b": {"y": 1}}},
+        ["a.b.y"],
+        id="known-fields-of-a-preserved-object",
+    ),
+    pytest.param({"additionalProperties": obj(b={})}, {"x": {"c": 1}}, ["x.c"], id="map"),
+    pytest.param(
+        obj(a=obj() | {"x-kubernetes-embedded-resource": True}),
+        {"a": {"kind": "X", "metadata": {}, "spec": 1}},
+        ["a.spec"],
+        id="embedded",
+    ),
+    pytest.param(obj(a=obj()), {"a": {"kind": "X"}}, ["a.kind"], id="type-of-no-object"),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "paths"), UNKNOWN)
+def test_unknown_fields_are_found(schema: Object, value: Object, paths: list[str]) -> None:
+    """What a cluster would drop silently is named, wherever it stands."""
+    assert [path for path, _ in structural_schema.unknown_fields(value, schema)] == paths

@@ -1,0 +1,257 @@
+"""`template`: the text before it is read as YAML, from inputs and Compositions, with any data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from support.builders import XR
+
+from function_script import cli
+from function_script.errors import FatalError, InputError, ProgramError
+from function_script.limits import Limits
+from function_script.source import Source
+from function_script.tools import template
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from function_script.values import Object
+
+JINJA = """\
+# A comment, so that lines differ.
+apiVersion: script.fn.crossplane.io/v1beta1
+kind: JinjaTemplate
+inline: |
+  count: {{ spec.count }} of {{ observed.resources | length }}
+"""
+GO = """\
+apiVersion: script.fn.crossplane.io/v1beta1
+kind: GoTemplate
+inline: |
+  count: {{ .observed.composite.resource.spec.count }}
+"""
+PEER = """\
+apiVersion: gotemplating.fn.crossplane.io/v1beta1
+kind: GoTemplate
+source: Inline
+inline:
+  template: |
+    {{ randomChoice "red" "green" }} {{ .value }} {{ len .list }}
+"""
+COMPOSITION = """\
+apiVersion: v1
+kind: ConfigMap
+---
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+spec:
+  pipeline:
+  - step: script
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: StarlarkScript
+      script: "def main(req): pass"
+  - step: other
+    input: {apiVersion: example.org/v1, kind: Input}
+  - step: first
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: JinjaTemplate
+      inline: first {{ xr.kind }}
+  - step: second
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: GoTemplate
+      inline: |
+        second
+        {{ fail "no more" }}
+"""
+OPTIONS = template.Options(limits=Limits(), print=lambda _: None)
+OBSERVED: Object = {"composite": {"resource": XR}, "resources": {"a": {"resource": XR}}}
+
+
+def render(text: str, data: Object | None = None, step: str = "", **options: object) -> str:
+    """The text that a file's template renders to."""
+    found = template.load_input(Source(name="x.yaml", text=text), step)
+    return template.render(found, data or {}, replace(OPTIONS, **options))
+
+
+def test_the_text_is_what_the_template_wrote() -> None:
+    """No YAML is read, none is written."""
+    assert render(JINJA, {"observed": OBSERVED}) == "count: 2 of 1\n"
+    assert render(JINJA.replace("count:", "- {["), {"observed": OBSERVED}) == "- {[ 2 of 1\n"
+
+
+def test_an_xr_stands_for_a_request() -> None:
+    """What there is to render with is an XR's file more often than a request."""
+    assert render(JINJA, XR) == "count: 2 of 0\n"
+    assert render(GO, XR) == "count: 2\n"
+
+
+NAMES = [
+    pytest.param({"required_resources": {"x": {"items": [{"resource": XR}]}}}, id="protocol"),
+    pytest.param({"requiredResources": {"x": {"items": [{"resource": XR}]}}}, id="camelCase"),
+]
+
+
+@pytest.mark.parametrize("data", NAMES)
+def test_both_spellings_of_fields(data: Object) -> None:
+    """Requests are taken as they are logged, and as protobuf JSON spells them."""
+    text = "inline: |\n  {{ required_resources.x.items[0].resource.kind }}\n"
+    assert render(JINJA.partition("inline")[0] + text, data) == "XThing\n"
+
+
+def test_an_input_in_the_data_is_not_used() -> None:
+    """The template is the one of the file, also with a whole request."""
+    assert render(GO, {"observed": OBSERVED, "input": {"kind": "Other"}}) == "count: 2\n"
+
+
+def test_other_data_is_the_root_value_of_a_go_template() -> None:
+    """As it is, and with what is random fixed: to be compared with Go."""
+    assert render(PEER, {"value": 1.5, "list": [1, 2]}) == "red 1.5 2\n"
+    assert render(PEER, {"meta": {}, "value": 1, "list": []}, plain=True) == "red 1 0\n"
+
+
+def test_the_fields_tell_a_go_template() -> None:
+    """Whatever the input's apiVersion and kind, as in a cluster."""
+    other = PEER.replace("gotemplating.fn.crossplane.io/v1beta1", "x/v1")
+    other = other.replace("kind: GoTemplate", "kind: Other")
+    assert render(other, {"value": 1.5, "list": [1, 2]}) == "red 1.5 2\n"
+
+
+def test_plain_data_fails_in_the_words_of_go() -> None:
+    """With the place in the author's file all the same."""
+    with pytest.raises(ProgramError) as caught:
+        render(PEER, {"value": 1, "list": 5})
+    (problem,) = caught.value.diagnostics
+    assert problem.message == (
+        'cannot render inline.template: executing "manifests" at <len .list>: '
+        "error calling len: len of type int64"
+    )
+    assert str(problem.span) == "x.yaml:6:54"
+
+
+def test_plain_data_is_for_go_templates() -> None:
+    """Other languages' data is made of a request."""
+    with pytest.raises(InputError, match="only a GoTemplate without modules"):
+        render(JINJA, {"value": 1}, plain=True)
+
+
+def test_a_step_is_chosen_by_name() -> None:
+    """Of a Composition with several templates; scripts and other functions' inputs are none."""
+    assert render(COMPOSITION, XR, "first") == "first XThing"
+
+
+def test_positions_are_in_the_composition() -> None:
+    """As `render` tells them."""
+    with pytest.raises(ProgramError) as caught:
+        render(COMPOSITION, XR, "second")
+    (problem,) = caught.value.diagnostics
+    assert problem.message == "cannot render inline: no more"
+    assert str(problem.span) == "x.yaml:26:12"
+    assert problem.excerpt is not None
+
+
+def test_a_problem_of_the_input_is_at_its_field() -> None:
+    """Also when the file holds nothing but the input."""
+    with pytest.raises(FatalError) as caught:
+        render(JINJA + "ttl: 5\n")
+    (problem,) = caught.value.diagnostics
+    assert str(problem.span) == "x.yaml:6:1"
+
+
+def test_limits_hold() -> None:
+    """The template runs in the sandbox of production."""
+    loop = "{{ range until 1000 }}{{ range until 1000000 }}{{ end }}{{ end }}"
+    endless = GO.replace("count:", loop)
+    with pytest.raises(FatalError, match="limit"):
+        render(endless, XR, limits=Limits(timeout_seconds=0.5))
+
+
+def test_programs_in_files(tmp_path: Path) -> None:
+    """Positions in them are those of the file."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "main.j2").write_text("a\n{{ xr.kin }}\n")
+    text = """\
+apiVersion: script.fn.crossplane.io/v1beta1
+kind: JinjaTemplate
+source: FileSystem
+fileSystem: {dirPath: site}
+"""
+    with pytest.raises(ProgramError) as caught:
+        render(text, XR, limits=Limits(program_root=str(tmp_path)), programs=tmp_path)
+    assert str(caught.value.diagnostics[0].span) == f"{tmp_path}/site/main.j2:2:7"
+
+
+def test_what_the_input_requires_is_in_the_data() -> None:
+    """The program would not run without it; that nothing was found is an answer."""
+    required = "requirements: {resources: {x: {apiVersion: v1, kind: A, matchName: b}}}\n"
+    text = f"{JINJA.partition('inline')[0]}{required}inline: '{{{{ required_resources.x }}}}'\n"
+    with pytest.raises(FatalError, match='"x" is required, and not in the data'):
+        render(text, {"observed": OBSERVED})
+    assert render(text, {"required_resources": {"x": {"items": []}}}) == '{"items": []}'
+
+
+MISTAKES = [
+    pytest.param("kind: ConfigMap", "", "it holds no JinjaTemplate or GoTemplate", id="none"),
+    pytest.param(COMPOSITION, "", 'there are 2.*"first", "second"', id="two"),
+    pytest.param(COMPOSITION, "frst", 'no step "frst" has one.*did you mean "first"', id="typo"),
+    pytest.param(COMPOSITION, "script", 'no step "script" has one', id="script"),
+]
+
+
+@pytest.mark.parametrize(("text", "step", "message"), MISTAKES)
+def test_exactly_one_template_is_meant(text: str, step: str, message: str) -> None:
+    """Otherwise the author is told which there are."""
+    with pytest.raises(InputError, match=message):
+        template.load_input(Source(name="x.yaml", text=text), step)
+
+
+NO_REQUESTS = [
+    pytest.param({"observd": {}}, 'no field "observd".*did you mean "observed"', id="typo"),
+    pytest.param({"observed": {"xr": {}}}, 'no field named "xr"', id="deep"),
+    pytest.param({"meta": 1}, "cannot read the data as a request", id="type"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), NO_REQUESTS)
+def test_mistakes_in_the_data_are_told(data: Object, message: str) -> None:
+    """A field that nobody reads would make the template seem wrong."""
+    with pytest.raises(InputError, match=message):
+        render(JINJA, data)
+
+
+DATA = [
+    pytest.param('{"a": 2.0, "b": 9007199254740993}', {"a": 2.0, "b": 2**53 + 1}, id="json"),
+    pytest.param("a: 2\nb: [x]\n", {"a": 2, "b": ["x"]}, id="yaml"),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), DATA)
+def test_data_is_json_or_yaml(text: str, value: Object) -> None:
+    """JSON is taken exactly: whole floats stay floats."""
+    found = template.load_data(Source(name="d", text=text))
+    assert json.dumps(found) == json.dumps(value)
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "a: 1\n---\na: 2\n", '{"a": '])
+def test_data_is_one_object(text: str) -> None:
+    """Anything else is told as a problem of the file."""
+    with pytest.raises(FatalError):
+        template.load_data(Source(name="d", text=text))
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The text on stdout, byte for byte; errors on stderr, and nothing else then."""
+    (tmp_path / "input.yaml").write_text(GO)
+    (tmp_path / "xr.json").write_text(json.dumps(XR))
+    command = ["template", str(tmp_path / "input.yaml"), "-d", str(tmp_path / "xr.json")]
+    assert cli.execute(command) == 0
+    assert capsys.readouterr().out == "count: 2\n"
+    assert cli.execute(["template", str(tmp_path / "absent.yaml")]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "no such file or directory" in said.err

@@ -1,0 +1,170 @@
+"""`validate`: Kubernetes' own kinds, as far as they are known; `render --validate`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.validate_helpers import check
+
+from function_script.tools.validate import render_text
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def made(api_version: str, kind: str, rest: str = "", metadata: str = "name: a") -> str:
+    """An object as YAML."""
+    return f"apiVersion: {api_version}\nkind: {kind}\nmetadata: {{{metadata}}}\n{rest}\n"
+
+
+GOOD = [
+    pytest.param(made("v1", "ConfigMap", "data: {a: b}\nimmutable: true"), id="config-map"),
+    pytest.param(made("v1", "Secret", "stringData: {a: b}\ntype: Opaque"), id="secret"),
+    pytest.param(made("apps/v1", "Deployment", "spec: null"), id="nothing-to-look-at"),
+    pytest.param(made("v1", "ConfigMap", "data: null"), id="null-is-absent"),
+    pytest.param(
+        made("v1", "Namespace", metadata="name: a, labels: {b: c}, finalizers: [d]"), id="metadata"
+    ),
+]
+
+
+@pytest.mark.parametrize("text", GOOD)
+def test_kinds_of_kubernetes_are_known(tmp_path: Path, text: str) -> None:
+    """Without any extension or download."""
+    report = check(tmp_path, text)
+    assert [result.status for result in report.results] == ["valid"]
+    assert report.notes == ()
+
+
+UNSEEN = [
+    pytest.param(
+        made("apps/v1", "Deployment", "spec: {replicas: lots, replcas: 3}"), "spec", id="spec"
+    ),
+    pytest.param(made("rbac.authorization.k8s.io/v1", "Role", "rules: []"), "rules", id="rules"),
+]
+
+
+@pytest.mark.parametrize(("text", "field"), UNSEEN)
+def test_what_was_not_looked_at_is_not_valid(tmp_path: Path, text: str, field: str) -> None:
+    """It is called so, and a note says what to do."""
+    report = check(tmp_path, text)
+    assert [result.status for result in report.results] == ["notEvaluated"]
+    line, total = render_text(report).splitlines()
+    assert line.startswith("[!] schema not evaluated ")
+    assert line.endswith(
+        f", a : {field} (it is a kind of Kubernetes, whose schema is not known here)"
+    )
+    assert total.endswith("0 success cases, 0 failure cases, 1 not evaluated")
+    assert any("only metadata" in note for note in report.notes)
+    assert report.is_success()
+    assert not report.is_success(error_on_missing_schemas=True)
+
+
+BAD = [
+    pytest.param(made("v1", "ConfigMap", "datas: {}"), 'unknown field "datas"', id="top-level"),
+    pytest.param(
+        made("v1", "Pod", metadata="name: a, nmespace: b"),
+        'unknown field "metadata.nmespace"',
+        id="metadata",
+    ),
+    pytest.param(
+        made("v1", "ConfigMap", "data: {a: 1}"), "data.a in body must be of type string", id="data"
+    ),
+    pytest.param(
+        made("apps/v1", "Deployment", "spec: 3"), "spec in body must be of type object", id="spec"
+    ),
+    pytest.param(
+        made("v1", "Pod", metadata="name: a, finalizers: b"),
+        "metadata.finalizers in body must be of type array",
+        id="type-in-metadata",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD)
+def test_what_is_known_of_them_is_checked(tmp_path: Path, text: str, message: str) -> None:
+    """Unknown fields in the official command's words."""
+    (result,) = check(tmp_path, text).results
+    assert result.status == "invalid"
+    assert message in result.problems[0].message
+    assert len(result.problems) == 1
+
+
+@pytest.mark.parametrize(("api_version", "kind"), [("v1", "Podd"), ("apps/v9", "Deployment")])
+def test_other_kinds_have_no_schema(tmp_path: Path, api_version: str, kind: str) -> None:
+    """A misspelt kind or version is told."""
+    (result,) = check(tmp_path, made(api_version, kind)).results
+    assert result.status == "missingSchema"
+
+
+CRD_OF_CONFIG_MAPS = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+spec:
+  group: apps
+  names: {kind: Deployment}
+  versions:
+    - name: v1
+      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object}}}}
+"""
+
+
+def test_extensions_win(tmp_path: Path) -> None:
+    """Who gives the schemas gets all of them checked."""
+    text = made("apps/v1", "Deployment", "spec: {replicaz: 1}")
+    report = check(tmp_path, text, extensions=CRD_OF_CONFIG_MAPS)
+    assert [result.status for result in report.results] == ["invalid"]
+    assert report.notes == ()
+
+
+def run(*args: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own."""
+    command = [sys.executable, "-m", "function_script.cli", *args]
+    return subprocess.run(
+        command, cwd=ROOT, input=stdin, capture_output=True, text=True, check=False
+    )
+
+
+EXAMPLE = "examples/gotemplate-conditions"
+
+
+@pytest.mark.parametrize("output", ["text", "json", "yaml"])
+def test_render_validates_what_it_renders(output: str) -> None:
+    """The same report and exit code as with the two commands in a pipe."""
+    rendered = run("render", EXAMPLE, "--include-full-xr")
+    piped = run("validate", f"{EXAMPLE}/xrd.yaml", "-", "-o", output, stdin=rendered.stdout)
+    at_once = run("render", EXAMPLE, "--validate", "--output", output)
+    assert at_once.stdout == piped.stdout
+    assert at_once.returncode == piped.returncode == 0
+
+
+def test_render_fails_when_what_it_renders_is_invalid(tmp_path: Path) -> None:
+    """As in a pipe; the XRD needs no mention, other schemas are given with --crds."""
+    crd = tmp_path / "crd.yaml"
+    text = CRD_OF_CONFIG_MAPS.replace("group: apps", "group: rds.aws.upbound.io")
+    text = text.replace("kind: Deployment", "kind: Instance").replace("v1\n", "v1beta1\n")
+    crd.write_text(text.replace("apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"))
+    done = run("render", EXAMPLE, "--validate", "--crds", str(crd), "--output", "json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["summary"]["invalid"] == 1
+
+
+def test_missing_schemas_may_fail_too() -> None:
+    """As in `validate`."""
+    assert run("render", EXAMPLE, "--validate", "--error-on-missing-schemas").returncode == 1
+
+
+@pytest.mark.parametrize("flags", [("--watch", "--validate", "--crds", "x,-"), ("--crds", "x")])
+def test_flags_that_do_not_go_together_are_wrong_usage(flags: tuple[str, ...]) -> None:
+    """Nothing is ignored in silence."""
+    assert run("render", EXAMPLE, *flags).returncode == 2
+
+
+def test_without_schemas_it_is_said_where_they_go() -> None:
+    """A report of nothing but missing schemas is no good news."""
+    done = run("render", "examples/starlark-robots", "--validate")
+    assert "note: no schemas were given: --xrd and --crds name them" in done.stderr
+    assert done.returncode == 0

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.validate_helpers import CRD, GOOD, OTHER, check, write
+
+from function_script.errors import InputError
+from function_script.tools.validate import validate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FUNCTIONS = """\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {name: function-script}
+spec: {package: registry.example.org/function-script:v1.0.0}
+---
+apiVersion: pkg.crossplane.io/v1
+kind: Provider
+metadata: {name: provider-things}
+spec: {package: registry.example.org/provider-things:v1.0.0}
+"""
+
+
+PROVIDER = """\
+apiVersion: pkg.crossplane.io/v1
+kind: Provider
+metadata: {name: provider-things}
+spec: {package: "%s"}
+"""
+
+
+def test_packages_are_taken_from_the_cache(tmp_path: Path) -> None:
+    """Where the official command keeps them; nothing is downloaded."""
+    cached = tmp_path / "cache" / "registry.example.org" / "provider-things@v1.0.0"
+    write(cached, package=CRD)
+    report = check(tmp_path, GOOD, extensions=FUNCTIONS)
+    assert (report.count("valid"), report.notes) == (1, ())
+
+
+def test_a_package_that_is_not_there_is_noted(tmp_path: Path) -> None:
+    """Its kinds are missing, which is no failure; our own package is always there."""
+    report = check(tmp_path, GOOD, extensions=FUNCTIONS)
+    assert report.count("missingSchema") == 1
+    assert report.notes == (
+        (
+            'the schemas of package "registry.example.org/provider-things:v1.0.0" '
+            f'are not in the cache "{tmp_path / "cache"}": run the official command once, '
+            "or give the package's CRDs as extensions"
+        ),
+    )
+
+
+OUTSIDE = [
+    pytest.param("../../secret:v1", id="above"),
+    pytest.param("registry.example.org/../../../secret:v1", id="above in between"),
+    pytest.param("{outside}/secret:v1", id="absolute"),
+    pytest.param("{outside}//secret:v1", id="an empty part"),
+    pytest.param("registry.example.org/" + "a" * 256 + ":v1", id="longer than files are named"),
+    pytest.param("registry.example.org/" + "a/" * 600 + ":v1", id="longer than paths are"),
+    pytest.param("registry.example.org/a\\0b:v1", id="a zero"),
+    pytest.param("registry.example.org/a\\e[2Jb:v1", id="a terminal's order"),
+]
+
+
+@pytest.mark.parametrize("image", OUTSIDE)
+def test_no_name_of_a_package_leads_out_of_the_cache(tmp_path: Path, image: str) -> None:
+    """What is no name of an image is noted, and no file is looked for."""
+    write(tmp_path / "secret@v1", package=CRD)
+    work = tmp_path / "work" / "deep"
+    package = image.format(outside=tmp_path)
+    report = check(work, GOOD, extensions=PROVIDER % package)
+    assert report.count("missingSchema") == 1
+    assert "is no name of a package, so it has no schemas" in "".join(report.notes)
+
+
+def test_crossplanes_own_kinds_are_of_the_image_that_is_named(tmp_path: Path) -> None:
+    """Its schemas are in the cache as well."""
+    write(tmp_path / "cache" / "example.org" / "crossplane@v9", package=CRD)
+    extensions, resources = write(tmp_path, none=OTHER), write(tmp_path, thing=GOOD)
+    report = validate(
+        extensions,
+        resources,
+        cache_directory=tmp_path / "cache",
+        crossplane_image="example.org/crossplane:v9",
+    )
+    assert report.count("valid") == 1
+
+
+def test_nothing_to_check_or_to_check_against_is_noted(tmp_path: Path) -> None:
+    """As when arguments are swapped, or a directory is empty."""
+    extensions, resources = write(tmp_path, thing=GOOD), write(tmp_path, none="# nothing")
+    assert validate(extensions, resources).notes == (
+        f'there is no XRD, CRD or package in "{extensions[0]}"',
+        f'there is no resource in "{resources[0]}"',
+    )
+
+
+DEFINITIONS = [
+    pytest.param("spec: 5", ["spec: must be an object, not an integer"], id="spec"),
+    pytest.param(
+        "spec: {names: {}, versions: {a: b}}",
+        [
+            "spec.group: is required",
+            "spec.names.kind: is required",
+            "spec.versions: must be a list, not an object",
+        ],
+        id="fields",
+    ),
+    pytest.param(
+        "spec: {group: g.io, names: {kind: K}, versions: [{schema: {}}]}",
+        [
+            "spec.versions[0].name: is required",
+            "spec.versions[0].schema.openAPIV3Schema: is required",
+        ],
+        id="versions",
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "messages"), DEFINITIONS)
+def test_an_xrd_whose_schema_would_get_lost_is_refused(
+    tmp_path: Path, spec: str, messages: list[str]
+) -> None:
+    """With the path and the place of every problem."""
+    xrd = (
+        "apiVersion: apiextensions.crossplane.io/v2\n"
+        f"kind: CompositeResourceDefinition\nmetadata: {{name: x}}\n{spec}\n"
+    )
+    with pytest.raises(InputError) as caught:
+        check(tmp_path, GOOD, extensions=xrd)
+    assert [problem.message for problem in caught.value.diagnostics] == messages
+    assert all(
+        problem.span is not None and problem.span.line == 4 for problem in caught.value.diagnostics
+    )
+
+
+@pytest.mark.parametrize("flag", ["served", "referenceable", "deprecated"])
+def test_flags_of_a_version_are_booleans(tmp_path: Path, flag: str) -> None:
+    """The official command cannot read another type, nor can an API server."""
+    text = CRD.replace("    - name: v1\n", f"    - name: v1\n      {flag}: 'true'\n")
+    with pytest.raises(InputError, match=f"{flag}: must be a boolean, not a string"):
+        check(tmp_path, GOOD, extensions=text)
+
+
+def test_a_user_without_a_home_has_no_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container with any user: validation goes on without it."""
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 54321)
+    resources = write(tmp_path, thing=GOOD)
+    assert validate(write(tmp_path, crd=CRD), resources).count("valid") == 1

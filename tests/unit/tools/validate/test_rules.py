@@ -1,0 +1,348 @@
+from __future__ import annotations
+
+import importlib.util
+import time
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from support.timing import stretched
+
+from function_script.tools.validate import rules
+from function_script.tools.validate.evaluator import Evaluator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.tools.validate.findings import Problem, SkippedRule
+    from function_script.values import Object, Value
+
+
+def schema(rule: str, message: str = "", **properties: Value) -> Object:
+    """The schema of an object with a rule."""
+    stated: Object = {"rule": rule} | ({"message": message} if message else {})
+    return {"type": "object", "properties": properties, "x-kubernetes-validations": [stated]}
+
+
+# One process for all tests.
+EVALUATOR = Evaluator()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _end_of_evaluator() -> Iterator[None]:
+    """End the process after the last test."""
+    with EVALUATOR:
+        yield
+
+
+def check(value: Value, stated: Object) -> tuple[list[Problem], list[SkippedRule]]:
+    """What the rules of a schema say."""
+    return rules.check(value, stated, EVALUATOR)
+
+
+INTEGER: Object = {"type": "integer"}
+NUMBER: Object = {"type": "number"}
+TEXT: Object = {"type": "string"}
+TEXTS: Object = {"type": "array", "items": {"type": "string"}}
+
+HOLDS = [
+    pytest.param("self.a > 1", {"a": 2}, INTEGER, id="integers"),
+    pytest.param("self.a > 1.5", {"a": 2}, NUMBER, id="numbers-are-doubles"),
+    pytest.param("has(self.a) && !has(self.b)", {"a": 1}, INTEGER, id="has"),
+    pytest.param("!has(self.b) || self.b.c > 1", {"a": 1}, INTEGER, id="lazy"),
+    pytest.param("'*' in self.a || 'x' in self.a", {"a": ["x"]}, TEXTS, id="in"),
+    pytest.param("self.a.all(x, x.startsWith('a'))", {"a": ["a", "ab"]}, TEXTS, id="all"),
+    pytest.param("self.a.matches('^[a-z]+$')", {"a": "abc"}, TEXT, id="matches"),
+    pytest.param("self.a.size() == 2", {"a": "äö"}, TEXT, id="characters"),
+    pytest.param("self.a.isSorted() && self.a.min() == 'a'", {"a": ["a", "b"]}, TEXTS, id="lists"),
+    pytest.param(
+        "self.a.split(',').join('-').upperAscii() == 'X-Y'", {"a": "x,y"}, TEXT, id="texts"
+    ),
+    pytest.param("self.a.find('[0-9]+') == '12'", {"a": "a12b3"}, TEXT, id="find"),
+    pytest.param("self.a.findAll('[0-9]+') == ['12', '3']", {"a": "a12b3"}, TEXT, id="find-all"),
+    pytest.param("self.a.indexOf('b') == 1", {"a": "abb"}, TEXT, id="index"),
+    pytest.param("self.a.lastIndexOf('b') == 2", {"a": ["a", "b", "b"]}, TEXTS, id="last-index"),
+    pytest.param("self.a.substring(1, 2) == 'b'", {"a": "abc"}, TEXT, id="substring"),
+    pytest.param("self.a.replace('b', '') == 'ac'", {"a": "abc"}, TEXT, id="replace"),
+    pytest.param("self.a.trim().charAt(0) == 'x'", {"a": " x "}, TEXT, id="trim"),
+    pytest.param("self.a.lowerAscii() == 'É-x'", {"a": "É-X"}, TEXT, id="ascii"),
+    pytest.param(
+        "self.a > duration('1m')", {"a": "90s"}, TEXT | {"format": "duration"}, id="duration"
+    ),
+    pytest.param(
+        "self.a < timestamp('2026-02-01T00:00:00Z')",
+        {"a": "2026-01-01T00:00:00Z"},
+        TEXT | {"format": "date-time"},
+        id="time",
+    ),
+    pytest.param("self == oldSelf", {"a": 1}, INTEGER, id="rules-for-updates-do-not-apply"),
+]
+
+
+@pytest.mark.parametrize(("rule", "value", "field"), HOLDS)
+def test_rules_that_hold(rule: str, value: Object, field: Object) -> None:
+    """A rule that holds says nothing."""
+    assert check(value, schema(rule, a=field)) == ([], [])
+
+
+def test_lists_of_numbers_add_up() -> None:
+    """`sum` keeps the numbers' type."""
+    items: Object = {"type": "array", "items": INTEGER}
+    assert check({"a": [1, 2]}, schema("self.a.sum() == 3", a=items)) == ([], [])
+
+
+def test_fields_that_cel_could_not_read_are_escaped() -> None:
+    """Reserved words and odd characters are spelled as Kubernetes spells them."""
+    rule = "self.__namespace__ == self.a__dash__b && self.x__dot__y == 'v'"
+    value: Object = {"namespace": "v", "a-b": "v", "x.y": "v"}
+    stated = schema(rule, **dict.fromkeys(value, TEXT))
+    assert check(value, stated) == ([], [])
+
+
+def test_keys_of_maps_are_not_escaped() -> None:
+    """Only fields are names; keys are data."""
+    stated = schema("self['a-b'] == 'v'") | {"additionalProperties": TEXT}
+    assert check({"a-b": "v"}, stated) == ([], [])
+
+
+def test_a_broken_rule_tells_its_message() -> None:
+    """With the path of the value it is for, and the field it points to."""
+    inner = schema("self.a <= self.b", "a must not exceed b", a=INTEGER, b=INTEGER)
+    outer: Object = {"type": "object", "properties": {"spec": inner}}
+    (problem,), unevaluated = check({"spec": {"a": 2, "b": 1}}, outer)
+    assert problem.message == "spec: Invalid value: a must not exceed b"
+    assert (problem.type, problem.field, unevaluated) == ("cel", "spec", [])
+
+
+def test_a_rule_may_point_to_a_field() -> None:
+    """`fieldPath` names the field to mend."""
+    stated = schema("self.a > 1", a=INTEGER)
+    stated["x-kubernetes-validations"] = [{"rule": "self.a > 1", "fieldPath": ".a"}]
+    (problem,), _ = check({"a": 0}, stated)
+    assert problem.message == "a: Invalid value: failed rule: self.a > 1"
+
+
+def test_a_field_that_is_not_there_fails_the_rule() -> None:
+    """As in a cluster, where a rule that cannot be evaluated refuses the object."""
+    (problem,), _ = check({}, schema("self.a > 1", a=INTEGER))
+    assert problem.message == (
+        '<nil>: Invalid value: "object": no such key: a evaluating rule: self.a > 1'
+    )
+
+
+def test_a_rule_that_divides_by_zero_is_broken() -> None:
+    """As in a cluster."""
+    (problem,), _ = check({"a": 0}, schema("1 / self.a == 1", a=INTEGER))
+    assert "division by zero evaluating rule" in problem.message
+
+
+# Each with the verdict of the official command, which was asked: None where the rule holds.
+ABSENT: Final = "no such key"
+RUN_TIME = [
+    pytest.param("!(self.a && self.b)", {}, ABSENT, id="not-and"),
+    pytest.param("self.a && self.b", {}, ABSENT, id="and"),
+    pytest.param("self.a || self.b", {}, ABSENT, id="or"),
+    pytest.param("!(self.a && self.b)", {"b": False}, None, id="error-and-false"),
+    pytest.param("!(self.b && self.a)", {"b": False}, None, id="false-and-error"),
+    pytest.param("self.a && self.b", {"b": True}, ABSENT, id="error-and-true"),
+    pytest.param("self.a || self.b", {"b": True}, None, id="error-or-true"),
+    pytest.param("self.b || self.a", {"b": True}, None, id="true-or-error"),
+    pytest.param("self.a || self.b", {"b": False}, ABSENT, id="error-or-false"),
+    pytest.param("self.a ? self.b : true", {"b": True}, ABSENT, id="condition"),
+    pytest.param("self.b ? true : self.a", {"b": True}, None, id="other-side"),
+    pytest.param("self.b ? self.a : true", {"b": True}, ABSENT, id="chosen-side"),
+    pytest.param("!has(self.o.x)", {}, ABSENT, id="has-of-an-absent-field"),
+    pytest.param("!has(self.o.x)", {"o": {}}, None, id="has"),
+    pytest.param("self.l[2] == 1", {"l": [1]}, "index out of bounds: 2", id="index"),
+    pytest.param("self.l[-1] == 1", {"l": [1]}, "index out of bounds: -1", id="negative-index"),
+    pytest.param("self.l[2] == 1 || true", {"l": [1]}, None, id="index-or-true"),
+    pytest.param("self.o['x'] == 1", {"o": {}}, "no such key: x", id="key"),
+    pytest.param("self.l.all(i, self.l[i] > 0)", {"l": [5, 6]}, "index", id="all"),
+    pytest.param("!self.l.all(i, self.l[i] > 1)", {"l": [0, 6]}, None, id="all-with-a-false"),
+    pytest.param("self.l.exists(i, self.l[i] > 0)", {"l": [9, 0]}, None, id="exists"),
+    pytest.param("self.l.map(i, self.l[i])[0] > 0", {"l": [5]}, "index", id="map"),
+    pytest.param("self.l.map(i, self.l[i])[0] > 0 || true", {"l": [5]}, None, id="map-or-true"),
+    pytest.param("self.l.filter(i, i > 1)[0] == 2", {"l": [1]}, "index", id="filter"),
+    pytest.param("self.l.max() > 1", {"l": []}, "empty", id="max"),
+    pytest.param("self.l.min() > 1", {"l": []}, "empty", id="min"),
+    pytest.param("self.l.min() == 1", {"l": [2, 1]}, None, id="min-of-a-list"),
+    pytest.param("int(self.s) > 1", {"s": "x"}, 'cannot convert "x" to int', id="int"),
+    pytest.param("int(self.s) > 1", {"s": "1_0"}, "cannot convert", id="int-of-python"),
+    pytest.param("double(self.s) > 1.0", {"s": "x"}, "cannot convert", id="double"),
+    pytest.param("double(self.s) > 1.0", {"s": "1.5e0"}, None, id="double-that-is-one"),
+    pytest.param("bool(self.s)", {"s": "12"}, "cannot convert", id="bool"),
+    pytest.param("bool(self.s)", {"s": "1"}, None, id="bool-that-is-one"),
+    pytest.param("uint(self.s) > 0u", {"s": "-1"}, "cannot convert", id="uint"),
+    pytest.param("duration(self.s) > duration('0')", {"s": "1d"}, "cannot", id="duration"),
+    pytest.param("duration(self.s) > duration('0s')", {"s": "1m30s"}, None, id="duration-of-go"),
+    pytest.param("timestamp(self.s) > timestamp(self.s)", {"s": "x"}, "x", id="timestamp"),
+    pytest.param("self.n + 9223372036854775807 > 0", {"n": 1}, "overflow", id="overflow"),
+    pytest.param("1 / self.n == 0 || true", {"n": 0}, None, id="division-or-true"),
+    pytest.param("5 % self.n == 0", {"n": 0}, "zero", id="modulus"),
+    pytest.param("self.s.charAt(9) == ''", {"s": "ab"}, "index out of bounds: 9", id="char-at"),
+    pytest.param("self.s.charAt(2) == ''", {"s": "ab"}, None, id="char-at-the-end"),
+    pytest.param("self.s.substring(3) == ''", {"s": "ab"}, "index", id="substring"),
+    pytest.param("self.s.substring(2, 1) == ''", {"s": "ab"}, "index", id="substring-backwards"),
+    pytest.param("self.s.indexOf('b', 9) == 1", {"s": "ab"}, "index", id="index-of"),
+    pytest.param("self.s.replace('b', 'c', 1) == 'acb'", {"s": "abb"}, None, id="replace-once"),
+    pytest.param("self.s.split(',', 2) == ['a', 'b,c']", {"s": "a,b,c"}, None, id="split-twice"),
+    pytest.param("self.s.matches('(')", {"s": "ab"}, "pattern", id="pattern"),
+    pytest.param("type(self.n) == int", {"n": 1}, None, id="type"),
+    pytest.param("self.s", {"s": "x"}, "no boolean", id="no-boolean"),
+    pytest.param("self.n", {"n": 1}, "no boolean", id="no-boolean-but-a-number"),
+]
+
+
+@pytest.mark.parametrize(("rule", "value", "fault"), RUN_TIME)
+def test_a_rule_that_fails_when_it_runs_fails_the_object(
+    rule: str, value: Object, fault: str | None
+) -> None:
+    """Only `&&`, `||` and `?:` drop an error, as the language says."""
+    fields: Object = {
+        "a": {"type": "boolean"},
+        "b": {"type": "boolean"},
+        "l": {"type": "array", "items": INTEGER},
+        "o": {"type": "object", "properties": {"x": INTEGER}},
+        "s": TEXT,
+        "n": INTEGER,
+    }
+    problems, unevaluated = check(value, schema(rule, **fields))
+    assert unevaluated == []
+    if fault is None:
+        assert problems == []
+    else:
+        (problem,) = problems
+        assert problem.message.endswith(f"evaluating rule: {rule}")
+        assert fault in problem.message
+
+
+def test_a_null_field_is_an_absent_one() -> None:
+    """`has` says so of a field that may be null."""
+    stated = schema("!has(self.a)", a=TEXT | {"nullable": True})
+    assert check({"a": None}, stated) == ([], [])
+
+
+SAID = [
+    pytest.param({"reason": "FieldValueForbidden"}, "a: Forbidden: no", "", id="forbidden"),
+    pytest.param({"reason": "FieldValueRequired"}, "a: Required value: no", "", id="required"),
+    pytest.param({"reason": "FieldValueDuplicate"}, "a: Duplicate value: 0", 0, id="duplicate"),
+    pytest.param(
+        {"messageExpression": "'it is ' + string(self)"},
+        "a: Invalid value: 0: it is 0",
+        0,
+        id="message-expression",
+    ),
+    pytest.param(
+        {"messageExpression": "self.b"},
+        "a: Invalid value: 0: no",
+        0,
+        id="message-expression-that-fails",
+    ),
+]
+
+
+@pytest.mark.parametrize(("extra", "message", "value"), SAID)
+def test_what_a_rule_says_is_said(extra: Object, message: str, value: Value) -> None:
+    """Its reason and its message, computed or not."""
+    stated: Object = {"rule": "self > 0", "message": "no", **extra}
+    field = {**INTEGER, "x-kubernetes-validations": [stated]}
+    (problem,), _ = check({"a": 0}, {"type": "object", "properties": {"a": field}})
+    assert (problem.message, problem.value) == (message, value)
+
+
+UNSUPPORTED = [
+    pytest.param(
+        "quantity(self.a).isLessThan(quantity('1Gi'))", 'no function "quantity"', id="function"
+    ),
+    pytest.param("self.?a.orValue(1) == 1", "cannot parse", id="syntax"),
+    pytest.param("self.a > 1", "do not go together", id="types"),
+]
+
+
+@pytest.mark.parametrize(("rule", "reason"), UNSUPPORTED)
+def test_what_cannot_be_evaluated_is_said(rule: str, reason: str) -> None:
+    """Neither passed nor failed, with the reason."""
+    problems, (unevaluated,) = check({"a": "1Mi"}, schema(rule, a=TEXT))
+    assert problems == []
+    assert unevaluated.rule == rule
+    assert reason in unevaluated.reason
+
+
+def test_without_the_evaluator_every_rule_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installation without the extra says what to install."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    problems, (unevaluated,) = check({"a": 1}, schema("self.a > 1", a=INTEGER))
+    assert problems == []
+    assert unevaluated.reason == "install function-script[cel] to evaluate rules"
+
+
+def test_rules_below_lists_and_maps_are_found() -> None:
+    """Every value a rule is for is judged by itself."""
+    item = schema("self.a > 1", "too small", a=INTEGER)
+    stated: Object = {
+        "type": "object",
+        "properties": {
+            "list": {"type": "array", "items": item},
+            "map": {"type": "object", "additionalProperties": item},
+        },
+    }
+    value: Object = {"list": [{"a": 2}, {"a": 1}], "map": {"x": {"a": 0}}}
+    problems, _ = check(value, stated)
+    assert [problem.field for problem in problems] == ["list[1]", "map[x]"]
+
+
+TOO_EXPENSIVE = [
+    pytest.param(
+        "self.a.all(w, self.a.all(x, self.a.all(y, self.a.all(z, w + x + y + z >= 0))))",
+        {"type": "array", "items": INTEGER},
+        list(range(300)),
+        id="300**4",
+    ),
+    pytest.param(f"self.a.matches('{'(x+x+)+' * 3}y')", TEXT, "x" * 100_000, id="matches"),
+]
+
+
+def test_a_rule_without_an_end_is_ended() -> None:
+    """It is neither passed nor failed, is not tried again, and the next rule is evaluated."""
+    rule, field, value = TOO_EXPENSIVE[0].values
+    with Evaluator(rule_seconds=stretched(1)) as evaluator:
+        began = time.monotonic()
+        for _ in range(2):
+            problems, (unevaluated,) = rules.check({"a": value}, schema(rule, a=field), evaluator)
+            assert problems == []
+            assert unevaluated.reason.startswith("it is too expensive: it takes longer than")
+        assert time.monotonic() - began < stretched(3)
+        (problem,), _ = rules.check({"a": 1}, schema("self.a > 1", a=INTEGER), evaluator)
+        assert "failed rule" in problem.message
+
+
+def test_after_several_rules_without_an_end_no_more_is_tried() -> None:
+    """The time of a whole report is bounded."""
+    _, field, value = TOO_EXPENSIVE[0].values
+    with Evaluator(rule_seconds=0.1) as evaluator:
+        for number in range(8):
+            rule = f"{TOO_EXPENSIVE[0].values[0]} && {number} == {number}"
+            _, (unevaluated,) = rules.check({"a": value}, schema(rule, a=field), evaluator)
+    assert unevaluated.reason == "the rules before it took too long"
+
+
+def test_patterns_in_rules_are_linear() -> None:
+    """They are RE2's in `matches`, too."""
+    rule, field, value = TOO_EXPENSIVE[1].values
+    (problem,), _ = check({"a": value}, schema(rule, a=field))
+    assert "failed rule" in problem.message
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        f"{'(' * 3000}true{')' * 3000}",
+        f"{'!' * 5000}true",
+        "self.a.map(x, " * 200 + "1" + ")" * 200,
+    ],
+    ids=["parentheses", "negations", "maps"],
+)
+def test_a_rule_that_the_evaluator_cannot_hold(rule: str) -> None:
+    """It is named, and the report goes on."""
+    problems, found = check({"a": [1]}, schema(rule, a={"type": "array", "items": INTEGER}))
+    assert problems == []
+    assert all(one.reason for one in found)

@@ -1,0 +1,352 @@
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from support.timing import stretched
+
+from function_script.tools.validate import formats, openapi
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+INT_OR_STRING: Object = {
+    "x-kubernetes-int-or-string": True,
+    "anyOf": [{"type": "integer"}, {"type": "string"}],
+}
+
+
+def obj(**properties: Value) -> Object:
+    """The schema of an object with these fields."""
+    return {"type": "object", "properties": properties}
+
+
+PROBLEMS = [
+    pytest.param(
+        {"type": "integer"},
+        "ten",
+        'a: Invalid value: "string": a in body must be of type integer: "string"',
+        id="type",
+    ),
+    pytest.param(
+        {"type": "string"},
+        ["x"],
+        'a: Invalid value: "array": a in body must be of type string: "array"',
+        id="list-is-array",
+    ),
+    pytest.param(
+        {"type": "string"},
+        None,
+        'a: Invalid value: "null": a in body must be of type string: "null"',
+        id="null",
+    ),
+    pytest.param(
+        {"type": "string", "enum": ["s", "m"]},
+        "xl",
+        'a: Unsupported value: "xl": supported values: "s", "m"',
+        id="enum",
+    ),
+    pytest.param(obj() | {"required": ["b"]}, {}, "a.b: Required value", id="required"),
+    pytest.param(
+        {"type": "integer", "minimum": 1},
+        0,
+        "a: Invalid value: 0: a in body should be greater than or equal to 1",
+        id="minimum",
+    ),
+    pytest.param(
+        {"type": "number", "maximum": 1.5, "exclusiveMaximum": True},
+        1.5,
+        "a: Invalid value: 1.5: a in body should be less than 1.5",
+        id="exclusive-maximum",
+    ),
+    pytest.param(
+        {"type": "string", "pattern": "^[a-z]+$"},
+        "A",
+        "a: Invalid value: \"A\": a in body should match '^[a-z]+$'",
+        id="pattern",
+    ),
+    pytest.param(
+        {"type": "string", "pattern": "^[a-z]+$"},
+        "a\n",
+        "a: Invalid value: \"a\\n\": a in body should match '^[a-z]+$'",
+        id="a-pattern-s-end-is-the-text-s",
+    ),
+    pytest.param(
+        {"type": "string", "maxLength": 3},
+        "long",
+        "a: Too long: may not be more than 3 bytes",
+        id="length",
+    ),
+    pytest.param(
+        {"type": "array", "minItems": 1},
+        [],
+        "a: Invalid value: 0: a in body should have at least 1 items",
+        id="items",
+    ),
+    pytest.param(
+        {"type": "string", "format": "date-time"},
+        "yesterday",
+        'a: Invalid value: "yesterday": a in body must be of type date-time: "yesterday"',
+        id="format",
+    ),
+    pytest.param(
+        {"x-kubernetes-int-or-string": True},
+        [],
+        'a: Invalid value: "array": a in body must be of type integer,string: "array"',
+        id="int-or-string",
+    ),
+    pytest.param(
+        {"not": {"required": ["x"]}},
+        {"x": 1},
+        '<nil>: Invalid value: "": "a" must not validate the schema (not)',
+        id="not",
+    ),
+    pytest.param(
+        {"oneOf": [{"required": ["x"]}, {"required": ["y"]}]},
+        {"x": 1, "y": 1},
+        '<nil>: Invalid value: "": "a" must validate one and only one schema (oneOf). '
+        "Found 2 valid alternatives",
+        id="one-of",
+    ),
+    pytest.param(
+        {"type": "array", "uniqueItems": True},
+        [1, 1.0],
+        'a: Invalid value: "": a in body shouldn\'t contain duplicates',
+        id="unique",
+    ),
+    pytest.param(
+        {"type": "array", "maxItems": 1},
+        [1, True],
+        "a: Too many: 2: must have at most 1 item",
+        id="too-many",
+    ),
+    pytest.param(
+        {"additionalProperties": False},
+        {"x": 1},
+        'a: Invalid value: "x": a.x in body is a forbidden property',
+        id="closed",
+    ),
+    pytest.param(
+        {"type": "integer", "multipleOf": 3},
+        4_000_000,
+        "a: Invalid value: 4e+06: a in body should be a multiple of 3",
+        id="numbers-as-go-prints-them",
+    ),
+    pytest.param(
+        {"enum": [1, True]},
+        {"b": []},
+        'a: Unsupported value: {"b":[]}: supported values: "1", "true"',
+        id="enum-of-other-types",
+    ),
+    pytest.param(
+        {"type": "string", "pattern": "["},
+        "x",
+        'a: Invalid value: "x": a in body should match \'[, but pattern is invalid: '
+        "pattern: missing ]: ['",
+        id="pattern-that-is-none",
+    ),
+    pytest.param(
+        {"type": "strng"},
+        "x",
+        'a: Invalid value: "string": a in body must be of type strng: "string"',
+        id="type-that-is-none",
+    ),
+    pytest.param(
+        {"type": "object", "x-kubernetes-embedded-resource": True},
+        {"apiVersion": "v1"},
+        "a.kind: Required value",
+        id="embedded-objects-have-a-kind",
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "message"), PROBLEMS)
+def test_problems_are_worded_as_the_api_server_does(
+    schema: Object, value: Value, message: str
+) -> None:
+    """One problem, with the path of its field."""
+    found = openapi.problems({"a": value}, obj(a=schema))
+    assert [problem.message for problem in found] == [message]
+    assert message.startswith(f"{found[0].field}: ")
+
+
+ALLOWED = [
+    pytest.param({"type": "string", "nullable": True}, None, id="nullable"),
+    pytest.param({"type": "integer"}, 3.0, id="a-whole-number-is-an-integer"),
+    pytest.param(INT_OR_STRING, 3, id="integer"),
+    pytest.param(INT_OR_STRING, "30%", id="string"),
+    pytest.param(INT_OR_STRING | {"nullable": True, "anyOf": []}, None, id="nullable-either"),
+    pytest.param({"type": "string", "format": "unheard-of"}, "x", id="other-format"),
+    pytest.param({"type": "integer", "format": "int32"}, 2**40, id="formats-of-numbers"),
+    pytest.param({"type": "string", "pattern": "^(" + "a?" * 600 + ")$"}, "a", id="long-pattern"),
+    pytest.param({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, {}, id="any"),
+]
+
+
+@pytest.mark.parametrize(("schema", "value"), ALLOWED)
+def test_kubernetes_ideas_are_honoured(schema: Object, value: Value) -> None:
+    """What differs from JSON Schema is allowed as a cluster allows it."""
+    schema = {key: part for key, part in schema.items() if part != []}
+    assert openapi.problems({"a": value}, obj(a=schema)) == []
+
+
+SEVERAL = [
+    pytest.param(
+        {"type": "string", "enum": ["s"]},
+        1,
+        [
+            'a: Invalid value: "number": a in body must be of type string: "number"',
+            'a: Unsupported value: 1: supported values: "s"',
+        ],
+        id="type-and-enum",
+    ),
+    pytest.param(
+        {"type": "integer"},
+        2.5,
+        [
+            'a: Invalid value: "number": a in body must be of type integer: "number"',
+            (
+                '<nil>: Invalid value: "": Checked value must be of type integer (default format) '
+                "in a"
+            ),
+        ],
+        id="fraction",
+    ),
+    pytest.param(
+        INT_OR_STRING,
+        [],
+        [
+            'a: Invalid value: "array": a in body must be of type integer,string: "array"',
+            '<nil>: Invalid value: "": "a" must validate at least one schema (anyOf)',
+            'a: Invalid value: "array": a in body must be of type integer: "array"',
+        ],
+        id="any-of",
+    ),
+    pytest.param(
+        {"oneOf": [{"required": ["x"]}, {"properties": {"y": {"type": "string"}}}]},
+        {"y": 1},
+        [
+            (
+                '<nil>: Invalid value: "": "a" must validate one and only one schema (oneOf). '
+                "Found none valid"
+            ),
+            'a.y: Invalid value: "number": a.y in body must be of type string: "number"',
+        ],
+        id="the-alternative-with-the-most-checks-is-told-about",
+    ),
+    pytest.param(
+        {"allOf": [{"required": ["x"]}, {"required": ["y"]}]},
+        {"x": 1},
+        [
+            "a.y: Required value",
+            '<nil>: Invalid value: "": "a" must validate all the schemas (allOf)',
+        ],
+        id="all-of",
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "messages"), SEVERAL)
+def test_a_value_may_have_several_problems(
+    schema: Object, value: Value, messages: list[str]
+) -> None:
+    """In the order of the API server's checks."""
+    found = openapi.problems({"a": value}, obj(a=schema))
+    assert [problem.message for problem in found] == messages
+
+
+def test_keywords_of_a_wrong_type_count_as_absent() -> None:
+    """A schema that says nonsense refuses nothing by it."""
+    nonsense: Object = {
+        **dict.fromkeys(("minimum", "maxLength", "multipleOf", "minItems"), "x"),
+        **dict.fromkeys(("required", "enum", "oneOf", "items", "properties", "not"), 1),
+        **dict.fromkeys(("pattern", "format", "type"), 2),
+    }
+    values: list[Value] = [1, "x", [1], {"x": 1}, True]
+    assert [openapi.problems({"a": value}, obj(a=nonsense)) for value in values] == [[]] * 5
+
+
+def test_problems_come_in_the_order_of_fields() -> None:
+    """All of them, whatever the order in which they were found."""
+    schema = obj(b={"type": "string"}, a=obj(x={"type": "string"})) | {"required": ["c"]}
+    found = openapi.problems({"b": 1, "a": {"x": 2}}, schema)
+    assert [problem.field for problem in found] == ["a.x", "b", "c"]
+
+
+FORMATS = [
+    ("date-time", "2026-01-02T03:04:05Z", "2026-13-02T03:04:05Z"),
+    ("date-time", "2026-01-02T03:04:05.5+01:00", "2026-01-02"),
+    ("date", "2026-01-02", "02.01.2026"),
+    ("duration", "1m30s", "60"),
+    ("byte", "aGk=", "a"),
+    ("ipv4", "10.0.0.1", "10.0.0.256"),
+    ("ipv6", "::1", "10.0.0.1"),
+    ("cidr", "10.0.0.0/8", "10.0.0.0/40"),
+    ("uuid", "60aa46dc-5505-53e4-a362-4d602bb8f73e", "60aa46dc"),
+    ("hostname", "a.example.org", "-a.example.org"),
+    ("ipv6", "::1", "fe80::1%eth0"),
+    ("cidr", "10.0.0.0/8", "10.0.0.0"),
+    ("date-time", "2026-01-02T03:04:05Z", "2026-01-02 03:04:05Z"),
+    ("datetime", "2026-01-02t03:04:05z", "2026-01-02T24:00:00Z"),
+    ("duration", "1 day", "soon"),
+    ("uuid4", "60aa46dc-5505-43e4-a362-4d602bb8f73e", "60aa46dc-5505-53e4-a362-4d602bb8f73e"),
+    ("uri", "https://example.org/x", "example"),
+    ("email", "a@example.org", "a"),
+    ("mac", "01:23:45:67:89:ab", "01:23"),
+    ("hexcolor", "#ffcc00", "#ffcc0"),
+    ("rgbcolor", "rgb(1, 20, 255)", "rgb(1, 20, 256)"),
+    ("k8s-short-name", "a-1", "A"),
+    ("k8s-long-name", "a.b", "a..b"),
+]
+
+
+@pytest.mark.parametrize(("name", "good", "bad"), FORMATS)
+def test_formats(name: str, good: str, bad: str) -> None:
+    """A format tells what has it from what has not."""
+    assert formats.is_known(name)
+    assert formats.is_valid(good, name)
+    assert not formats.is_valid(bad, name)
+
+
+LONG = "^(" + "|".join(f"name{number}" for number in range(300)) + ")$"
+UNBOUNDED = [
+    pytest.param("a" * 200_000, "x", id="long pattern"),
+    pytest.param(LONG, "x" * 1_000_000, id="long text"),
+    pytest.param("((a{100}){100}){100}", "x", id="repeated"),
+    pytest.param("(" + "[\\pL\\pN]{900}|" * 60 + "x)", "x", id="large"),
+]
+
+
+@pytest.mark.parametrize("text", ["name7", "nobody"])
+def test_a_long_pattern_is_evaluated_in_linear_time(text: str) -> None:
+    """By RE2 as every other: the pattern of a list of names has thousands of characters."""
+    found, unevaluated = openapi.check({"a": text}, obj(a={"type": "string", "pattern": LONG}))
+    assert (len(found), unevaluated) == (int(text == "nobody"), [])
+
+
+@pytest.mark.parametrize("pattern", [f"{'(x+x+)+' * 200}y", f"^(a|a)*{'b?' * 600}$"])
+def test_no_pattern_goes_back(pattern: str) -> None:
+    """What takes Python's own expressions for ever takes a moment."""
+    began = time.process_time()
+    openapi.check({"a": "x" * 5_000 + "a" * 5_000}, obj(a={"type": "string", "pattern": pattern}))
+    assert time.process_time() - began < stretched(2)
+
+
+@pytest.mark.parametrize(("pattern", "text"), UNBOUNDED)
+def test_a_pattern_beyond_the_bounds_is_not_evaluated(pattern: str, text: str) -> None:
+    """It says so, or that it is invalid, and nothing is called valid by it."""
+    schema = obj(a={"type": "string", "pattern": pattern})
+    found, unevaluated = openapi.check({"a": text}, schema)
+    assert len(found) + len(unevaluated) == 1
+    for one in unevaluated:
+        assert (one.type, one.field, one.rule) == ("pattern", "a", pattern)
+
+
+@pytest.mark.parametrize("keyword", ["not", "oneOf", "anyOf", "allOf"])
+def test_alternatives_are_not_decided_by_what_was_not_evaluated(keyword: str) -> None:
+    """They refuse nothing for a pattern that nobody has tried."""
+    huge: Object = {"pattern": "a" * 200_000}
+    schema = obj(a={"type": "string", keyword: huge if keyword == "not" else [huge, {}]})
+    found, unevaluated = openapi.check({"a": "x"}, schema)
+    assert (found, [one.field for one in unevaluated]) == ([], ["a"])

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from function_script import objects
+from function_script.tools import structural_schema
+from function_script.tools.validate import openapi
+from function_script.tools.validate.catalog import Catalog
+
+if TYPE_CHECKING:
+    from function_script.values import Object, Value
+
+SPEC: Object = {
+    "type": "object",
+    "required": ["size"],
+    "properties": {"size": {"type": "string", "enum": ["s", "m"]}},
+}
+STATUS: Object = {"type": "object", "properties": {"ready": {"type": "integer"}}}
+
+
+def xrd(version: str = "v2", **spec: Value) -> Object:
+    """An XRD of XThing with a claim's names where wanted."""
+    schema: Object = {"type": "object", "properties": {"spec": SPEC, "status": STATUS}}
+    return {
+        "apiVersion": f"apiextensions.crossplane.io/{version}",
+        "kind": "CompositeResourceDefinition",
+        "metadata": {"name": "xthings.example.org"},
+        "spec": {
+            "group": "example.org",
+            "names": {"kind": "XThing", "plural": "xthings"},
+            "versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}],
+            **spec,
+        },
+    }
+
+
+def problems(definition: Object, kind: str = "XThing", **parts: Value) -> list[str]:
+    """What is wrong with an object of the XRD, unknown fields included."""
+    schema = Catalog([definition]).find("example.org/v1", kind)
+    assert schema is not None
+    value: Object = {"apiVersion": "example.org/v1", "kind": kind, "metadata": {}, **parts}
+    found = [problem.message for problem in openapi.problems(value, schema)]
+    return found + [
+        f"unknown {path}" for path, _ in structural_schema.unknown_fields(value, schema)
+    ]
+
+
+REFERENCES: list[Value] = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "x"}]
+CONDITION: Object = {
+    "type": "Ready",
+    "status": "True",
+    "reason": "Available",
+    "lastTransitionTime": "2026-01-01T00:00:00Z",
+}
+
+ALLOWED = [
+    pytest.param(xrd(), {"crossplane": {"resourceRefs": REFERENCES}}, id="modern"),
+    pytest.param(xrd(), {"crossplane": {"compositionRef": {"name": "x"}}}, id="composition"),
+    pytest.param(xrd("v1"), {"resourceRefs": REFERENCES}, id="v1-is-legacy"),
+    pytest.param(xrd("v1"), {"claimRef": {**REFERENCES[0], "namespace": "n"}}, id="claim-ref"),
+    pytest.param(
+        xrd("v1", scope="Cluster"), {"crossplane": {"resourceRefs": REFERENCES}}, id="v1-cluster"
+    ),
+    pytest.param(xrd(scope="LegacyCluster"), {"resourceRefs": REFERENCES}, id="v2-legacy"),
+]
+
+
+@pytest.mark.parametrize(("definition", "machinery"), ALLOWED)
+def test_machinery_stands_where_the_scope_says(definition: Object, machinery: Object) -> None:
+    """Below spec.crossplane for modern XRs, directly below spec for legacy ones."""
+    assert problems(definition, spec={"size": "s", **machinery}) == []
+
+
+def test_machinery_of_the_other_kind_is_unknown() -> None:
+    """A modern XR has no claim, a legacy one no spec.crossplane."""
+    spec: Object = {"size": "s", "crossplane": {}}
+    assert problems(xrd("v1"), spec=spec) == ["unknown spec.crossplane"]
+    assert problems(xrd(), spec={"size": "s", "claimRef": {}}) == ["unknown spec.claimRef"]
+
+
+def test_a_namespaced_xr_references_its_own_namespace() -> None:
+    """Only cluster scoped XRs name a namespace."""
+    reference: Object = {"apiVersion": "v1", "kind": "X", "name": "x", "namespace": "n"}
+    spec: Object = {"size": "s", "crossplane": {"resourceRefs": [reference]}}
+    assert problems(xrd(scope="Cluster"), spec=spec) == []
+    assert problems(xrd(), spec=spec) == ["unknown spec.crossplane.resourceRefs[0].namespace"]
+
+
+def test_the_users_schema_counts() -> None:
+    """Types, required and unknown fields of spec and status, as written in the XRD."""
+    assert problems(xrd(), spec={"size": "xl", "colour": "red"}, status={"ready": "2"}) == [
+        'spec.size: Unsupported value: "xl": supported values: "s", "m"',
+        (
+            'status.ready: Invalid value: "string": status.ready in body must be of type integer: '
+            '"string"'
+        ),
+        "unknown spec.colour",
+    ]
+    assert problems(xrd()) == ["spec: Required value"]
+    assert problems(xrd(), spec={}) == ["spec.size: Required value"]
+
+
+def test_status_has_conditions() -> None:
+    """Every XR has them; a legacy one has connection details, too."""
+    assert problems(xrd(), spec={"size": "s"}, status={"conditions": [CONDITION]}) == []
+    details: Object = {"connectionDetails": {"lastPublishedTime": "2026-01-01T00:00:00Z"}}
+    assert problems(xrd("v1"), spec={"size": "s"}, status=details) == []
+    assert problems(xrd(), spec={"size": "s"}, status=details) == [
+        "unknown status.connectionDetails"
+    ]
+
+
+def test_names_fit_a_label() -> None:
+    """63 characters, or fewer where the XRD says so."""
+    name = "x" * 64
+    (message,) = problems(xrd(), metadata={"name": name}, spec={"size": "s"})
+    assert message == "metadata.name: Too long: may not be more than 63 bytes"
+    assert problems(xrd(), metadata={"name": name[:63]}, spec={"size": "s"}) == []
+
+
+def test_a_claim_has_a_schema_of_its_own() -> None:
+    """The user's spec, and a claim's machinery."""
+    definition = xrd("v1", claimNames={"kind": "Thing", "plural": "things"})
+    spec: Object = {"size": "s", "writeConnectionSecretToRef": {"name": "x"}}
+    assert problems(definition, "Thing", spec=spec) == []
+    assert problems(definition, spec=spec) == [
+        "spec.writeConnectionSecretToRef.namespace: Required value"
+    ]
+
+
+def test_policies_have_the_xrds_defaults() -> None:
+    """What the XRD says of policies is the default of both kinds."""
+    definition = xrd(
+        "v1",
+        claimNames={"kind": "Thing"},
+        defaultCompositionUpdatePolicy="Manual",
+        defaultCompositeDeletePolicy="Foreground",
+    )
+    catalog = Catalog([definition])
+    for kind, field, policy in (
+        ("XThing", "compositionUpdatePolicy", "Manual"),
+        ("Thing", "compositeDeletePolicy", "Foreground"),
+    ):
+        value: Object = {"spec": {"size": "s"}}
+        structural_schema.add_defaults(value, catalog.find("example.org/v1", kind) or {})
+        assert objects.find_path(value, ("spec", field)) == policy
+
+
+def test_of_two_definitions_the_last_counts() -> None:
+    """As for the official command."""
+    crd: Object = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "spec": {
+            "group": "example.org",
+            "names": {"kind": "XThing"},
+            "versions": [{"name": "v1", "schema": {"openAPIV3Schema": {"type": "object"}}}],
+        },
+    }
+    catalog = Catalog([xrd(), crd])
+    assert catalog.find("example.org/v1", "XThing") == {"type": "object"}
+    assert catalog.find("example.org/v2", "XThing") is None
