@@ -24,7 +24,7 @@ from function_script import (
 )
 from function_script import limits as bounds
 from function_script import telemetry as known
-from function_script.errors import FatalError, InputError, SandboxError
+from function_script.errors import FatalError, InputError, LimitError, SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -59,8 +59,11 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
         return HandlerResult(
             response=run(index_request(data), limits, ruling.narrow, facts), facts=facts
         )
+    except LimitError as error:
+        facts["limit"] = error.limit or bounds.BUILT_IN
+        return _fatal(data, ruling.attribute(error), facts)
     except FatalError as error:
-        return _fatal(data, ruling.attributed(error, facts), facts)
+        return _fatal(data, error, facts)
     except wire.WireError as error:
         return _broken(data, _unreadable(error), facts)
     except MemoryError:

@@ -62,7 +62,8 @@ def _decoded(
     except json.JSONDecodeError:
         return None
     except RecursionError:
-        raise TooLargeError(f"nested more than {depth} levels deep", line=0, column=0) from None
+        message = f"nested more than {depth} levels deep"
+        raise TooLargeError(message, line=0, column=0, limit="depth") from None
     return found
 
 
@@ -115,11 +116,11 @@ class _Counter:
     def check(self, value: Value, depth: int) -> None:
         self.nodes -= 1
         if self.nodes < 0:
-            raise TooLargeError(self._message[0], line=0, column=0)
+            raise TooLargeError(self._message[0], line=0, column=0, limit="nodes")
         if not isinstance(value, (dict, list)):
             return
         if depth == 0:
-            raise TooLargeError(self._message[1], line=0, column=0)
+            raise TooLargeError(self._message[1], line=0, column=0, limit="depth")
         self.depth = min(self.depth, depth - 1)
         for item in value.values() if isinstance(value, dict) else value:
             self.check(item, depth - 1)

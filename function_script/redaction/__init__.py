@@ -64,9 +64,9 @@ def redact_error(error: FatalError, data: bytes) -> FatalError:
     if redacted is texts:
         return error
     if redacted is None:
-        return type(error)(*(_withhold(problem) for problem in problems))
+        return error.with_diagnostics(*(_withhold(problem) for problem in problems))
     rest = iter(redacted)
-    return type(error)(
+    return error.with_diagnostics(
         *(_with_texts(problem, rest) for problem in problems[:count]),
         *(_withhold(problem) for problem in problems[count:]),
     )

@@ -111,7 +111,7 @@ def _with_excerpts(error: FatalError, source: Source) -> FatalError:
         problem if problem.span is None else replace(problem, excerpt=excerpt(source, problem.span))
         for problem in error.diagnostics
     )
-    return type(error)(*shown)
+    return error.with_diagnostics(*shown)
 
 
 def read_value(text: str) -> Value:

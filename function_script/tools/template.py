@@ -126,7 +126,7 @@ def _positions(found: StepInput, programs: Path | None) -> Iterator[None]:
             author_positions.map_to_source(problem, found, programs)
             for problem in error.diagnostics
         ]
-        raise type(error)(*moved) from error
+        raise error.with_diagnostics(*moved) from error
 
 
 def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
