@@ -83,11 +83,11 @@ IN_INPUT = {
 
 
 def told(step_input: Object, ceilings: Limits) -> tuple[str, str]:
-    """The limit in the facts, and the FATAL's message."""
+    """The limit in the info for the log, and the FATAL's message."""
     data = builders.request(step_input).SerializeToString()
     answer = function.handle(data, ceilings, lambda _: None)
     response = builders.pb.RunFunctionResponse.FromString(answer.response)
-    return answer.facts["limit"], response.results[0].message
+    return answer.info.limit, response.results[0].message
 
 
 @pytest.mark.parametrize(("name", "step_input"), NARROWABLE + BY_FLAG_ONLY)
