@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from function_script.source import Excerpt, Span
@@ -15,19 +15,33 @@ MAX_LINE_BYTES = 1024
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
+class Note(NamedTuple):
+    """A further line of a framed rendering that ends with a position."""
+
+    text: str
+    span: Span
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.span}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
     """One problem.
 
     ``message`` follows "cannot VERB THING: cause": lower case, no full stop. ``notes`` are
-    further lines for the framed rendering, for example the user's own call stack.
+    further lines for the framed rendering, for example the user's own call stack. ``field`` is
+    the path of the field that is wrong, such as ``input.limits.timeout``; empty for other
+    problems. ``mention`` is a position that ``message`` ends with.
     """
 
     message: str
     span: Span | None = None
     excerpt: Excerpt | None = None
     hint: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str | Note, ...] = ()
+    field: str = ""
+    mention: Span | None = None
 
 
 def at(diagnostic: Diagnostic, span: Span, excerpt: Excerpt | None) -> Diagnostic:
@@ -65,7 +79,7 @@ def to_frame(diagnostic: Diagnostic, severity: str = "error") -> str:
     if diagnostic.span is not None:
         parts.append(f"  --> {diagnostic.span}")
         parts.extend(_draw(diagnostic.span, diagnostic.excerpt))
-    parts.extend(f"  = {_CONTROL.sub('', note)}" for note in diagnostic.notes)
+    parts.extend(f"  = {_CONTROL.sub('', str(note))}" for note in diagnostic.notes)
     if diagnostic.hint is not None:
         parts.append(f"  = hint: {_CONTROL.sub('', diagnostic.hint)}")
     return "\n".join(parts)

@@ -16,6 +16,7 @@ from function_script import diagnostics
 from function_script.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
+    from function_script.diagnostics import Note
     from function_script.source import Excerpt, Span
 
 
@@ -39,7 +40,7 @@ class FatalError(Exception):
         span: Span | None = None,
         excerpt: Excerpt | None = None,
         hint: str | None = None,
-        notes: tuple[str, ...] = (),
+        notes: tuple[str | Note, ...] = (),
     ) -> Self:
         """Return an error with a single diagnostic."""
         return cls(Diagnostic(message=message, span=span, excerpt=excerpt, hint=hint, notes=notes))
@@ -80,7 +81,7 @@ class LimitError(FatalError):
         span: Span | None = None,
         excerpt: Excerpt | None = None,
         hint: str | None = None,
-        notes: tuple[str, ...] = (),
+        notes: tuple[str | Note, ...] = (),
         limit: LimitName | None = None,
     ) -> Self:
         """Return an error at ``limit`` with a single diagnostic."""

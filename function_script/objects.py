@@ -117,6 +117,14 @@ def parse_path(text: str) -> Path:
     return tuple(parts)
 
 
+def read_path(text: str) -> Path:
+    """Parse a path as `parse_path`; the empty path for a text that is none."""
+    try:
+        return parse_path(text)
+    except ValueError:
+        return ()
+
+
 def unwrap_resource(value: Readable) -> Readable:
     """The object itself, also when it stands in its protocol wrapper ``{"resource": {...}}``."""
     if isinstance(value, (dict, Mapping)) and "resource" in value and "apiVersion" not in value:

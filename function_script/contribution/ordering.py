@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.contribution.model import Dependency, ResourcePolicy
-from function_script.fields import nearest
 from function_script.objects import parse_path
+from function_script.problems import nearest
 from function_script.readiness import parse_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from function_script.contribution.annotations import Annotations
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
 
 _FLAGS = {"True": True, "False": False}
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from function_script import objects, wire
-from function_script.fields import ObjectReader, ProblemList, nearest, type_with_article
 from function_script.inputs.requirements import field_path
+from function_script.problems import ProblemList, nearest
 from function_script.program import OWN_REQUIREMENTS
+from function_script.reader import ObjectReader
 from function_script.source import Source
+from function_script.values import type_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,6 +144,6 @@ def _texts(value: Readable, section: ObjectReader, named: Callable[[str], str]) 
             if isinstance(text, str)
         }
     section.problems.add(
-        section.path, f"cannot read a program: {named('')} is {type_with_article(value)}"
+        section.path, f"cannot read a program: {named('')} is {type_phrase(value)}"
     )
     return None

@@ -10,16 +10,16 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from function_script.fields import nearest
 from function_script.inputs import external_sources
+from function_script.problems import nearest
 from function_script.program import Program
 from function_script.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.fields import ObjectReader
     from function_script.inputs.step import ProgramSources
+    from function_script.reader import ObjectReader
 
 INLINE = "Inline"
 FILE_SYSTEM = "FileSystem"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from function_script.diagnostics import Diagnostic, cut
+from function_script.diagnostics import Diagnostic, Note, cut
 from function_script.sandbox.ipc import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
 from function_script.source import Excerpt, Span
@@ -74,8 +74,14 @@ def _shortened_info(info: RequestInfo) -> RequestInfo:
 
 def _shortened(problem: Diagnostic) -> Diagnostic:
     """The problem without its source, which may be one line of any length."""
-    hint = None if problem.hint is None else cut(problem.hint)
-    return replace(problem, message=cut(problem.message), hint=hint, notes=(), excerpt=None)
+    return replace(
+        problem,
+        message=cut(problem.message),
+        hint=None if problem.hint is None else cut(problem.hint),
+        notes=(),
+        excerpt=None,
+        field=problem.field if len(problem.field) <= _MAX_CHARACTERS else "",
+    )
 
 
 def to_json(report: WorkerReport) -> bytes:
@@ -146,25 +152,47 @@ def _to_info(value: Value) -> RequestInfo:
 
 
 def _from_diagnostic(problem: Diagnostic) -> Object:
-    span, excerpt = problem.span, problem.excerpt
+    excerpt = problem.excerpt
     return {
         "message": problem.message,
         "hint": problem.hint,
-        "notes": list(problem.notes),
-        "span": [span.name, span.line, span.column, span.width] if span else None,
+        "notes": [
+            note if isinstance(note, str) else [note.text, _from_span(note.span)]
+            for note in problem.notes
+        ],
+        "span": _from_span(problem.span),
         "excerpt": [excerpt.first_line, *excerpt.lines] if excerpt else None,
+        "field": problem.field,
+        "mention": _from_span(problem.mention),
     }
 
 
+def _from_span(span: Span | None) -> Value:
+    return None if span is None else [span.name, span.line, span.column, span.width]
+
+
 def _to_diagnostic(document: Object) -> Diagnostic:
-    span, excerpt, hint = document["span"], document["excerpt"], document["hint"]
+    excerpt, hint = document["excerpt"], document["hint"]
     return Diagnostic(
         message=_text(document["message"]),
         hint=None if hint is None else _text(hint),
-        notes=tuple(_text(note) for note in _list(document["notes"])),
-        span=None if span is None else _span(_list(span)),
+        notes=tuple(_note(note) for note in _list(document["notes"])),
+        span=_to_span(document["span"]),
         excerpt=None if excerpt is None else _excerpt(_list(excerpt)),
+        field=_text(document["field"]),
+        mention=_to_span(document["mention"]),
     )
+
+
+def _note(value: Value) -> str | Note:
+    if isinstance(value, str):
+        return value
+    text, span = _list(value)
+    return Note(_text(text), _span(_list(span)))
+
+
+def _to_span(value: Value) -> Span | None:
+    return None if value is None else _span(_list(value))
 
 
 def _span(parts: list[Value]) -> Span:

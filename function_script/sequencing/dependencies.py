@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
-from function_script.fields import nearest
 from function_script.objects import find_path
+from function_script.problems import nearest
 from function_script.readiness.checks import is_there
 
 if TYPE_CHECKING:

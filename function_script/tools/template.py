@@ -15,7 +15,7 @@ from google.protobuf import json_format
 
 from function_script import inputs, objects
 from function_script.errors import FatalError, InputError, ProgramError
-from function_script.fields import nearest
+from function_script.problems import nearest
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.source import Span, excerpt

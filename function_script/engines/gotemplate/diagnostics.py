@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from function_script.diagnostics import Diagnostic
+from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.gotemplate import hints, registry
 from function_script.engines.gotemplate.errors import (
     CallError,
@@ -100,7 +100,7 @@ def run_problem(
     site = sites[-1] if sites else None
     place = _place(site, loaded, parts) if site is not None else None
     used = [
-        f'in template "{inner.template}", used at {_place(outer, loaded, parts).span}'
+        Note(f'in template "{inner.template}", used at', _place(outer, loaded, parts).span)
         for outer, inner in pairwise(sites[-_MAX_NOTES - 1 :])
     ]
     problem = Diagnostic(

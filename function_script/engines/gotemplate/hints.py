@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
-from function_script.fields import nearest
+from function_script.problems import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

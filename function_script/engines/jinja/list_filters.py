@@ -17,7 +17,7 @@ from function_script.engines.jinja.exceptions import MissingError, RenderError, 
 from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.operators import add, is_number
 from function_script.engines.jinja.output import flow, text
-from function_script.fields import nearest
+from function_script.problems import nearest
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.calls import Call

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.engines.jinja.tree import Violation
-from function_script.fields import nearest
+from function_script.problems import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

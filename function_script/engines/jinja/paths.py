@@ -18,7 +18,7 @@ from jinja2.utils import missing
 from function_script.engines.jinja.exceptions import a, reworded
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.scope import NAMES
-from function_script.fields import nearest
+from function_script.problems import nearest
 from function_script.program import Lazy
 
 if TYPE_CHECKING:

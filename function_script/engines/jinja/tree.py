@@ -14,7 +14,7 @@ from jinja2 import nodes
 
 from function_script.engines.jinja.budget import MAX_INTEGER
 from function_script.engines.jinja.calls import argument_error, usage
-from function_script.fields import nearest
+from function_script.problems import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,7 +15,7 @@ from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.tests import TESTS
 from function_script.engines.jinja.tree import Violation
-from function_script.fields import nearest
+from function_script.problems import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

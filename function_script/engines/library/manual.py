@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from function_script.engines.library import FUNCTIONS
 from function_script.errors import InputError
-from function_script.fields import nearest
+from function_script.problems import nearest
 
 
 def listing() -> str:

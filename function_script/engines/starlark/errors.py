@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from function_script import objects
-from function_script.diagnostics import Diagnostic, cut
+from function_script.diagnostics import Diagnostic, Note, cut
 from function_script.engines.starlark import error_positions, hints
 from function_script.engines.starlark.analysis import keys, missing
 from function_script.engines.starlark.dialect import MAX_CALLS
@@ -231,9 +231,12 @@ def _line(source: Source, span: Span) -> str:
     return lines[span.line - 1] if span.line <= len(lines) else ""
 
 
-def _notes(calls: Sequence[_Frame]) -> tuple[str, ...]:
-    notes = [
-        f"called from {_TOP.get(frame.function, frame.function)} at {frame.name}:{frame.line}"
+def _notes(calls: Sequence[_Frame]) -> tuple[str | Note, ...]:
+    notes: list[str | Note] = [
+        Note(
+            f"called from {_TOP.get(frame.function, frame.function)} at",
+            Span(name=frame.name, line=frame.line),
+        )
         for frame in calls
     ]
     if len(notes) > _MAX_CALLS_SHOWN:

@@ -9,7 +9,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script.fields import child, nearest
+from function_script.problems import nearest
+from function_script.reader import child
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.fields import nearest
+from function_script.problems import nearest
 from function_script.tools import manifests
 from function_script.tools.cases.model import Located
 from function_script.tools.cases.ownership import managed_fields
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
     from function_script.tools.cases.model import Setup, Step
     from function_script.tools.cases.parts import Parts
     from function_script.tools.render import Result

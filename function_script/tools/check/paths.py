@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script.fields import child, nearest
+from function_script.problems import nearest
+from function_script.reader import child
 from function_script.tools import structural_schema
 from function_script.tools.check import machinery
 

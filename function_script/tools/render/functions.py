@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.fields import nearest
+from function_script.problems import nearest
 from function_script.tools import manifests
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import time
 import pytest
 from support.sandbox_handlers import PROBLEM
 
-from function_script.diagnostics import Diagnostic
+from function_script.diagnostics import Diagnostic, Note
 from function_script.limits import MIB
 from function_script.sandbox import capacity, outcome, report, speech
 from function_script.sandbox.costs import Costs
@@ -17,7 +17,7 @@ from function_script.sandbox.outcome import AppliedLimits, Cause, ExitStatus
 from function_script.sandbox.pace import RuntimeEstimate
 from function_script.sandbox.report import WorkerReport
 from function_script.sandbox.suspects import PenaltyBox
-from function_script.source import Excerpt
+from function_script.source import Excerpt, Span
 from function_script.telemetry import RequestInfo
 
 TERMS = AppliedLimits(timeout_seconds=2.0, memory_bytes=256 * MIB)
@@ -128,10 +128,18 @@ def test_long_details_are_cut() -> None:
     assert len(str(outcome.explain(Cause.CRASH, TERMS, "x" * 10_000))) < 500
 
 
+MENTIONING = Diagnostic(
+    message='resource name "a" is used twice; first at script:2',
+    notes=("plain", Note("called from main at", Span(name="script", line=3, column=1))),
+    field="input.script",
+    mention=Span(name="script", line=2),
+)
+
+
 def test_reports_survive_the_way() -> None:
     """What a worker reports is what its pool reads."""
     told = WorkerReport(
-        diagnostics=(PROBLEM, type(PROBLEM)(message="bare")),
+        diagnostics=(PROBLEM, type(PROBLEM)(message="bare"), MENTIONING),
         info=RequestInfo(name="\N{SNOWMAN}", documents=0),
         log="a\nb",
         cause=Cause.CRASH,
