@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 # Kubernetes cuts event messages at 1,024 bytes; we cut first, on a character boundary.
 MAX_LINE_BYTES = 1024
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+# All of C0, DEL and C1 but tab and line feed, and the separators of lines and paragraphs.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Note(NamedTuple):
@@ -69,19 +70,19 @@ def _line(diagnostic: Diagnostic) -> str:
         text = f"{diagnostic.span}: {text}"
     if diagnostic.hint is not None:
         text = f"{text} ({diagnostic.hint})"
-    return _CONTROL.sub("", " ".join(text.split()))
+    return CONTROL.sub("", " ".join(text.split()))
 
 
 def to_frame(diagnostic: Diagnostic, severity: str = "error") -> str:
     """The problem over several lines with the source around it: for terminals and logs."""
-    message = _CONTROL.sub("", diagnostic.message)
+    message = CONTROL.sub("", diagnostic.message)
     parts = [f"{severity}: {message}"]
     if diagnostic.span is not None:
         parts.append(f"  --> {diagnostic.span}")
         parts.extend(_draw(diagnostic.span, diagnostic.excerpt))
-    parts.extend(f"  = {_CONTROL.sub('', str(note))}" for note in diagnostic.notes)
+    parts.extend(f"  = {CONTROL.sub('', str(note))}" for note in diagnostic.notes)
     if diagnostic.hint is not None:
-        parts.append(f"  = hint: {_CONTROL.sub('', diagnostic.hint)}")
+        parts.append(f"  = hint: {CONTROL.sub('', diagnostic.hint)}")
     return "\n".join(parts)
 
 
@@ -91,7 +92,7 @@ def _draw(span: Span, excerpt: Excerpt | None) -> list[str]:
     margin = len(str(excerpt.first_line + len(excerpt.lines) - 1))
     drawn = [f"{'':{margin}} |"]
     for number, line in enumerate(excerpt.lines, excerpt.first_line):
-        drawn.append(f"{number:{margin}} | {_CONTROL.sub('', line.expandtabs(4))}".rstrip())
+        drawn.append(f"{number:{margin}} | {CONTROL.sub('', line.expandtabs(4))}".rstrip())
         if number == span.line and span.column is not None:
             drawn.append(f"{'':{margin}} | {_underline(line, span.column, span.width)}")
     return drawn

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from function_script.values import to_integer
+
 if TYPE_CHECKING:
     from function_script.values import Object, Readable, Value
 
@@ -68,6 +70,15 @@ def without_nulls(value: Value) -> Value:
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     return value
+
+
+def with_integers(value: Value) -> Value:
+    """Return a copy with ints for integral numbers: a Struct holds doubles only."""
+    if isinstance(value, dict):
+        return {key: with_integers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [with_integers(item) for item in value]
+    return to_integer(value) if isinstance(value, float) else value
 
 
 def api_version_and_kind(value: Readable) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from function_script.diagnostics import Diagnostic
 from function_script.source import Span  # noqa: TC001 - compiled, the type is looked for
@@ -75,6 +75,12 @@ def nearest(name: str, names: Mapping[str, object] | tuple[str, ...]) -> str | N
     return by_lower[matches[0]] if matches else None
 
 
+@overload
+def suggest(name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str) -> str: ...
+@overload
+def suggest(
+    name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str | None = None
+) -> str | None: ...
 def suggest(
     name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str | None = None
 ) -> str | None:

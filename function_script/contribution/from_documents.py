@@ -18,7 +18,7 @@ from function_script.contribution.sanitize import composed_object, without_serve
 from function_script.diagnostics import Diagnostic
 from function_script.documents import ByteLruCache
 from function_script.errors import DocumentError
-from function_script.problems import ProblemList, nearest
+from function_script.problems import ProblemList, nearest, suggest
 from function_script.reader import ObjectReader
 
 if TYPE_CHECKING:
@@ -292,8 +292,7 @@ def _meta(document: ObjectReader, kind: str, dialect: Dialect) -> model.Contribu
     reader = dialect.kinds.get(kind)
     if reader is not None:
         return reader(document)
-    near = nearest(kind, dialect.kinds)
-    hint = f'did you mean "{near}"?' if near else f"there are {', '.join(dialect.kinds)}"
+    hint = suggest(kind, dialect.kinds, f"there are {', '.join(dialect.kinds)}")
     problem = f'"{kind}" is not a kind of {dialect.meta_api_version}'
     document.problems.add("kind", problem, hint=hint)
     return model.Contribution()

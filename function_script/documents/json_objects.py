@@ -13,6 +13,7 @@ from function_script.diagnostics import cut
 from function_script.documents.composer import LAST_COUNTS, ParsedDocument, parse
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.documents.scalars import to_float, to_integer
+from function_script.values import is_encodable
 
 if TYPE_CHECKING:
     from function_script.values import Object, Value
@@ -98,11 +99,8 @@ def _check_surrogates(value: Value, text: str, start: int, end: int) -> None:
     """Refuse halves of surrogate pairs: they have no place in UTF-8, and so in no message."""
     if _SURROGATE.search(text, start, end) is None:
         return
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        message = "half of a surrogate pair in a string"
-        raise YamlError(message, line=0, column=0) from error
+    if not is_encodable(value):
+        raise YamlError("half of a surrogate pair in a string", line=0, column=0)
 
 
 class _Counter:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from function_script import quantities
-from function_script.values import MAX_SAFE_INTEGER, Value, type_phrase
+from function_script.values import Value, to_integer, type_phrase
 
 if TYPE_CHECKING:
     from function_script.limits import Limits
@@ -95,8 +95,8 @@ def _size(fields: ObjectReader, key: str) -> int | None:
 
 def _whole(fields: ObjectReader, key: str, expected: str = "a whole number") -> int | None:
     found = fields.value.get(key)
-    if isinstance(found, float) and found.is_integer() and abs(found) <= MAX_SAFE_INTEGER:
-        return int(found)
+    if isinstance(found, float):
+        found = to_integer(found)
     if found is None or (isinstance(found, int) and not isinstance(found, bool)):
         return found
     shown = str(found) if isinstance(found, float) else type_phrase(found)

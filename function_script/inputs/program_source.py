@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from function_script.inputs import external_sources
-from function_script.problems import nearest
+from function_script.problems import suggest
 from function_script.program import Program
 from function_script.source import Source
 
@@ -155,8 +155,7 @@ def _select(texts: Mapping[str, Source], main: str, found: ObjectReader) -> Prog
     path = found.at("main")
     noun = "file " if "dirPath" in found.value else ""
     if main not in texts:
-        near = nearest(main, texts)
-        hint = f'did you mean "{near}"?' if near else None
+        hint = suggest(main, texts)
         found.problems.add(path, f'cannot find {noun}"{main}" {_there(found)}', hint=hint)
         return _NO_PROGRAM
     if not texts[main].text.strip(_BLANKS):

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.problems import nearest
+from function_script.problems import suggest
 from function_script.tools.cases.model import Check, Expectation
 from function_script.tools.cases.outcome import PARTS
 from function_script.values import type_phrase
@@ -131,7 +131,6 @@ def _path(fields: ObjectReader) -> str:
         fields.problems.add(fields.at("path"), str(error))
         return ""
     if first not in PARTS:
-        near = nearest(first, PARTS)
-        hint = f'did you mean "{near}"?' if near else f"it begins with one of {', '.join(PARTS)}"
+        hint = suggest(first, PARTS, f"it begins with one of {', '.join(PARTS)}")
         fields.problems.add(fields.at("path"), f'there is no "{first}" to look at', hint=hint)
     return path

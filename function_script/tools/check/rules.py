@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from function_script import engines, inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
-from function_script.problems import nearest
+from function_script.problems import suggest
 from function_script.source import excerpt
 from function_script.tools import manifests, step_inputs
 from function_script.tools.check import credentials, dependencies, events, names
@@ -142,14 +142,12 @@ def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
     for source in (program.main, *program.modules.values()):
         for name, span in dependencies.find_mentioned(source, subject.step):
             if name not in subject.composed:
-                near = nearest(name, tuple(sorted(subject.composed)))
+                names = sorted(subject.composed)
                 yield Diagnostic(
                     message=f'no step composes "{name}", so what depends on it is never created',
                     span=span,
                     excerpt=excerpt(source, span),
-                    hint=f'did you mean "{near}"?'
-                    if near
-                    else f"there are {', '.join(sorted(subject.composed))}",
+                    hint=suggest(name, tuple(names), f"there are {', '.join(names)}"),
                 )
 
 
