@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from function_script import (
     contribution,
     desired,
-    engines,
     inputs,
     redaction,
     request,
@@ -85,7 +84,7 @@ def run(
         return response.encode(response.waiting(data, asked), step.limits)
 
     with known.run_of(step, facts):
-        result = engines.get(step.language).evaluate(step.program, scope, step.limits)
+        result = step.language.engine.evaluate(step.program, scope, step.limits)
     read = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
     known.count(facts, len(read.composed))
     wanted = requirements.merge(redaction.redact_warnings(read, data), asked, data)
@@ -104,7 +103,7 @@ def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
         step.params,
         credentials=step.credentials,
         keep_managed_fields=step.keep_managed_fields,
-        sort_keys=not engines.sorts_keys(step.language),
+        sort_keys=not step.language.sorts_keys,
     )
 
 

@@ -36,7 +36,7 @@ def read(data: bytes) -> Mapping[str, str]:
         "uid": found.uid,
         "step": found.input_name,
         "input": found.input_kind if kind else "unknown",
-        "language": inputs.LANGUAGES[kind] if kind else "",
+        "language": inputs.LANGUAGES[kind].name if kind else "",
     }
     return {key: value for key, value in facts.items() if value}
 
@@ -59,7 +59,7 @@ def blame(facts: dict[str, str], error: Exception) -> None:
 @contextmanager
 def run_of(step: Step, facts: dict[str, str]) -> Iterator[None]:
     """Note what the input was read as, and how long the block took, also when it fails."""
-    facts["input"], facts["language"] = step.kind, step.language
+    facts["input"], facts["language"] = step.kind, step.language.name
     began = time.perf_counter_ns()
     try:
         yield

@@ -2,7 +2,7 @@
 
 Called by the main path once per request, and by `validate`. Nothing in a cluster checks or
 defaults a function's input, so this does; it agrees with the CRDs in input_crds/.
-It knows no language: it only says which one runs what.
+Knows languages by their descriptors only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from function_script.inputs.parsing import (
 from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.remembered import read
 from function_script.inputs.requirements import Required, Requirements
-from function_script.inputs.step import Dialect, ExternalState, Language, Step
+from function_script.inputs.step import Dialect, ExternalState, Step
 
 __all__ = [
     "KINDS",
@@ -28,7 +28,6 @@ __all__ = [
     "PEERS",
     "Dialect",
     "ExternalState",
-    "Language",
     "ReadinessOptions",
     "Required",
     "Requirements",

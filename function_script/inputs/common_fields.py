@@ -1,4 +1,4 @@
-"""Fields that several input kinds share: limits, ttl, delims; each notes its problems."""
+"""Fields that several input kinds share: limits and ttl; each notes its problems."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from function_script import quantities
 from function_script.fields import type_with_article
-from function_script.values import MAX_SAFE_INTEGER, Value
+from function_script.values import MAX_SAFE_INTEGER
 
 if TYPE_CHECKING:
     from function_script.fields import ObjectReader
@@ -17,9 +17,6 @@ T = TypeVar("T", int, float)
 
 # The longest duration Go can hold, and with it Crossplane. No rule of a CRD can say so.
 _MAX_SECONDS = (2**63 - 1) / 1e9
-_MAX_DELIMITER = 16
-DELIMS = ("{{", "}}")
-"""Go's own."""
 _NUMBERS = ("steps", "documents", "nodes", "depth")
 
 
@@ -48,27 +45,6 @@ def limits(fields: ObjectReader, ceilings: Limits) -> Limits:
 def ttl_seconds(fields: ObjectReader) -> float | None:
     """How long the response may be kept, in seconds; 0 is allowed."""
     return _seconds(fields, "ttl")
-
-
-def delims(fields: ObjectReader) -> list[Value]:
-    """The two action delimiters, both or none; an absent or empty one means Go's braces."""
-    found = fields.object("delims")
-    if found is None:
-        return [*DELIMS]
-    found.refuse_unknown("left", "right")
-    left, right = found.text("left") or "", found.text("right") or ""
-    if bool(left) != bool(right):
-        missing = "right" if left else "left"
-        found.problems.add(found.at(missing), "is required beside the other delimiter")
-    check_delims(found, left, right)
-    return [left or DELIMS[0], right or DELIMS[1]]
-
-
-def check_delims(fields: ObjectReader, left: str, right: str) -> None:
-    """Note a delimiter that is too long."""
-    for key, text in (("left", left), ("right", right)):
-        if len(text) > _MAX_DELIMITER:
-            fields.problems.add(fields.at(key), f"must be at most {_MAX_DELIMITER} characters")
 
 
 def _seconds(fields: ObjectReader, key: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Our own input kinds: which fields each has and what they become."""
+"""Our own input kinds: the fields they share, and with a language's own what they become."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from function_script.inputs import (
 from function_script.inputs.step import Step
 
 if TYPE_CHECKING:
-    from function_script.inputs.step import Language, ProgramSources
+    from function_script.engines import Language
+    from function_script.inputs.step import ProgramSources
     from function_script.limits import Limits
-    from function_script.program import Program
-    from function_script.values import Object
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 
@@ -30,68 +29,22 @@ _SHARED = (
     *("ttl", "limits", "options"),
     *readiness_options.FIELDS,
 )
-_UNDEFINED = {"Lenient": "Lenient", "Strict": "Strict"}
 _MAX_CREDENTIALS = 100
-_MISSING_KEY = {"Checked": "checked", "Default": "default", "Zero": "zero", "Error": "error"}
 
 
-def parse_starlark_script(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
-    """A StarlarkScript: ``script`` and what all kinds share."""
-    fields.refuse_unknown(*_SHARED, "script")
-    program = program_source.read_program(
-        fields, program_source.SourceFields(text="script", main="main.star"), sources
-    )
-    options = _options(fields)
-    return _step(fields, options, "starlark", program, ceilings)
-
-
-def parse_jinja_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
-    """A JinjaTemplate: ``inline``, ``options.undefined`` and what all kinds share."""
-    fields.refuse_unknown(*_SHARED, "inline")
-    program = program_source.read_program(
-        fields, program_source.SourceFields(text="inline", main="main.j2"), sources
-    )
-    options = _options(fields, "undefined")
-    of_language: Object = {"undefined": options.choice("undefined", _UNDEFINED) or "Lenient"}
-    return _step(fields, options, "jinja", replace(program, options=of_language), ceilings)
-
-
-def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
-    """A GoTemplate: ``inline``, ``delims``, its options and what all kinds share."""
-    fields.refuse_unknown(*_SHARED, "inline", "delims")
-    program = program_source.read_program(
-        fields, program_source.SourceFields(text="inline", main="main.gotmpl"), sources
-    )
-    options = _options(fields, "missingKey", "stableValues", "crypto")
-    of_language: Object = {
-        "dialect": "script",
-        "delims": common_fields.delims(fields),
-        "missingkey": options.choice("missingKey", _MISSING_KEY) or "checked",
-        "stable_values": bool(options.flag("stableValues")),
-        "crypto": bool(options.flag("crypto")),
-    }
-    return _step(fields, options, "gotemplate", replace(program, options=of_language), ceilings)
-
-
-def _options(fields: ObjectReader, *of_language: str) -> ObjectReader:
-    """The options, as if written empty where the input has none."""
-    found = fields.object("options") or ObjectReader({}, fields.at("options"), fields.problems)
-    found.refuse_unknown("keepManagedFields", *of_language)
-    return found
-
-
-def _step(
-    fields: ObjectReader,
-    options: ObjectReader,
-    language: Language,
-    program: Program,
-    ceilings: Limits,
+def parse(
+    language: Language, fields: ObjectReader, ceilings: Limits, sources: ProgramSources
 ) -> Step:
-    """The step of a kind of ours, after its own fields: everything the kinds share."""
+    """Parse an input of the language's own kind."""
+    fields.refuse_unknown(*_SHARED, language.text_field, *language.fields)
+    program = program_source.read_program(fields, language, sources)
+    options = fields.object("options") or ObjectReader({}, fields.at("options"), fields.problems)
+    options.refuse_unknown("keepManagedFields", *language.options)
+    program = replace(program, options=language.parse_options(fields, options))
     fields.object("metadata")
     params = fields.object("params")
-    conduct = readiness_options.read(fields)
-    if conduct is not None and conduct.defers:
+    readiness = readiness_options.read(fields)
+    if readiness is not None and readiness.defers:
         program = replace(program, options={**program.options, "missing": "Defer"})
     return Step(
         api_version=API_VERSION,
@@ -104,7 +57,7 @@ def _step(
         keep_managed_fields=bool(options.flag("keepManagedFields")),
         requirements=requirements.parse(fields, external_sources.required_resources(fields)),
         credentials=_credentials(fields),
-        progress=conduct,
+        progress=readiness,
     )
 
 

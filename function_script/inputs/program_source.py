@@ -7,7 +7,7 @@ modules may come from others besides.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from function_script.fields import nearest
@@ -18,6 +18,7 @@ from function_script.source import Source
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from function_script.engines import Language
     from function_script.fields import ObjectReader
     from function_script.inputs.step import ProgramSources
 
@@ -38,15 +39,7 @@ _BLANKS = " \t\r\n"
 _NO_PROGRAM = Program(main=Source(name="", text=""))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFields:
-    """How a kind names its program: the field with the text, and the file it defaults to."""
-
-    text: str
-    main: str
-
-
-def read_program(fields: ObjectReader, form: SourceFields, sources: ProgramSources) -> Program:
+def read_program(fields: ObjectReader, language: Language, sources: ProgramSources) -> Program:
     """The program of an input of ours."""
     if fields.value.get("source") is None:
         source: str | None = INLINE
@@ -58,10 +51,10 @@ def read_program(fields: ObjectReader, form: SourceFields, sources: ProgramSourc
         fields, *(key for key in _SECTIONS.values() if key != _SECTIONS.get(source)), beside=source
     )
     if source == INLINE:
-        found = _inline(fields, form)
+        found = _inline(fields, language)
     else:
-        reject_keys(fields, form.text, "modules", beside=source)
-        found = _from_elsewhere(fields, form, sources, source)
+        reject_keys(fields, language.text_field, "modules", beside=source)
+        found = _from_elsewhere(fields, language, sources, source)
     return _with_modules(fields, found, sources)
 
 
@@ -104,8 +97,8 @@ def read_directory(found: ObjectReader, sources: ProgramSources) -> Mapping[str,
         return None
 
 
-def _inline(fields: ObjectReader, form: SourceFields) -> Program:
-    main = Source(name=form.text, text=text(fields, form.text, beside=INLINE))
+def _inline(fields: ObjectReader, language: Language) -> Program:
+    main = Source(name=language.text_field, text=text(fields, language.text_field, beside=INLINE))
     modules = fields.texts("modules") or {}
     if len(modules) > MAX_MODULES:
         fields.problems.add(fields.at("modules"), f"must be at most {MAX_MODULES}")
@@ -119,13 +112,13 @@ def _inline(fields: ObjectReader, form: SourceFields) -> Program:
 
 
 def _from_elsewhere(
-    fields: ObjectReader, form: SourceFields, sources: ProgramSources, source: str
+    fields: ObjectReader, language: Language, sources: ProgramSources, source: str
 ) -> Program:
     found = section(fields, _SECTIONS[source], beside=source)
     if found is None:
         return _NO_PROGRAM
     stated = found.value.get("main") is not None
-    main = found.text("main", required=True) if stated else form.main
+    main = found.text("main", required=True) if stated else language.default_file
     texts = _texts(found, sources, source, "program", "main")
     if texts is None or not main:
         return _NO_PROGRAM

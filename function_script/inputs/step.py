@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from function_script import wire
     from function_script.diagnostics import Diagnostic
+    from function_script.engines import Language
     from function_script.inputs.files import Files
     from function_script.inputs.readiness_options import ReadinessOptions
     from function_script.limits import Limits
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 NOTHING_REQUIRED = Requirements()
 
-Language: TypeAlias = Literal["starlark", "jinja", "gotemplate"]
 # Whose rules hold where ours and function-go-templating's differ: annotations, merge, data.
 Dialect: TypeAlias = Literal["script", "gotemplating"]
 
@@ -30,11 +30,7 @@ class Step:
     """One step, ready to run.
 
     ``limits`` are the operator's, narrowed by the input. ``ttl_seconds`` None: the input says
-    nothing. ``program.options`` are the language's own, checked: ``undefined`` ("Lenient",
-    "Strict") for jinja; for gotemplate ``delims`` ([left, right]), ``missingkey`` ("checked",
-    "default", "zero", "error"), ``stable_values`` and ``crypto`` (booleans), ``dialect``, and
-    ``parts``: for a text joined from several templates each one's name and first line, [[name,
-    line], …].
+    nothing. ``program.options`` are the language's own, checked.
     ``requirements`` must be answered before the program runs, and until then ``program`` may be
     empty. ``credentials`` are the names that the program may see; None: all. ``doubts`` are what a
     peer's input has that its function does not look at: each is a warning.

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
+from function_script.engines import LANGUAGES
 from function_script.source import Span, excerpt
 from function_script.tools import manifests
 
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from function_script.documents import Document
     from function_script.tools.step_inputs import StepInput
 
+_TEXT_FIELDS: Final = sorted({language.text_field for language in LANGUAGES.values()})
 _MODULE: Final = re.compile(r'modules\["?(?P<name>[^"\]]+)"?\]')
 # Where else a problem points, in its own words: "called from f at script:3".
 _MENTION: Final = re.compile(
-    r'(?P<name>\b(?:script|inline(?:\.templates\[\d+\])?)|modules\["?[^"\]\s]+"?\])'
+    rf'(?P<name>\b(?:{"|".join(_TEXT_FIELDS)})(?:\.templates\[\d+\])?|modules\["?[^"\]\s]+"?\])'
     r":(?P<line>\d+)(?::(?P<column>\d+))?"
 )
 _FIELD: Final = re.compile(r"(?P<path>(?:input|spec)\b[^\s:]*): ")
@@ -123,7 +125,7 @@ def _path(name: str) -> objects.Path | None:
         path = objects.parse_path(name)
     except ValueError:
         return None
-    return path if path and path[0] in {"script", "inline"} else None
+    return path if path and path[0] in _TEXT_FIELDS else None
 
 
 def _in_file(

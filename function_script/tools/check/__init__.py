@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
-from function_script.tools.check import composed, dependencies, paths, rules, searching, templates
+from function_script.tools.check import composed, paths, rules, searching, templates
 from function_script.tools.check.definitions import Definitions, load
 from function_script.tools.check.findings import Finding, Report, Skipped
 from function_script.tools.check.reporters import render_json, render_text
@@ -115,7 +115,7 @@ def _check_document(
             parsed.append((each, error))
     steps = [step for _, step in parsed if not isinstance(step, InputError)]
     is_whole = len(steps) == len(parsed) > 0
-    named = dependencies.find_composed(found[0].document, steps) if is_whole else None
+    named = composed.find_names(found[0].document, steps) if is_whole else None
     kinds = composed.find_kinds(steps)
     found_schemas = {name: schemas.known.find_composed(*kind) for name, kind in kinds.items()}
     shapes = {name: schema for name, schema in found_schemas.items() if schema is not None}

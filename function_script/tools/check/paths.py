@@ -16,6 +16,7 @@ from function_script.tools.check import machinery
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from function_script.engines import Language
     from function_script.objects import Path
     from function_script.values import Object
 
@@ -29,13 +30,6 @@ _METADATA: Final = (
     *("ownerReferences", "resourceVersion", "selfLink", "uid"),
 )
 _PARTS: Final = ("context", "credentials", "input", "meta", "params")
-# As protobuf JSON has them, which Go templates get.
-_CAMEL: Final = {
-    "connection_details": "connectionDetails",
-    "extra_resources": "extraResources",
-    "required_resources": "requiredResources",
-    "required_schemas": "requiredSchemas",
-}
 _MAPS: Final = ("extra_resources", "required_resources", "required_schemas")
 _XR: Final = ("observed", "composite", "resource")
 
@@ -76,18 +70,15 @@ class Request:
         return f"there are {', '.join(names[:_MAX_SHOWN])}{', …' * (len(names) > _MAX_SHOWN)}"
 
 
-def of_request(language: str, xr: Object | None, composed: Mapping[str, Object]) -> Request:
+def of_request(language: Language, xr: Object | None, composed: Mapping[str, Object]) -> Request:
     """What a program of a language may read; ``xr`` None: nothing is known of the XR.
 
     ``composed`` has the schemas of observed resources by their names.
     """
-
-    def name(field: str) -> str:
-        return _CAMEL.get(field, field) if language == "gotemplate" else field
+    details = language.request_field("connection_details")
 
     def resource(schema: Object | None) -> Object:
-        fields: Object = {"resource": _object(schema), name("connection_details"): {}, "ready": {}}
-        return {"properties": fields}
+        return {"properties": {"resource": _object(schema), details: {}, "ready": {}}}
 
     others: Object = {"additionalProperties": resource(None)}
     named: Object = {key: resource(schema) for key, schema in composed.items()}
@@ -100,7 +91,7 @@ def of_request(language: str, xr: Object | None, composed: Mapping[str, Object])
         "observed": {"properties": observed},
         "desired": {"properties": desired},
         **dict.fromkeys(_PARTS, _ANYTHING),
-        **{name(field): _ANYTHING for field in _MAPS},
+        **{language.request_field(field): _ANYTHING for field in _MAPS},
     }
     kinds: dict[Path, str] = {_XR: "the XR's schema"} if xr is not None else {}
     kinds |= {

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script import engines, inputs, objects
+from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
+from function_script.engines.lint import Mention
 from function_script.errors import FatalError
 from function_script.fields import nearest
 from function_script.source import excerpt
 from function_script.tools import manifests, step_inputs
-from function_script.tools.check import credentials, dependencies, events, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from function_script.tools.check.findings import Severity
     from function_script.tools.check.paths import Request
     from function_script.tools.step_inputs import StepInput
+
+_CREDENTIALS: Final = "credentials"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +85,7 @@ def _program(subject: CheckedStep) -> Iterable[Diagnostic]:
 
 
 def _unknown_names(subject: CheckedStep) -> Iterable[Diagnostic]:
-    """In Jinja such a name is no error while it only stands in conditions; others find it above."""
-    if subject.step.language != "jinja":
-        return ()
-    from function_script.engines.jinja import unknown_names as jinja  # noqa: PLC0415 - one language of three
-
-    return jinja.find_unknown(subject.step.program)
+    return subject.step.language.lint.find_unknown_names(subject.step.program)
 
 
 def _unused_modules(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -97,7 +94,7 @@ def _unused_modules(subject: CheckedStep) -> Iterator[Diagnostic]:
     step = subject.step
     if not step.program.main.text:
         return
-    for name in engines.get(step.language).unused_modules(step.program, step.limits):
+    for name in step.language.engine.unused_modules(step.program, step.limits):
         if name in written:
             yield Diagnostic(
                 message=f'input.modules["{name}"]: nothing uses this module',
@@ -109,24 +106,22 @@ def _constant_names(subject: CheckedStep) -> Iterator[Diagnostic]:
     # Operations have no XR, and must write whole names.
     if step_inputs.is_of_operation(subject.found):
         return
-    program = subject.step.program
-    for source in (program.main, *program.modules.values()):
-        for span in names.find_constant(source, subject.step):
-            yield Diagnostic(
-                message="metadata.name is the same for every XR: two would want one object",
-                span=span,
-                excerpt=excerpt(source, span),
-                hint="leave it out, and Crossplane makes a name; or make it of the XR's name",
-            )
+    for mention in subject.step.language.lint.find_object_names(subject.step.program):
+        yield Diagnostic(
+            message="metadata.name is the same for every XR: two would want one object",
+            span=mention.span,
+            excerpt=excerpt(mention.source, mention.span),
+            hint="leave it out, and Crossplane makes a name; or make it of the XR's name",
+        )
 
 
 def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
-    source = subject.step.program.main
-    for span in events.find_constant(subject.step):
+    program = subject.step.program
+    for span in subject.step.language.lint.find_constant_events(program):
         yield Diagnostic(
             message="this result is emitted on every call, as an event that never changes",
             span=span,
-            excerpt=excerpt(source, span),
+            excerpt=excerpt(program.main, span),
             hint="emit it under the condition that it tells of; a state that lasts is a condition",
         )
 
@@ -134,30 +129,41 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
 def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
     if subject.composed is None:
         return
-    program = subject.step.program
-    for source in (program.main, *program.modules.values()):
-        for name, span in dependencies.find_mentioned(source, subject.step):
-            if name not in subject.composed:
-                near = nearest(name, tuple(sorted(subject.composed)))
-                yield Diagnostic(
-                    message=f'no step composes "{name}", so what depends on it is never created',
-                    span=span,
-                    excerpt=excerpt(source, span),
-                    hint=f'did you mean "{near}"?'
-                    if near
-                    else f"there are {', '.join(sorted(subject.composed))}",
-                )
+    for mention in subject.step.language.lint.find_dependencies(subject.step.program):
+        name = mention.text
+        if name not in subject.composed:
+            near = nearest(name, tuple(sorted(subject.composed)))
+            yield Diagnostic(
+                message=f'no step composes "{name}", so what depends on it is never created',
+                span=mention.span,
+                excerpt=excerpt(mention.source, mention.span),
+                hint=f'did you mean "{near}"?'
+                if near
+                else f"there are {', '.join(sorted(subject.composed))}",
+            )
 
 
 def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
-    for name, source, span in credentials.find_unlisted(subject.step):
-        listed = [*(subject.step.credentials or ()), name]
-        yield Diagnostic(
-            message=f'the program does not see credentials "{name}": its input does not name them',
-            span=span,
-            excerpt=excerpt(source, span),
-            hint=f"write `credentials: [{', '.join(listed)}]` into the input",
-        )
+    step = subject.step
+    # None: the program may see all of them.
+    if step.credentials is None or not step.program.main.text:
+        return
+    reads = [
+        Mention(name, read.source, read.span)
+        for read in step.language.lint.find_reads(step.program)
+        if read.path[:-1] == (_CREDENTIALS,) and isinstance(name := read.path[-1], str)
+    ]
+    for mention in (*reads, *step.language.lint.find_credentials(step.program)):
+        name = mention.text
+        if name not in step.credentials:
+            yield Diagnostic(
+                message=f'the program does not see credentials "{name}": '
+                "its input does not name them",
+                span=mention.span,
+                excerpt=excerpt(mention.source, mention.span),
+                hint=f"write `credentials: [{', '.join([*step.credentials, name])}]` "
+                "into the input",
+            )
 
 
 def _unknown_fields(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -171,7 +177,7 @@ def _guarded_fields(subject: CheckedStep) -> Iterator[Diagnostic]:
 def _find_unknown(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagnostic]:
     if not subject.step.program.main.text:
         return
-    reads = engines.find_reads(subject.step.language, subject.step.program)
+    reads = subject.step.language.lint.find_reads(subject.step.program)
     for read in sorted(reads, key=_place):
         unknown = subject.request.find_unknown(read.path)
         if unknown is not None and read.is_guarded is is_guarded:

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from function_script import inputs
 from function_script.errors import FatalError, InputError
 from function_script.tools import sources, step_inputs, xrds
 from function_script.tools.check.findings import Skipped
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 # Without one of these words a file has nothing to check. With one it may have.
 _WORDS: Final = re.compile(
-    "Composition|Operation|StarlarkScript|JinjaTemplate|GoTemplate|CompositeResourceDefinition"
+    "|".join(
+        ("Composition|Operation|CompositeResourceDefinition", *{kind for _, kind in inputs.KINDS})
+    )
 )
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
 _FIELD: Final = re.compile(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from function_script.engines import starlark
+from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import inlining
 from function_script.errors import ProgramError
 from function_script.limits import Limits

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 from support.results import whole
 
-from function_script.engines import starlark
+from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark.analysis import paths, pruning
 from function_script.errors import FatalError
 from function_script.limits import Limits
