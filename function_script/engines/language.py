@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
 
 if TYPE_CHECKING:
@@ -57,7 +57,11 @@ def _no_options(_fields: ObjectReader, _options: ObjectReader) -> Object:
     return {}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+# Several times cheaper than asking the import system for a module that is there.
+_import: Callable[[str], ModuleType] = cache(importlib.import_module)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Language:
     """A language. Only its module ``language`` is imported until a program needs the others.
 
@@ -105,24 +109,21 @@ class Language:
         """The import path of the module that runs programs."""
         return f"{self.package}.engine"
 
-    @cached_property
+    @property
     def engine(self) -> Engine:
         """The functions that run and compile programs."""
-        return cast("Engine", self._import("engine"))
+        return cast("Engine", _import(self.engine_module))
 
-    @cached_property
+    @property
     def lint(self) -> Lint:
         """The analyses that `check` makes of programs that compile."""
-        return cast("Lint", self._import("lint").LINT)
+        return cast("Lint", _import(f"{self.package}.lint").LINT)
 
-    @cached_property
+    @property
     def plain(self) -> PlainRenderer:
         """The function that renders plain data; only where ``has_plain_data``."""
-        return cast("PlainRenderer", self._import("plain"))
+        return cast("PlainRenderer", _import(f"{self.package}.plain"))
 
     def request_field(self, name: str) -> str:
         """Return the name that programs use for a field of the request."""
         return _JSON_NAMES.get(name, name) if self.has_json_names else name
-
-    def _import(self, module: str) -> ModuleType:
-        return importlib.import_module(f"{self.package}.{module}")
