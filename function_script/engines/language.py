@@ -61,7 +61,7 @@ def _no_options(_fields: ObjectReader, _options: ObjectReader) -> Object:
 _import: Callable[[str], ModuleType] = cache(importlib.import_module)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """A language. Only its module ``language`` is imported until a program needs the others.
 

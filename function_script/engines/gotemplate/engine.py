@@ -1,6 +1,6 @@
 """The GoTemplate language: Go's text/template with sprig, compiled to Python functions.
 
-Called by the main path through the table of engines. Raises nothing but FatalError.
+Raises nothing but FatalError.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from function_script.engines.gotemplate import (
 )
 from function_script.engines.gotemplate.data import template_data
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.plain import GoFailure, render_text
 from function_script.engines.gotemplate.programs import ProgramFailure
 from function_script.engines.gotemplate.run import Run
 from function_script.errors import LimitError, ProgramError
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from function_script.limits import Limits
     from function_script.program import Program, Scope
     from function_script.source import Span
-
-__all__ = ["GoFailure", "check", "evaluate", "render_text", "unused_modules"]
 
 
 def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:

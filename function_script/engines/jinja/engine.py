@@ -1,6 +1,6 @@
 """The engine for JinjaTemplate: renders a YAML stream in a hardened Jinja.
 
-Called by the main path through the table of engines. Raises nothing but FatalError.
+Raises nothing but FatalError.
 """
 
 from __future__ import annotations
