@@ -43,17 +43,8 @@ def of_run(message: str, span: Span | None, source: Source | None) -> Span | Non
     for node in ast.walk(tree) if tree is not None else ():
         # The interpreter points at the whole statement, of which a comparison is a part.
         if isinstance(node, ast.If) and (node.lineno, node.col_offset) == start:
-            return _around(span, node.test, source)
+            return syntax.span_of(node.test, source)
     return span
-
-
-def _around(span: Span, node: ast.expr, source: Source) -> Span:
-    line = _lines(source)[node.lineno - 1]
-    data = line.encode()
-    column = len(data[: node.col_offset].decode()) + 1
-    end = node.end_col_offset if node.end_lineno == node.lineno else None
-    width = len(data[node.col_offset : end].decode())
-    return replace(span, line=node.lineno, column=column, width=width)
 
 
 def _unclosed(span: Span, source: Source) -> tuple[str, Span] | None:

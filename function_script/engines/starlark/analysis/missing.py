@@ -6,12 +6,12 @@ Called for errors only, so it may be slow. Follows what can be followed by name 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from function_script.engines.starlark.analysis import syntax
+from function_script.engines.starlark.analysis.names import Bindings
 
 if TYPE_CHECKING:
     from function_script.values import Readable
@@ -54,23 +54,17 @@ def _instead(key: str, keys: list[str]) -> str:
 
 
 def _names(trees: Iterable[ast.Module]) -> dict[str, ast.expr | None]:
-    """What names that are assigned once stand for; None is the request."""
-    names: dict[str, ast.expr | None] = {}
-    bound: Counter[str] = Counter()
-    for node in (node for tree in trees for node in ast.walk(tree)):
-        match node:
-            case ast.FunctionDef(name="main", args=ast.arguments(args=[ast.arg(arg=name), *_])):
-                names[name] = None
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                names[name] = value
-            case _:
-                pass
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                bound[name] += 1
-            case _:
-                pass
-    return {name: value for name, value in names.items() if bound[name] == 1 or value is None}
+    """Return the expressions that names stand for; None is the request."""
+    bindings = Bindings.of(trees)
+    mains = bindings.functions.get("main", [])
+    requests = {main.positional[0] for main in mains if main.positional}
+    names: dict[str, ast.expr | None] = {
+        name: value.expression
+        for name, value in bindings.single_values().items()
+        if not value.is_item
+    }
+    # Other functions may have a parameter of that name.
+    return {**names, **dict.fromkeys(requests - bindings.values.keys())}
 
 
 def _path(

@@ -328,7 +328,7 @@ class _Analysis:
         if name in _SEE_NAMES and not others:
             self._members(paths)
         else:
-            self._want(getters.looked_at(name, key) if paths == {()} else paths)
+            self._want(getters.branches(name, key) if paths == {()} else paths)
         return _NOTHING
 
     def _get(self, paths: Paths, text: str) -> Paths:

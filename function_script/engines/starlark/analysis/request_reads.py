@@ -7,12 +7,13 @@ given a part of the request is not followed.
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.engines.reads import ANY, FieldAccess, guarded, unchanged
 from function_script.engines.starlark.analysis import syntax
+from function_script.engines.starlark.analysis.getters import OBJECT_GETTERS
+from function_script.engines.starlark.analysis.names import Bindings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
     from function_script.program import Program
     from function_script.source import Source
 
-_XR: Final = ("observed", "composite", "resource")
-# Functions of the prelude that look into the request: where, and how many names they take.
-_GETTERS: Final[dict[str, tuple[Path, int]]] = {
-    "get_xr": (_XR, 0),
-    "get_observed": (("observed", "resources"), 1),
-    "get_desired": (("desired", "resources"), 1),
-}
 _CHANGING: Final = frozenset(
     {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"}
 )
@@ -47,57 +41,20 @@ def find(program: Program) -> list[FieldAccess]:
 
 
 class _Main:
-    """The function `main`, and what the names in it stand for."""
+    """The function `main`, and the values that names in it are bound to once."""
 
     def __init__(self, function: ast.FunctionDef, request: str, source: Source) -> None:
+        bindings = Bindings.of([function])
         self._function = function
         self._source = source
-        self._request = request
-        self._values: dict[str, tuple[ast.expr, Path]] = {}
-        self._bind()
+        # A name that is bound again may stand for anything.
+        self._request = request if bindings.counts[request] == 1 else ""
+        self._values = bindings.single_values()
 
     def reads(self) -> list[FieldAccess]:
-        found = [read for node in ast.walk(self._function) for read in self._of(node)]
-        return guarded(unchanged(found, self._changed()), set(self._asked()))
-
-    def _bind(self) -> None:
-        """Names that are bound once: to an expression, or to the items of one."""
-        bound: Counter[str] = Counter()
-        for node in ast.walk(self._function):
-            match node:
-                case (
-                    ast.Name(id=name, ctx=ast.Store())
-                    | ast.arg(arg=name)
-                    | ast.FunctionDef(name=name)
-                ):
-                    bound[name] += 1
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    self._values[name] = (value, ())
-                case (
-                    ast.For(target=target, iter=value)
-                    | ast.comprehension(target=target, iter=value)
-                ):
-                    self._bind_items(target, value)
-                case _:
-                    pass
-        self._values = {name: v for name, v in self._values.items() if bound[name] == 1}
-        if bound[self._request] != 1:
-            self._request = ""
-
-    def _bind_items(self, target: ast.expr, value: ast.expr) -> None:
-        match target, value:
-            case (
-                ast.Tuple(elts=[_, ast.Name(id=name)]),
-                ast.Call(func=ast.Attribute(value=each, attr="items"))
-                | ast.Call(func=ast.Name(id="enumerate"), args=[each, *_]),
-            ) | (ast.Name(id=name), ast.Call(func=ast.Attribute(value=each, attr="values"))):
-                self._values[name] = (each, (ANY,))
-            case ast.Name(id=name), ast.Call(func=ast.Name(id="sorted"), args=[each, *_]):
-                self._values[name] = (each, (ANY,))
-            case ast.Name(id=name), _:
-                self._values[name] = (value, (ANY,))
-            case _:
-                pass
+        """Return the lookups, without those below values that the script changes."""
+        accesses = [access for node in ast.walk(self._function) for access in self._of(node)]
+        return guarded(unchanged(accesses, self._changed()), set(self._asked()))
 
     def _changed(self) -> Iterator[Path]:
         """What the script changes in place: its keys may be the script's own."""
@@ -168,12 +125,12 @@ class _Main:
         name = call.func.id if isinstance(call.func, ast.Name) else ""
         first, *others = call.args
         base = self._path(first, hops)
-        if base is None or name not in {"get", *_GETTERS}:
+        if base is None or name not in {"get", *OBJECT_GETTERS}:
             return None
-        if name in _GETTERS:
+        if name in OBJECT_GETTERS:
             if base:
                 return None
-            start, count = _GETTERS[name]
+            start, count = OBJECT_GETTERS[name]
             names = tuple(_constant(argument) for argument in others[:count])
             if len(names) < count:
                 return None
@@ -192,9 +149,9 @@ class _Main:
             case ast.Name(id=name) if name == self._request:
                 return ()
             case ast.Name(id=name) if name in self._values:
-                value, below = self._values[name]
-                path = self._path(value, hops - 1)
-                return None if path is None else (*path, *below)
+                value = self._values[name]
+                path = self._path(value.expression, hops - 1)
+                return (*path, ANY) if path is not None and value.is_item else path
             case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice):
                 path = self._path(value, hops - 1)
                 return None if path is None else (*path, _constant(index))
