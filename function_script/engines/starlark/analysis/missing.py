@@ -1,6 +1,6 @@
-"""What of the request was looked up and is not there: the part, and what it might have meant.
+"""The part of the request that a failed lookup did not find, and the key it probably meant.
 
-Called for errors only, so it may be slow. Follows what can be followed by name alone.
+For errors only, so it may be slow. Only lookups by written names are followed.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _MAX_HOPS = 20
 
 
 def hint(expression: str, texts: Iterable[str], request: Mapping[str, Readable]) -> str | None:
-    """``observed has no "composit", did you mean "composite"?``; None if it cannot be said.
+    """Return ``observed has no "composit", did you mean "composite"?``; None when it is unclear.
 
-    ``expression`` is the source of what failed, ``texts`` are the sources it may refer to.
+    ``expression`` is the source of the failed lookup, ``texts`` are the sources it may refer to.
     """
     trees = [syntax.parse(text) for text in texts]
     failed = syntax.parse(expression.strip())
     match failed:
-        case ast.Module(body=[ast.Expr(value=looked_up)]):
+        case ast.Module(body=[ast.Expr(value=lookup)]):
             names = _names(tree for tree in trees if tree is not None)
-            path = _path(looked_up, names, _MAX_HOPS) or ()
+            path = _path(lookup, names, _MAX_HOPS) or ()
         case _:
             return None
     value: Readable = request
@@ -38,19 +38,19 @@ def hint(expression: str, texts: Iterable[str], request: Mapping[str, Readable])
         if not isinstance(value, Mapping):
             return None
         if value.get(key) is None:
-            place = ".".join(path[:index]) or "the request"
-            return f'{place} has no "{key}"' + _instead(key, list(value))
+            parent = ".".join(path[:index]) or "the request"
+            return f'{parent} has no "{key}"' + _alternatives(key, list(value))
         value = value[key]
     return None
 
 
-def _instead(key: str, keys: list[str]) -> str:
+def _alternatives(key: str, keys: list[str]) -> str:
     close = get_close_matches(key, keys, n=1)
     if close:
         return f', did you mean "{close[0]}"?'
-    shown = ", ".join(sorted(keys)[:_MAX_KEYS_SHOWN])
+    first = ", ".join(sorted(keys)[:_MAX_KEYS_SHOWN])
     more = ", …" if len(keys) > _MAX_KEYS_SHOWN else ""
-    return f", but {shown}{more}" if keys else ": it is empty"
+    return f", but {first}{more}" if keys else ": it is empty"
 
 
 def _names(trees: Iterable[ast.Module]) -> dict[str, ast.expr | None]:

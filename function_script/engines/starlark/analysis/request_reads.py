@@ -1,7 +1,7 @@
-"""What a script certainly reads of the request: lookups by name from the parameter of `main` on.
+"""The fields of the request that a script certainly reads, for `check`.
 
-Called by the tool that looks for mistakes. Follows names that are bound once; a function that is
-given a part of the request is not followed.
+Lookups are followed from the parameter of `main` on, through names that are bound once, and not
+into other functions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_HOPS: Final = 20
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """The lookups in `main` of the program's main source."""
+    """Return the lookups in `main` of the program's main source."""
     tree = syntax.parse(program.main.text)
     for node in tree.body if tree is not None else ():
         match node:
@@ -54,10 +54,10 @@ class _Main:
     def reads(self) -> list[FieldAccess]:
         """Return the lookups, without those below values that the script changes."""
         accesses = [access for node in ast.walk(self._function) for access in self._of(node)]
-        return guarded(unchanged(accesses, self._changed()), set(self._asked()))
+        return guarded(unchanged(accesses, self._changed()), set(self._tested()))
 
     def _changed(self) -> Iterator[Path]:
-        """What the script changes in place: its keys may be the script's own."""
+        """Yield the values that the script changes in place: their keys may be its own."""
         for node in ast.walk(self._function):
             match node:
                 case (
@@ -73,8 +73,8 @@ class _Main:
             if path is not None:
                 yield path
 
-    def _asked(self) -> Iterator[Path]:
-        """What the script asks for before it reads it: `"key" in value`."""
+    def _tested(self) -> Iterator[Path]:
+        """Yield the fields of `"key" in value`, `get` and getters: they may be absent."""
         for node in ast.walk(self._function):
             match node:
                 case ast.Compare(
@@ -86,13 +86,12 @@ class _Main:
                     if path is not None:
                         yield (*path, key)
                 case ast.Call():
-                    # `get` and its like give None for what is not there.
                     yield from (read.path for read in self._of(node))
                 case _:
                     pass
 
     def _of(self, node: ast.AST) -> Iterator[FieldAccess]:
-        """The lookups that one node makes, the outermost key last."""
+        """Yield the lookups that one node makes, the outermost key last."""
         match node:
             case ast.Subscript(value=value, slice=ast.Constant(value=str(key)), ctx=ast.Load()):
                 path = self._path(value, _MAX_HOPS)
@@ -111,17 +110,14 @@ class _Main:
                 pass
 
     def _of_getter(self, call: ast.Call) -> Iterator[FieldAccess]:
-        found = self._getter(call, _MAX_HOPS)
-        if found is None or found[1] is None:
-            return
-        base, argument = found[0], found[1]
-        named = _given(argument)
-        for index, key in enumerate(named):
-            if isinstance(key, str):
-                yield self._read((*base, *named[: index + 1]), argument)
+        base, argument = self._getter(call, _MAX_HOPS) or ((), None)
+        parts = _path_argument(argument)
+        for index, key in enumerate(parts):
+            if isinstance(key, str) and argument is not None:
+                yield self._read((*base, *parts[: index + 1]), argument)
 
     def _getter(self, call: ast.Call, hops: int) -> tuple[Path, ast.expr | None] | None:
-        """What `get` and its like look into, and the argument with the path."""
+        """Return the path that `get` or another getter looks into, and its argument with a path."""
         name = call.func.id if isinstance(call.func, ast.Name) else ""
         first, *others = call.args
         base = self._path(first, hops)
@@ -142,7 +138,7 @@ class _Main:
         return FieldAccess(path, self._source, syntax.span_of(node, self._source))
 
     def _path(self, node: ast.expr, hops: int) -> Path | None:
-        """Where in the request the value of an expression stands."""
+        """Return the path of an expression's value in the request; None when it is elsewhere."""
         if not hops:
             return None
         match node:
@@ -159,11 +155,11 @@ class _Main:
                 path = self._path(value, hops - 1)
                 return None if path is None else (*path, _constant(key))
             case ast.Call(func=ast.Name(), args=[_, *_]):
-                found = self._getter(node, hops - 1)
-                if found is None:
-                    return None
-                base, argument = found
-                return (*base, *(_given(argument) if argument is not None else ()))
+                match self._getter(node, hops - 1):
+                    case (base, argument):
+                        return (*base, *_path_argument(argument))
+                    case None:
+                        return None
             case ast.BoolOp(op=ast.Or(), values=[value, *others]) if all(map(_is_empty, others)):
                 return self._path(value, hops - 1)
         return None
@@ -182,9 +178,11 @@ def _is_empty(node: ast.expr) -> bool:
     return False
 
 
-def _given(node: ast.expr) -> Path:
-    """The path that a getter is given: a text, or a list of parts; what follows is unknown."""
+def _path_argument(node: ast.expr | None) -> Path:
+    """Return the path in a getter's argument, a text or a list of parts; ANY for other values."""
     match node:
+        case None:
+            return ()
         case ast.Constant(value=str(text)):
             try:
                 return objects.parse_path(text)
