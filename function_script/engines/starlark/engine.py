@@ -1,7 +1,4 @@
-"""StarlarkScript: a script's ``main(req)`` gets the request and returns a response, as dicts.
-
-Called by the main path through the table of engines; knows requests and results as plain values.
-"""
+"""Run scripts: ``main(req)`` gets the request and returns a response, both as dicts."""
 
 from __future__ import annotations
 
@@ -50,17 +47,17 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
             else:
                 reply = bridge.call(script.wrapped, text, limits, options)
     except starlark.StarlarkError as error:
-        again = partial(_fail_again, scope=scope, text=text, limits=limits, options=options)
-        said = inlining.exactly(str(error), program, again)
-        raise errors.failed(said, script.main, script.sources, request, limits) from error
+        rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
+        message = inlining.correct_position(str(error), program, rerun)
+        raise errors.failed(message, script.main, script.sources, request, limits) from error
     result = _result(reply, script, limits)
     return replace(result, withheld=withheld) if withheld else result
 
 
-def _fail_again(
+def _error_text(
     program: Program, *, scope: Scope, text: str, limits: Limits, options: starlark.EvalOptions
 ) -> str:
-    """What the interpreter says when it runs the program briefly; "" if it does not fail."""
+    """Run the program briefly and return the text of its error; "" when it does not fail."""
     brief = dialect.brief(options)
     try:
         with predeclared.seeded(scope.seed):
@@ -79,18 +76,18 @@ def check(program: Program, limits: Limits) -> None:
     try:
         build.script(program, limits, options)
     except ProgramError as error:
-        found = program_check.find_problems(program, limits, options)
-        raise ProgramError(*(found or error.diagnostics)) from error
+        problems = program_check.find_problems(program, limits, options)
+        raise ProgramError(*(problems or error.diagnostics)) from error
 
 
 def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
-    """The names of modules that no load statement leads to; the program must pass `check`."""
+    """Return the names of modules that no load statement leads to."""
     used = build.script(program, limits, dialect.options(limits)).sources
     return tuple(name for name, source in program.modules.items() if source.name not in used)
 
 
 def _request(scope: Scope) -> Lazy:
-    """What a script gets, if all of it is wanted: the request's parts, and ``params``."""
+    """Return the argument of ``main``: the request's parts, and ``params``."""
     parts = {name: partial(scope.request.__getitem__, name) for name in scope.request}
     return Lazy({**parts, "params": lambda: scope.params})
 
@@ -111,7 +108,7 @@ def _result(reply: str, script: build.Script, limits: Limits) -> ScriptResult:
             f"cannot read the result of main: {size:,} bytes of JSON "
             f"are more than the limit of {limits.output_bytes:,}"
         )
-    # The bridge puts each desired resource on a line of its own, behind a brace or a comma.
+    # The bridge writes each desired resource on a line of its own, after a brace or a comma.
     before, *lines = reply.split("\n")
     after = "{" + lines.pop() if lines else ""
     try:
