@@ -65,8 +65,8 @@ def label_value(text: str) -> str:
     """A label's value: the text itself if it may be one, else what may stay of it and a hash."""
     if _LABEL_VALUE.match(text) and len(text) <= _MAX_LABEL_VALUE_LENGTH:
         return text
-    kept = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-_.")
-    return _with_hash(kept, text, _MAX_LABEL_VALUE_LENGTH)
+    readable = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-_.")
+    return _with_hash(readable, text, _MAX_LABEL_VALUE_LENGTH)
 
 
 def stable_id(seed: str, key: str, length: int = 8) -> str:
@@ -84,16 +84,16 @@ def stable_choice(seed: str, choices: list[Value], key: str = "") -> Value:
 
 
 def _score(seed: str, key: str, choice: Value) -> bytes:
-    # Each choice is scored by itself (rendezvous hashing): neither the order of the choices nor
-    # what else is offered moves a composite resource to another one.
+    # Rendezvous hashing: a choice's score depends neither on the order of the choices nor on the
+    # others, so a new choice moves few composite resources.
     encoded = orjson.dumps(choice, option=orjson.OPT_SORT_KEYS)
     return hmac.digest(seed.encode(), key.encode() + b"\0" + encoded, "sha256")
 
 
 def _with_hash(readable: str, hashed: str, max_length: int) -> str:
     digest = hashlib.sha256(hashed.encode()).hexdigest()[:_HASH_DIGITS]
-    kept = readable[: max_length - _HASH_DIGITS - 1].rstrip("-_.")
-    return f"{kept}-{digest}" if kept else digest
+    head = readable[: max_length - _HASH_DIGITS - 1].rstrip("-_.")
+    return f"{head}-{digest}" if head else digest
 
 
 def _check(max_length: int, **texts: str) -> None:

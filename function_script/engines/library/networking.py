@@ -88,9 +88,9 @@ def _with_prefix(cidr: str) -> str:
 
 
 def _check_bits(network: _Network, new_bits: int) -> None:
-    most = network.max_prefixlen - network.prefixlen
-    if not 0 <= new_bits <= most:
-        raise ValueError(f"new_bits: must be between 0 and {most} for {network}, not {new_bits}")
+    limit = network.max_prefixlen - network.prefixlen
+    if not 0 <= new_bits <= limit:
+        raise ValueError(f"new_bits: must be between 0 and {limit} for {network}, not {new_bits}")
 
 
 _GROUP = Group(
