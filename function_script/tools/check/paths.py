@@ -1,7 +1,7 @@
-"""Field paths that a program reads and that cannot exist: compared with what a request holds.
+"""Field paths that cannot exist in a request: the rules compare them with a program's reads.
 
-Called by the rules. The request's own fields are written here; those of the XR and of composed
-resources come from their schemas. Where a schema allows anything, nothing is found.
+The request's own fields are listed here; those of the XR and of composed resources come from their
+schemas. A schema that allows any field has no unknown ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 _MAX_SHOWN: Final = 6
-# Whatever is below may be read.
+# A schema that allows any value.
 _ANYTHING: Final[Object] = {}
 _METADATA: Final = (
     *("annotations", "creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp"),
@@ -36,18 +36,18 @@ _XR: Final = ("observed", "composite", "resource")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What may be read of a request: a schema, and the kinds at the paths of resources."""
+    """The schema of a request, and the owners of fields by the paths of resources."""
 
     schema: Object
     kinds: Mapping[Path, str]
 
     def owner(self, path: Path) -> str:
-        """Whose field the last part of a path would be."""
-        kinds = (kind for place, kind in self.kinds.items() if path[: len(place)] == place)
+        """Return the owner of the field at the end of a path."""
+        kinds = (kind for prefix, kind in self.kinds.items() if path[: len(prefix)] == prefix)
         return next(kinds, "the request")
 
     def find_unknown(self, path: Path) -> tuple[str, str] | None:
-        """A message and a hint when the last part of ``path`` certainly does not exist."""
+        """Return a message and a hint when the last part of ``path`` certainly does not exist."""
         schema: Object | None = self.schema
         for part in path[:-1]:
             schema = None if schema is None else _below(schema, part)
@@ -57,23 +57,23 @@ class Request:
         hint = self._hint(path[:-1], key, tuple(structural_schema.properties(schema)))
         return f"{_text(path)} does not exist: {self.owner(path)} has no such field", hint
 
-    def _hint(self, holder: Path, key: str, known: tuple[str, ...]) -> str:
+    def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
         part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
         advice = machinery.advise(str(part), key)
-        near = nearest(key, known)
+        near = nearest(key, names)
         if advice is not None:
             return advice
         if near:
             return f'did you mean "{near}"?'
         # The author's own fields first.
-        names = sorted(known, key=lambda name: (machinery.is_own(str(part), name), name))
-        return f"there are {', '.join(names[:_MAX_SHOWN])}{', …' * (len(names) > _MAX_SHOWN)}"
+        ordered = sorted(names, key=lambda name: (machinery.is_own(str(part), name), name))
+        return f"there are {', '.join(ordered[:_MAX_SHOWN])}{', …' * (len(names) > _MAX_SHOWN)}"
 
 
 def of_request(language: Language, xr: Object | None, composed: Mapping[str, Object]) -> Request:
-    """What a program of a language may read; ``xr`` None: nothing is known of the XR.
+    """Return the fields that a program of a language may read; ``xr`` None: any of the XR.
 
-    ``composed`` has the schemas of observed resources by their names.
+    ``composed`` has the schemas of observed resources by name.
     """
     details = language.request_field("connection_details")
 
@@ -81,10 +81,10 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
         return {"properties": {"resource": _object(schema), details: {}, "ready": {}}}
 
     others: Object = {"additionalProperties": resource(None)}
-    named: Object = {key: resource(schema) for key, schema in composed.items()}
+    by_name: Object = {key: resource(schema) for key, schema in composed.items()}
     observed: Object = {
         "composite": resource(xr),
-        "resources": {"properties": named, **others},
+        "resources": {"properties": by_name, **others},
     }
     desired: Object = {"composite": resource(None), "resources": others}
     fields: Object = {
@@ -101,7 +101,7 @@ def of_request(language: Language, xr: Object | None, composed: Mapping[str, Obj
 
 
 def _object(schema: Object | None) -> Object:
-    """The schema of a whole Kubernetes object, with the metadata that every one has."""
+    """Return the schema of a whole Kubernetes object, with the metadata of all objects."""
     if not schema:
         return _ANYTHING
     fields: Object = {
@@ -114,7 +114,7 @@ def _object(schema: Object | None) -> Object:
 
 
 def _below(schema: Object, part: str | int) -> Object | None:
-    """The schema of a field or an item; None where nothing is known of it."""
+    """Return the schema of a field or an item; None where the schema says nothing of it."""
     if (
         schema.get(structural_schema.PRESERVE) is True
         or schema.get(structural_schema.EMBEDDED) is True
@@ -126,8 +126,8 @@ def _below(schema: Object, part: str | int) -> Object | None:
 
 
 def _lacks(schema: Object, key: str) -> bool:
-    """Whether an object of this schema cannot have a field: all its fields are listed."""
-    known = structural_schema.properties(schema)
+    """Report whether an object of this schema cannot have a field: all fields are listed."""
+    names = structural_schema.properties(schema)
     is_open = (
         schema.get(structural_schema.PRESERVE) is True
         or schema.get(structural_schema.EMBEDDED) is True
@@ -135,7 +135,7 @@ def _lacks(schema: Object, key: str) -> bool:
         or schema.get("additionalProperties") not in (None, False)
         or schema.get("type", "object") != "object"
     )
-    return bool(known) and not is_open and key not in known
+    return bool(names) and not is_open and key not in names
 
 
 def _text(path: Path) -> str:

@@ -1,7 +1,6 @@
-"""The rules: what is looked for in each step. Adding one is a function and a line in the table.
+"""The rules that are applied to each step. A new one is a function and a row in the table.
 
-A rule gives its problems as engines and inputs do: with positions in the program, or with the
-path of a field in front.
+A problem has a position in the program, or begins with the path of a field of the input.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ _CREDENTIALS: Final = "credentials"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedStep:
-    """A step to look at: its input as it stands in the file, and as it was read.
+    """A step: its input in the file, and the step that it parses to.
 
-    ``request`` is what its program may read of a request, as far as that is known; ``composed``
-    are the names of what all steps compose, None where only a run knows.
+    ``request`` has the fields that its program may read. ``composed`` are the names of the
+    resources that all steps compose, None when only a run knows them.
     """
 
-    found: StepInput
+    step_input: StepInput
     step: Step
     request: Request
     composed: frozenset[str] | None = None
@@ -45,9 +44,9 @@ class CheckedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A rule by its name; ``means`` says what it finds, for the reference page.
+    """A rule by its name; ``means`` describes it on the reference page.
 
-    ``find`` None: it is found when the file is read, before there is anything to ask rules for.
+    ``find`` None: the problem is found while the file is read.
     """
 
     name: str
@@ -57,9 +56,8 @@ class Rule:
 
 
 def _other_input(subject: CheckedStep) -> Iterator[Diagnostic]:
-    value = subject.found.value
-    written = objects.api_version_and_kind(value)
-    if subject.step.dialect == "gotemplating" and written != inputs.PEERS:
+    kind = objects.api_version_and_kind(subject.step_input.value)
+    if subject.step.dialect == "gotemplating" and kind != inputs.PEERS:
         yield Diagnostic(
             message="input.apiVersion: this is read as an input of function-go-templating, which "
             "looks at neither apiVersion nor kind",
@@ -68,8 +66,11 @@ def _other_input(subject: CheckedStep) -> Iterator[Diagnostic]:
     yield from subject.step.doubts
 
 
-def _unseen(subject: CheckedStep) -> Iterator[Diagnostic]:
-    if subject.found.value.get("source") == "FileSystem" and not subject.step.program.main.text:
+def _unchecked_program(subject: CheckedStep) -> Iterator[Diagnostic]:
+    if (
+        subject.step_input.value.get("source") == "FileSystem"
+        and not subject.step.program.main.text
+    ):
         yield Diagnostic(
             message="input.fileSystem.dirPath: the program was not looked at, for it is in files",
             hint="say where they are with --program-root",
@@ -89,13 +90,13 @@ def _unknown_names(subject: CheckedStep) -> Iterable[Diagnostic]:
 
 
 def _unused_modules(subject: CheckedStep) -> Iterator[Diagnostic]:
-    # Files that happen to stand beside a program are no mistake.
-    written = manifests.object_at(subject.found.value, "modules")
+    # In a directory, files that the program does not use are no mistake.
+    modules = manifests.object_at(subject.step_input.value, "modules")
     step = subject.step
     if not step.program.main.text:
         return
     for name in step.language.engine.unused_modules(step.program, step.limits):
-        if name in written:
+        if name in modules:
             yield Diagnostic(
                 message=f'input.modules["{name}"]: nothing uses this module',
                 hint="take it out, or load it where it is wanted",
@@ -104,7 +105,7 @@ def _unused_modules(subject: CheckedStep) -> Iterator[Diagnostic]:
 
 def _constant_names(subject: CheckedStep) -> Iterator[Diagnostic]:
     # Operations have no XR, and must write whole names.
-    if step_inputs.is_of_operation(subject.found):
+    if step_inputs.is_of_operation(subject.step_input):
         return
     for mention in subject.step.language.lint.find_object_names(subject.step.program):
         yield Diagnostic(
@@ -178,7 +179,7 @@ def _find_unknown(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagnos
     if not subject.step.program.main.text:
         return
     reads = subject.step.language.lint.find_reads(subject.step.program)
-    for read in sorted(reads, key=_place):
+    for read in sorted(reads, key=_position):
         unknown = subject.request.find_unknown(read.path)
         if unknown is not None and read.is_guarded is is_guarded:
             message, hint = unknown
@@ -187,7 +188,7 @@ def _find_unknown(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagnos
             )
 
 
-def _place(read: FieldAccess) -> tuple[str, int, int]:
+def _position(read: FieldAccess) -> tuple[str, int, int]:
     return read.span.name, read.span.line, read.span.column or 0
 
 
@@ -217,7 +218,7 @@ RULES: Final = (
         name="unseen-program",
         severity="warning",
         means="The program is in files, and nobody said where they are: only the input is checked.",
-        find=_unseen,
+        find=_unchecked_program,
     ),
     Rule(
         name="program",
@@ -279,8 +280,8 @@ RULES: Final = (
 )
 
 
-def broken(subject: CheckedStep) -> Iterator[tuple[Rule, Diagnostic]]:
-    """What the rules find, in their order; once one has found errors, the others are not asked."""
+def apply(subject: CheckedStep) -> Iterator[tuple[Rule, Diagnostic]]:
+    """Apply the rules in their order, up to the first that finds errors."""
     for rule in RULES:
         problems = tuple(rule.find(subject)) if rule.find is not None else ()
         yield from ((rule, problem) for problem in problems)

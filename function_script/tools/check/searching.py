@@ -1,7 +1,7 @@
-"""The files that `check` looks into: those named, and what is Crossplane's below a directory.
+"""Find the files to check: the arguments, and Crossplane's files below a directory.
 
-A file that is named is read whatever is in it. Below a directory only files count that can have
-a pipeline or an input of ours; what else lies there is nobody's business here.
+An argument is read whatever is in it. Below a directory, only files are read that can have a
+pipeline or an input of ours.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from function_script.source import Source
     from function_script.values import Object
 
-# Without one of these words a file has nothing to check. With one it may have.
+# A file without one of these words has nothing to check.
 _WORDS: Final = re.compile(
     "|".join(
         ("Composition|Operation|CompositeResourceDefinition", *{kind for _, kind in inputs.KINDS})
@@ -38,7 +38,7 @@ _FIELD: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file's documents, or what keeps them from being read."""
+    """A file's documents, or the error of reading them."""
 
     name: str
     documents: Sequence[Document] = ()
@@ -46,10 +46,10 @@ class File:
 
 
 def find(arguments: Iterable[str], ignored: Sequence[str]) -> Iterator[File | Skipped]:
-    """The files that ``arguments`` name, and those to check below directories.
+    """Find the files that ``arguments`` name, and those to check below directories.
 
     ``ignored`` are patterns of the shell for paths below a directory, and for names of files and
-    folders; ``*`` also stands for slashes. Raises InputError for a named file that is not there.
+    folders; ``*`` also matches slashes. Raises InputError for an argument that does not exist.
     """
     for argument in arguments:
         if argument == sources.STDIN or not Path(argument).is_dir():
@@ -62,12 +62,12 @@ def find(arguments: Iterable[str], ignored: Sequence[str]) -> Iterator[File | Sk
 
 
 def _is_ignored(path: Path, patterns: Sequence[str]) -> bool:
-    places = [path, *path.parents[:-1]]
+    candidates = [path, *path.parents[:-1]]
     return any(
         fnmatchcase(text, pattern.removeprefix("./").removesuffix("/"))
         for pattern in patterns
-        for place in places
-        for text in (place.as_posix(), place.name)
+        for candidate in candidates
+        for text in (candidate.as_posix(), candidate.name)
     )
 
 
@@ -88,8 +88,8 @@ def _look_into(path: Path) -> Iterator[File | Skipped]:
         file = _read(sources.load_file(path))
     except InputError as error:
         file = File(name=str(path), error=error)
-    is_meant = any(_has_steps(header) or xrds.is_xrd(header) for header in headers)
-    if is_meant or file.error is None:
+    is_ours = any(_has_steps(header) or xrds.is_xrd(header) for header in headers)
+    if is_ours or file.error is None:
         yield file
 
 
@@ -101,7 +101,7 @@ def _read(source: Source) -> File:
 
 
 def _headers(text: str) -> Iterator[Object]:
-    """The apiVersion and kind of each document, as far as they stand there as plain lines."""
+    """Yield the apiVersion and kind of each document, if they are lines of their own."""
     for document in _SEPARATOR.split(text):
         yield {match[1]: match[2] for match in _FIELD.finditer(document)}
 
@@ -111,7 +111,7 @@ def _has_steps(header: Object) -> bool:
 
 
 def _is_of_chart(path: Path) -> bool:
-    """Whether Helm renders the file before anybody reads it as YAML."""
+    """Report whether the file is a template of a Helm chart, which is not YAML yet."""
     return any(
         folder.name == "templates" and (folder.parent / "Chart.yaml").is_file()
         for folder in path.absolute().parents
