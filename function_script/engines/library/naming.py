@@ -80,14 +80,14 @@ def stable_choice(seed: str, choices: list[Value], key: str = "") -> Value:
     """One of the choices, that stays for one composite resource and key while it is offered."""
     if not choices:
         raise ValueError("choices: there is nothing to choose from")
-    return max(choices, key=lambda choice: _score(seed, key, choice))
 
-
-def _score(seed: str, key: str, choice: Value) -> bytes:
     # Rendezvous hashing: a choice's score depends neither on the order of the choices nor on the
     # others, so a new choice moves few composite resources.
-    encoded = orjson.dumps(choice, option=orjson.OPT_SORT_KEYS)
-    return hmac.digest(seed.encode(), key.encode() + b"\0" + encoded, "sha256")
+    def score(choice: Value) -> bytes:
+        encoded = orjson.dumps(choice, option=orjson.OPT_SORT_KEYS)
+        return hmac.digest(seed.encode(), key.encode() + b"\0" + encoded, "sha256")
+
+    return max(choices, key=score)
 
 
 def _with_hash(readable: str, hashed: str, max_length: int) -> str:

@@ -68,8 +68,10 @@ def cidr_network(cidr: str) -> str:
 
 
 def _network(cidr: str) -> _Network:
+    if "/" not in cidr:
+        raise ValueError(f"cidr: {cidr!r} has no prefix length such as /16")
     try:
-        return ip_network(_with_prefix(cidr))
+        return ip_network(cidr)
     except ValueError as error:
         raise ValueError(f"cidr: {error}") from error
 
@@ -79,12 +81,6 @@ def _interface_network(address: str) -> _Network:
         return ip_interface(address).network
     except ValueError as error:
         raise ValueError(f"address: {error}") from error
-
-
-def _with_prefix(cidr: str) -> str:
-    if "/" not in cidr:
-        raise ValueError(f"{cidr!r} has no prefix length such as /16")
-    return cidr
 
 
 def _check_bits(network: _Network, new_bits: int) -> None:

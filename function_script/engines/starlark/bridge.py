@@ -30,14 +30,13 @@ def run(request, nodes, depth):
 )
 
 
-def _bridge() -> starlark.FrozenModule:
-    text = (Path(__file__).parent / "bridge.star").read_text()
-    module = starlark.Module()
-    starlark.eval(module, starlark.parse(BRIDGE, text), GLOBALS)
-    return module.freeze()
-
-
-BRIDGE_MODULE = _bridge()
+_module = starlark.Module()
+starlark.eval(
+    _module,
+    starlark.parse(BRIDGE, (Path(__file__).parent / "bridge.star").read_text()),
+    GLOBALS,
+)
+BRIDGE_MODULE = _module.freeze()
 
 
 def wrap(script: starlark.FrozenModule) -> starlark.FrozenModule:

@@ -24,17 +24,12 @@ _TIME_MARGIN = 0.05
 _BRIEF_THOUSANDS = 500
 
 
-def _dialect() -> starlark.Dialect:
-    dialect = starlark.Dialect.standard()
-    dialect.enable_keyword_only_arguments = True
-    dialect.enable_positional_only_arguments = True
-    dialect.enable_types = starlark.DialectTypes.ENABLE
-    dialect.enable_top_level_stmt = True
-    dialect.enable_f_strings = True
-    return dialect
-
-
-DIALECT = _dialect()
+DIALECT = starlark.Dialect.standard()
+DIALECT.enable_keyword_only_arguments = True
+DIALECT.enable_positional_only_arguments = True
+DIALECT.enable_types = starlark.DialectTypes.ENABLE
+DIALECT.enable_top_level_stmt = True
+DIALECT.enable_f_strings = True
 # Debug, Internal, Breakpoint and CallStack stay out: they look into the interpreter.
 GLOBALS = starlark.Globals.extended_by(
     [

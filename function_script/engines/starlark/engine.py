@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from function_script.limits import Limits
     from function_script.program import DeferredResource, Program, Scope
-    from function_script.source import Span
     from function_script.values import Object
 
 
@@ -119,9 +118,5 @@ def _result(reply: str, script: build.Script, limits: Limits) -> ScriptResult:
         value=value,
         span=script.span,
         resources=[line[1:] for line in lines],
-        locate=partial(_locate, script),
+        locate=lambda path: keys.find(tuple(path), script.sources.values()) or script.span,
     )
-
-
-def _locate(script: build.Script, path: Sequence[str | int]) -> Span | None:
-    return keys.find(tuple(path), script.sources.values()) or script.span

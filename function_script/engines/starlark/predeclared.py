@@ -81,15 +81,11 @@ def _frozen() -> tuple[starlark.FrozenModule, tuple[str, ...]]:
 _MODULE, NAMES = _frozen()
 
 
-def _binding() -> starlark.AstModule:
-    # Without re-export: `load("lib.star", "get")` must not find our `get` in the user's module.
-    plain = starlark.Dialect.standard()
-    plain.enable_load_reexport = False
-    names = ", ".join(f'"{name}"' for name in NAMES)
-    return starlark.parse(PRELUDE, f'load("prelude", {names})', plain)
-
-
-_BINDING = _binding()
+# Without re-export: `load("lib.star", "get")` must not find our `get` in the user's module.
+_dialect = starlark.Dialect.standard()
+_dialect.enable_load_reexport = False
+_names = ", ".join(f'"{name}"' for name in NAMES)
+_BINDING = starlark.parse(PRELUDE, f'load("prelude", {_names})', _dialect)
 _LOADER = starlark.FileLoader(lambda _: _MODULE)
 
 

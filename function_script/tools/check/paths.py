@@ -55,7 +55,10 @@ class Request:
         if schema is None or not isinstance(key, str) or not _lacks(schema, key):
             return None
         hint = self._hint(path[:-1], key, tuple(structural_schema.properties(schema)))
-        return f"{_text(path)} does not exist: {self.owner(path)} has no such field", hint
+        text = ""
+        for part in path:
+            text = f"{text}[]" if isinstance(part, int) else child(text, part)
+        return f"{text} does not exist: {self.owner(path)} has no such field", hint
 
     def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
         part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
@@ -136,10 +139,3 @@ def _lacks(schema: Object, key: str) -> bool:
         or schema.get("type", "object") != "object"
     )
     return bool(names) and not is_open and key not in names
-
-
-def _text(path: Path) -> str:
-    text = ""
-    for part in path:
-        text = f"{text}[]" if isinstance(part, int) else child(text, part)
-    return text

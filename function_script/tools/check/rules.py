@@ -6,6 +6,7 @@ A problem has a position in the program, or begins with the path of a field of t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from function_script import inputs, objects
@@ -19,7 +20,6 @@ from function_script.tools import manifests, step_inputs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from function_script.engines.reads import FieldAccess
     from function_script.inputs import Step
     from function_script.tools.check.findings import Severity
     from function_script.tools.check.paths import Request
@@ -83,10 +83,6 @@ def _program(subject: CheckedStep) -> Iterable[Diagnostic]:
     except FatalError as error:
         return error.diagnostics
     return ()
-
-
-def _unknown_names(subject: CheckedStep) -> Iterable[Diagnostic]:
-    return subject.step.language.lint.find_unknown_names(subject.step.program)
 
 
 def _unused_modules(subject: CheckedStep) -> Iterator[Diagnostic]:
@@ -167,29 +163,19 @@ def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
             )
 
 
-def _unknown_fields(subject: CheckedStep) -> Iterator[Diagnostic]:
-    return _find_unknown(subject, is_guarded=False)
-
-
-def _guarded_fields(subject: CheckedStep) -> Iterator[Diagnostic]:
-    return _find_unknown(subject, is_guarded=True)
-
-
-def _find_unknown(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagnostic]:
+def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagnostic]:
     if not subject.step.program.main.text:
         return
     reads = subject.step.language.lint.find_reads(subject.step.program)
-    for read in sorted(reads, key=_position):
+    for read in sorted(
+        reads, key=lambda read: (read.span.name, read.span.line, read.span.column or 0)
+    ):
         unknown = subject.request.find_unknown(read.path)
         if unknown is not None and read.is_guarded is is_guarded:
             message, hint = unknown
             yield Diagnostic(
                 message=message, span=read.span, excerpt=excerpt(read.source, read.span), hint=hint
             )
-
-
-def _position(read: FieldAccess) -> tuple[str, int, int]:
-    return read.span.name, read.span.line, read.span.column or 0
 
 
 YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
@@ -231,7 +217,7 @@ RULES: Final = (
         name="unknown-name",
         severity="error",
         means="A variable or function of a Jinja template that nothing sets: a typing mistake.",
-        find=_unknown_names,
+        find=lambda subject: subject.step.language.lint.find_unknown_names(subject.step.program),
     ),
     Rule(
         name="unused-module",
@@ -268,14 +254,14 @@ RULES: Final = (
         severity="warning",
         means="Such a field as `unknown-field` finds, where the program goes on without it: in a "
         "condition, with a default, or in a Go template that lets pass what is missing.",
-        find=_guarded_fields,
+        find=partial(_unknown_fields, is_guarded=True),
     ),
     Rule(
         name="unknown-field",
         severity="error",
         means="A field that a request does not have, or that the XR's or a composed resource's "
         "schema does not: see below.",
-        find=_unknown_fields,
+        find=partial(_unknown_fields, is_guarded=False),
     ),
 )
 

@@ -79,7 +79,11 @@ def _look_into(path: Path) -> Iterator[File | Skipped]:
         return
     if not _WORDS.search(text):
         return
-    headers = list(_headers(text))
+    # The apiVersion and kind of each document, if they are lines of their own.
+    headers: list[Object] = [
+        {match[1]: match[2] for match in _FIELD.finditer(document)}
+        for document in _SEPARATOR.split(text)
+    ]
     if _is_of_chart(path):
         if any(map(_has_steps, headers)):
             yield Skipped(file=str(path), reason="it is a template of a Helm chart")
@@ -98,12 +102,6 @@ def _read(source: Source) -> File:
         return File(name=source.name, documents=sources.read(source))
     except FatalError as error:
         return File(name=source.name, error=error)
-
-
-def _headers(text: str) -> Iterator[Object]:
-    """Yield the apiVersion and kind of each document, if they are lines of their own."""
-    for document in _SEPARATOR.split(text):
-        yield {match[1]: match[2] for match in _FIELD.finditer(document)}
 
 
 def _has_steps(header: Object) -> bool:
