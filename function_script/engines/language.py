@@ -1,16 +1,15 @@
 """The descriptor of a language: everything that inputs, server and tools ask of one.
 
 A folder below ``engines`` holds a language: ``language.py`` builds the descriptor, ``engine.py``
-runs programs, ``lint.py`` reads them for `check`, ``plain.py`` renders plain data (optional).
-Files beside them are a starter project (``starter/``) and a snippet for editors (``snippet.yaml``).
+runs programs, ``lint.py`` reads them for `check`, ``plain.py`` renders plain data (optional). The
+folder also has a starter project (``starter/``) and a snippet for editors (``snippet.yaml``).
 """
 
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, Protocol, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,53 +52,56 @@ class PlainRenderer(Protocol):
         """Render a program without modules, ``data`` its root value; raises ProgramError."""
 
 
-def _no_options(_fields: ObjectReader, _options: ObjectReader) -> Object:
-    return {}
-
-
 # Several times cheaper than asking the import system for a module that is there.
 _import: Callable[[str], ModuleType] = cache(importlib.import_module)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """A language. Only its module ``language`` is imported until a program needs the others.
-
-    ``name`` is the language in logs, metrics and ``init --language``; ``kind`` is its input's.
-    ``package`` is the import path of its folder.
-
-    ``text_field`` is the field of the input that holds the text, ``default_file`` the file that a
-    program in files begins with. ``fields`` are fields that only this kind has, ``options`` the
-    fields below ``options``; ``parse_options`` reads both (the input, its ``options``) and gives
-    ``Program.options``, whose shape is private to the language.
-
-    ``is_template``: it renders text. ``sorts_keys``: the engine sorts the keys of the request, so
-    the caller need not. ``has_json_names``: programs read the request's fields in camelCase.
-    ``has_plain_data``: the folder has a module ``plain``.
-
-    ``warmup`` is a program for a worker's first run: it composes one resource.
-    ``file_types`` maps patterns of file names to the language that VS Code shows them in,
-    ``editor_files`` paths in a project to files of the folder. ``highlight`` is how the playground
-    colours programs, ``extensions`` are the ends of their files' names.
-    """
+    """A language: a subclass sets the attributes, and its only instance is the descriptor."""
 
     name: str
+    """The language in logs, metrics and ``init --language``; its folder's name."""
     kind: str
+    """The kind of its input."""
     package: str
+    """The import path of its folder."""
+
     text_field: Literal["script", "inline"]
+    """The field of the input with the text of a program."""
     default_file: str
-    warmup: str
-    is_template: bool
+    """The file that a program in files begins with."""
     fields: tuple[str, ...] = ()
+    """Fields of the input that only this kind has."""
     options: tuple[str, ...] = ()
-    parse_options: Callable[[ObjectReader, ObjectReader], Object] = _no_options
-    sorts_keys: bool = False
-    has_json_names: bool = False
-    has_plain_data: bool = False
+    """Fields below ``options`` that only this kind has."""
+
+    is_template: bool
+    """Programs render text, and return no values."""
+    sorts_keys = False
+    """The engine sorts the keys of the request, so the caller need not."""
+    has_json_names = False
+    """Programs read the request's fields in camelCase."""
+    has_plain_data = False
+    """The folder has a module ``plain``."""
+    warmup: str
+    """A program for a worker's first run: it composes one resource."""
+
     extensions: tuple[str, ...] = ()
+    """The ends of names of files with programs."""
     highlight: Literal["script", "template", "text"] = "text"
-    file_types: Mapping[str, str] = field(default_factory=dict)
-    editor_files: Mapping[str, str] = field(default_factory=dict)
+    """The colours of programs in the playground."""
+    file_types: ClassVar[Mapping[str, str]] = {}
+    """VS Code's languages by patterns of file names."""
+    editor_files: ClassVar[Mapping[str, str]] = {}
+    """Files of the folder that `editor` writes, by their paths in a project."""
+
+    def parse_options(self, _fields: ObjectReader, _options: ObjectReader) -> Object:
+        """Parse the language's own fields of an input and of its ``options``.
+
+        Notes problems. The result becomes ``Program.options``, of which only the engine knows the
+        shape.
+        """
+        return {}
 
     def __repr__(self) -> str:
         return f"Language({self.name})"

@@ -16,7 +16,7 @@ from function_script.inputs import (
 from function_script.inputs.step import Step
 
 if TYPE_CHECKING:
-    from function_script.engines import Language
+    from function_script.engines.language import Language
     from function_script.inputs.step import ProgramSources
     from function_script.limits import Limits
 

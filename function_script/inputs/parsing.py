@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from function_script import engines, objects
+from function_script import objects
 from function_script.diagnostics import Diagnostic
+from function_script.engines import registry
 from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.errors import InputError
 from function_script.fields import ObjectReader, ProblemList, nearest
@@ -18,6 +19,7 @@ from function_script.limits import Limits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from function_script.engines.language import Language
     from function_script.values import Object
 
 Kind = tuple[str, str]
@@ -25,13 +27,13 @@ Kind = tuple[str, str]
 KINDS: dict[Kind, Callable[[ObjectReader, Limits, ProgramSources], Step]] = {
     **{
         (kinds.API_VERSION, language.kind): partial(kinds.parse, language)
-        for language in engines.LANGUAGES.values()
+        for language in registry.LANGUAGES.values()
     },
     (gotemplating.API_VERSION, gotemplating.KIND): gotemplating.parse_go_template,
 }
 # For whoever counts steps without parsing them.
-LANGUAGES: dict[Kind, engines.Language] = {
-    **{(kinds.API_VERSION, language.kind): language for language in engines.LANGUAGES.values()},
+LANGUAGES: dict[Kind, Language] = {
+    **{(kinds.API_VERSION, language.kind): language for language in registry.LANGUAGES.values()},
     (gotemplating.API_VERSION, gotemplating.KIND): GOTEMPLATE,
 }
 PEERS: Final[Kind] = (gotemplating.API_VERSION, gotemplating.KIND)

@@ -18,7 +18,7 @@ from function_script.source import Source
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.engines import Language
+    from function_script.engines.language import Language
     from function_script.fields import ObjectReader
     from function_script.inputs.step import ProgramSources
 

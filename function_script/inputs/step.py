@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from function_script import wire
     from function_script.diagnostics import Diagnostic
-    from function_script.engines import Language
+    from function_script.engines.language import Language
     from function_script.inputs.files import Files
     from function_script.inputs.readiness_options import ReadinessOptions
     from function_script.limits import Limits

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from function_script import __version__, build
-from function_script.engines import ENGINE_MODULES
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.errors import InputError, SandboxError
 from function_script.limits import MIB
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from google.protobuf import json_format
 
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.inputs.kinds import API_VERSION
 from function_script.proto.v1 import run_function_pb2 as pb
 

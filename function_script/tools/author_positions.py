@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.source import Span, excerpt
 from function_script.tools import manifests
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from google.protobuf import json_format
 
 from function_script import inputs, objects
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.fields import nearest
 from function_script.proto.v1 import run_function_pb2 as fnv1

@@ -18,7 +18,7 @@ import function_script
 from function_script import documents, objects, release
 from function_script.cli import commands as group
 from function_script.cli import execute
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.source import Source
 
 if TYPE_CHECKING:

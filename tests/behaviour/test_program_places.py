@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support import builders
 
-from function_script import engines
+from function_script.engines.registry import LANGUAGES as REGISTRY
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request import PROBE
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from function_script.values import Object
 
-KINDS = {name: language.kind for name, language in engines.LANGUAGES.items()}
-FILES = {name: language.default_file for name, language in engines.LANGUAGES.items()}
-FIELDS = {name: language.text_field for name, language in engines.LANGUAGES.items()}
+KINDS = {name: language.kind for name, language in REGISTRY.items()}
+FILES = {name: language.default_file for name, language in REGISTRY.items()}
+FIELDS = {name: language.text_field for name, language in REGISTRY.items()}
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
 # Each says hello, and each with a module says the module's word.
 PROGRAMS = {

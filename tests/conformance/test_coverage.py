@@ -16,7 +16,7 @@ from support.coverage_reads import READS, Read
 from support.coverage_sets import NOT_SET, SETS, Set
 
 from function_script import objects
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:

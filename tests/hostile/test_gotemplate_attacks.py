@@ -10,8 +10,8 @@ from hostile.gotemplate_attacks import ATTACKS, Attack
 from support import builders
 from support.timing import stretched
 
-from function_script.engines import ENGINE_MODULES
 from function_script.engines.gotemplate.plain import render_text
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.limits import MIB, Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.sandbox import Answered, Pool, PoolOptions

@@ -14,7 +14,7 @@ from support import builders
 from support.timing import SLACK_SECONDS
 
 from function_script import function
-from function_script.engines import ENGINE_MODULES
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.limits import MIB, Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from support.builders import API_VERSION, XR, call, request, to_dict
 
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 
 if TYPE_CHECKING:
     from function_script.values import Object, Value

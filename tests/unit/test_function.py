@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 from support.builders import request, starlark
 
 from function_script import function
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import SandboxError
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb

@@ -32,16 +32,6 @@ def check_delims(fields: ObjectReader, left: str, right: str) -> None:
             fields.problems.add(fields.at(key), f"must be at most {_MAX_DELIMITER} characters")
 
 
-def _parse_options(fields: ObjectReader, options: ObjectReader) -> Object:
-    return {
-        "dialect": "script",
-        "delims": _parse_delims(fields),
-        "missingkey": options.choice("missingKey", _MISSING_KEY) or "checked",
-        "stable_values": bool(options.flag("stableValues")),
-        "crypto": bool(options.flag("crypto")),
-    }
-
-
 def _parse_delims(fields: ObjectReader) -> list[Value]:
     """Return both delimiters; the input has both or none, and an empty one counts as none."""
     delims = fields.object("delims")
@@ -56,19 +46,36 @@ def _parse_delims(fields: ObjectReader) -> list[Value]:
     return [left or DELIMS[0], right or DELIMS[1]]
 
 
-LANGUAGE: Final = Language(
-    name="gotemplate",
-    kind="GoTemplate",
-    package=__package__,
-    text_field="inline",
-    default_file="main.gotmpl",
-    warmup=_WARMUP,
-    is_template=True,
-    fields=("delims",),
-    options=("missingKey", "stableValues", "crypto"),
-    parse_options=_parse_options,
-    has_json_names=True,
-    has_plain_data=True,
-    extensions=(".gotmpl", ".tmpl"),
-    highlight="template",
-)
+class GoTemplateLanguage(Language):
+    """Templates of Go's text/template."""
+
+    name = "gotemplate"
+    kind = "GoTemplate"
+    package = __package__
+    text_field = "inline"
+    default_file = "main.gotmpl"
+    warmup = _WARMUP
+    is_template = True
+    fields = ("delims",)
+    options = ("missingKey", "stableValues", "crypto")
+    has_json_names = True
+    has_plain_data = True
+    extensions = (".gotmpl", ".tmpl")
+    highlight = "template"
+
+    def parse_options(self, fields: ObjectReader, options: ObjectReader) -> Object:
+        """Parse the delimiters and the options.
+
+        A step of function-go-templating's own kind has other values of the same options, and
+        ``parts``: for a text joined from several templates, each one's name and first line.
+        """
+        return {
+            "dialect": "script",
+            "delims": _parse_delims(fields),
+            "missingkey": options.choice("missingKey", _MISSING_KEY) or "checked",
+            "stable_values": bool(options.flag("stableValues")),
+            "crypto": bool(options.flag("crypto")),
+        }
+
+
+LANGUAGE: Final = GoTemplateLanguage()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from function_script.engines.language import Language
 
@@ -22,21 +22,24 @@ data:
 """
 
 
-def _parse_options(_: ObjectReader, options: ObjectReader) -> Object:
-    return {"undefined": options.choice("undefined", _UNDEFINED) or "Lenient"}
+class JinjaLanguage(Language):
+    """Templates in Jinja."""
+
+    name = "jinja"
+    kind = "JinjaTemplate"
+    package = __package__
+    text_field = "inline"
+    default_file = "main.j2"
+    warmup = _WARMUP
+    is_template = True
+    options = ("undefined",)
+    extensions = (".j2",)
+    highlight = "template"
+    file_types: ClassVar = {"*.j2": "jinja"}
+
+    def parse_options(self, _fields: ObjectReader, options: ObjectReader) -> Object:
+        """Parse ``undefined``, "Lenient" or "Strict"."""
+        return {"undefined": options.choice("undefined", _UNDEFINED) or "Lenient"}
 
 
-LANGUAGE: Final = Language(
-    name="jinja",
-    kind="JinjaTemplate",
-    package=__package__,
-    text_field="inline",
-    default_file="main.j2",
-    warmup=_WARMUP,
-    is_template=True,
-    options=("undefined",),
-    parse_options=_parse_options,
-    extensions=(".j2",),
-    highlight="template",
-    file_types={"*.j2": "jinja"},
-)
+LANGUAGE: Final = JinjaLanguage()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from function_script.engines.language import Language
 
@@ -13,19 +13,24 @@ def main(req):
     return {"desired": {"resources": {"rehearsal": {"resource": resource}}}}
 """
 
-LANGUAGE: Final = Language(
-    name="starlark",
-    kind="StarlarkScript",
-    package=__package__,
-    text_field="script",
-    default_file="main.star",
-    warmup=_WARMUP,
-    is_template=False,
-    # Starlark's decoder of JSON does.
-    sorts_keys=True,
-    extensions=(".star",),
-    highlight="script",
-    file_types={"*.star": "python"},
+
+class StarlarkLanguage(Language):
+    """Scripts, which return a response."""
+
+    name = "starlark"
+    kind = "StarlarkScript"
+    package = __package__
+    text_field = "script"
+    default_file = "main.star"
+    warmup = _WARMUP
+    is_template = False
+    # The decoder of JSON does it.
+    sorts_keys = True
+    extensions = (".star",)
+    highlight = "script"
+    file_types: ClassVar = {"*.star": "python"}
     # Pyright and editors built on it take the names in such a file for built in.
-    editor_files={"typings/__builtins__.pyi": "prelude.pyi"},
-)
+    editor_files: ClassVar = {"typings/__builtins__.pyi": "prelude.pyi"}
+
+
+LANGUAGE: Final = StarlarkLanguage()

@@ -16,7 +16,7 @@ from function_script.tools.check import machinery
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.engines import Language
+    from function_script.engines.language import Language
     from function_script.objects import Path
     from function_script.values import Object
 

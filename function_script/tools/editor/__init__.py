@@ -12,7 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import manifests

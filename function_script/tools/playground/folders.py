@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.tools import starters
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import parse_qs, urlsplit
 
-from function_script.engines import ENGINE_MODULES, LANGUAGES
+from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions

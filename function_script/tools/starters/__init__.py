@@ -11,7 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from function_script import release
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.tools.starters.origins import Origins, parse_package
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from function_script.engines.language import Language
 
@@ -13,21 +13,23 @@ if TYPE_CHECKING:
 _CASES: Final = {"Upper": "upper", "Lower": "lower"}
 
 
-def _parse_options(_: ObjectReader, options: ObjectReader) -> Object:
-    return {"case": options.choice("case", _CASES) or "lower"}
+class ToyLanguage(Language):
+    """Lines with a key and a value."""
+
+    name = "toy"
+    kind = "ToyText"
+    package = __package__
+    text_field = "inline"
+    default_file = "main.toy"
+    warmup = "size: small\n"
+    is_template = True
+    options = ("case",)
+    extensions = (".toy",)
+    file_types: ClassVar = {"*.toy": "properties"}
+
+    def parse_options(self, _fields: ObjectReader, options: ObjectReader) -> Object:
+        """Parse ``case``."""
+        return {"case": options.choice("case", _CASES) or "lower"}
 
 
-LANGUAGE: Final = Language(
-    name="toy",
-    kind="ToyText",
-    package=__package__,
-    text_field="inline",
-    default_file="main.toy",
-    warmup="size: small\n",
-    is_template=True,
-    options=("case",),
-    parse_options=_parse_options,
-    extensions=(".toy",),
-    highlight="text",
-    file_types={"*.toy": "properties"},
-)
+LANGUAGE: Final = ToyLanguage()

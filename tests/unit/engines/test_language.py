@@ -6,12 +6,16 @@ import subprocess
 import sys
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
-from function_script.engines import LANGUAGES, Language
 from function_script.engines.lint import Lint
+from function_script.engines.registry import LANGUAGES
+
+if TYPE_CHECKING:
+    from function_script.engines.language import Language
 
 ROOT = Path(__file__).resolve().parents[3]
 EVERY = pytest.mark.parametrize("language", LANGUAGES.values(), ids=LANGUAGES)

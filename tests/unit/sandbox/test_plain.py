@@ -16,7 +16,7 @@ import pytest
 from support import builders
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
-from function_script.engines import ENGINE_MODULES
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.errors import LimitError, SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply, plain, system

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support import builders
 
 from function_script import function
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.limits import Limits
 from function_script.server import warmup
 

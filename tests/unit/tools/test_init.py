@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from function_script.cli import execute
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.tools import starters
 

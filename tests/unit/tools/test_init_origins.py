@@ -10,7 +10,7 @@ import pytest
 
 from function_script import documents, objects, release
 from function_script.cli import execute
-from function_script.engines import LANGUAGES
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import starters

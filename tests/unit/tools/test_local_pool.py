@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from function_script import inputs
-from function_script.engines import ENGINE_MODULES, Language
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.tools import local_pool
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from function_script.engines.language import Language
 
 
 @pytest.mark.parametrize(("type_", "language"), inputs.LANGUAGES.items(), ids=str)

@@ -9,8 +9,8 @@ import pytest
 from support.check_helpers import composition, peer
 from support.field_checks import GET, REFERENCE, XR, XRD, found, go, jinja, script
 
-from function_script.engines import LANGUAGES
 from function_script.engines.gotemplate import request_reads
+from function_script.engines.registry import LANGUAGES
 from function_script.program import Program
 from function_script.source import Source
 from function_script.tools import check
