@@ -66,7 +66,7 @@ class Language:
     package: str
     """The import path of its folder."""
 
-    text_field: Literal["script", "inline"]
+    text_field: str
     """The field of the input with the text of a program."""
     default_file: str
     """The file that a program in files begins with."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # A file without one of these words has nothing to check.
 _WORDS: Final = re.compile(
     "|".join(
-        ("Composition|Operation|CompositeResourceDefinition", *{kind for _, kind in inputs.KINDS})
+        ("Composition|Operation|CompositeResourceDefinition", *(kind for _, kind in inputs.KINDS))
     )
 )
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
