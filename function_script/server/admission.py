@@ -15,10 +15,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from function_script.limits import MIB
-from function_script.server import connections, log, memory
+from function_script.server import compression, connections, log, memory
 from function_script.server.rpc import RpcError, Status, record_rejection
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import TypeAlias
 
     import grpc
@@ -83,7 +84,10 @@ class Admission:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, max_request_bytes: int) -> None:
         self._loop = loop
+        self._max_request_bytes = max_request_bytes
         self._max_held_bytes = max(_MAX_REQUESTS_HELD * max_request_bytes, _MIN_HELD_BYTES)
+        # Large messages are decompressed one at a time, a slice in each turn of the event loop.
+        self._decompression = asyncio.Lock()
         self._calls: dict[asyncio.Task[object], Call] = {}
         self._requests_bytes = 0
         self._responses_bytes = 0
@@ -114,10 +118,11 @@ class Admission:
             self._timer = self._loop.call_later(_LOOK_SECONDS, self._look)
         return call
 
-    async def read(self, call: Call) -> bytes | RpcError | None:
+    async def read(self, call: Call, max_bytes: int | None = None) -> bytes | RpcError | None:
         """Return the next message of the call, None at its end, or the error to answer it with.
 
-        Raises CancelledError when the client has gone away.
+        A message that is compressed is decompressed, if that yields no more than ``max_bytes``,
+        which is the largest request by default. Raises CancelledError when the client has gone away.
         """
         if call.rejection is not None:
             return record_rejection(call.rejection)
@@ -131,7 +136,9 @@ class Admission:
             return record_rejection(call.rejection)
         if not isinstance(data, bytes):
             return None
-        return self._hold(call, data)
+        if not compression.is_gzip(data):
+            return self._hold(call, len(data)) or data
+        return await self._decompress(call, data, max_bytes or self._max_request_bytes)
 
     def send(self, call: Call, size: int) -> None:
         """Note that a response of ``size`` bytes is handed to gRPC."""
@@ -146,16 +153,48 @@ class Admission:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _hold(self, call: Call, data: bytes) -> bytes | RpcError:
+    def _hold(self, call: Call, size: int) -> RpcError | None:
+        """Reserve memory for a request of ``size`` bytes; return an error if there is none."""
         call.stage, call.since = Stage.EVALUATING, time.monotonic()
         # Large requests of some clients do not keep out the small ones of others.
-        reserve = _SMALL_RESERVE_BYTES if len(data) <= _SMALL_BYTES else 0
-        if self._requests_bytes + len(data) > self._max_held_bytes + reserve:
+        reserve = _SMALL_RESERVE_BYTES if size <= _SMALL_BYTES else 0
+        if self._requests_bytes + size > self._max_held_bytes + reserve:
             text = "the requests at hand are all that this server can hold"
             return record_rejection(_error(text))
-        call.held_bytes = len(data)
-        self._requests_bytes += len(data)
+        call.held_bytes = size
+        self._requests_bytes += size
+        return None
+
+    async def _decompress(self, call: Call, message: bytes, max_bytes: int) -> bytes | RpcError:
+        """Return the content of a gzip message, whose memory is reserved before it is needed."""
+        size = compression.declared_size(message)
+        if size > max_bytes:
+            text = f"the request has {size} bytes after decompression, the limit is {max_bytes}"
+            return record_rejection(_error(text))
+        rejection = self._hold(call, size + len(message))
+        if rejection is not None:
+            return rejection
+        slices = compression.decompress(message)
+        try:
+            if size + len(message) <= compression.SLICE_BYTES:
+                data = b"".join(slices)
+            else:
+                data = await self._join(slices)
+        except ValueError as error:
+            text = f"cannot decompress the request: {error}"
+            return record_rejection(RpcError(status=Status.INTERNAL, text=text))
+        call.held_bytes -= len(message)
+        self._requests_bytes -= len(message)
         return data
+
+    async def _join(self, slices: Iterator[bytes]) -> bytes:
+        """Return the slices as one, with a turn of the event loop for each of them."""
+        parts = []
+        async with self._decompression:
+            for part in slices:
+                parts.append(part)
+                await asyncio.sleep(0)
+            return b"".join(parts)
 
     def _release(self, call: Call) -> None:
         if call.stage is Stage.SENDING:
@@ -179,7 +218,10 @@ class Admission:
             _drop(peer, "its client did not take a response in time")
         resident = memory.resident_bytes()
         if resident - self._baseline_bytes > self._max_held_bytes:
-            self._shed("requests and responses on their way take too much memory")
+            # Requests that are evaluated take memory, too: a call that goes on is not to blame.
+            self._shed(
+                "requests and responses on their way take too much memory", only_stalled=True
+            )
         if self._calls:
             self._active_at = now
         is_idle = now - self._active_at >= _TRIM_SECONDS
@@ -209,12 +251,18 @@ class Admission:
             if call.stage in stages and now - call.since > seconds
         ]
 
-    def _shed(self, reason: str) -> bool:
-        """Free what those connections hold that have kept most for longest, if there are any."""
+    def _shed(self, reason: str, *, only_stalled: bool = False) -> bool:
+        """End calls of the connections that hold most for longest; return False if there are none.
+
+        Calls that are not stalled are ended only if none is, and not with ``only_stalled``.
+        """
         now = time.monotonic()
         calls_by_peer: defaultdict[str, list[Call]] = defaultdict(list)
         stages = (Stage.READING, Stage.SENDING)
-        for call in self._stalled(now, _STALL_SECONDS, *stages) or self._stalled(now, 0, *stages):
+        calls = self._stalled(now, _STALL_SECONDS, *stages)
+        if not calls and not only_stalled:
+            calls = self._stalled(now, 0, *stages)
+        for call in calls:
             calls_by_peer[call.context.peer()].append(call)
 
         def weigh(peer: str) -> float:

@@ -20,8 +20,9 @@ _MAX_HEALTH_MESSAGE_BYTES: Final = 4_096
 _DESCRIPTOR_SHARE: Final = 3
 _DESCRIPTORS: Final = 16_384
 _UNLIMITED: Final = -1
-# The bit of requests that are sent as they are; gzip is the third.
-_IDENTITY: Final = 1
+# Bits of gRPC's compression algorithms; the second is deflate.
+_IDENTITY: Final = 0b001
+_GZIP: Final = 0b100
 
 KEEPALIVE_MS: Final = "grpc.keepalive_time_ms"
 # The system closes a connection whose data nobody acknowledges for so long, and gRPC one whose ping
@@ -50,7 +51,9 @@ _COMMON: Final[Arguments] = {
     "grpc.http2.lookahead_bytes": 64 * 1024,
     "grpc.server.max_pending_requests": 8_000,
     "grpc.server.max_pending_requests_hard_limit": 8_000,
-    "grpc.compression_enabled_algorithms_bitset": _IDENTITY,
+    "grpc.compression_enabled_algorithms_bitset": _IDENTITY | _GZIP,
+    # The server decompresses, because gRPC would do it before the server can count the bytes.
+    "grpc.per_message_decompression": 0,
     "grpc.enable_channelz": 0,
 }
 

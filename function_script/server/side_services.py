@@ -167,7 +167,7 @@ class SideServices:
         """Return the next message, None at the end; ends the call when it cannot be read."""
         from google.protobuf.message import DecodeError  # noqa: PLC0415 - slow to import
 
-        data = await self._admission.read(call)
+        data = await self._admission.read(call, _MAX_MESSAGE_BYTES)
         if data is None:
             return None
         if isinstance(data, RpcError):

@@ -138,7 +138,7 @@ def readers_without_a_window(target: Target, streams: int, requests: Sequence[by
 
 
 def compressed_bombs(target: Target, connections: int, streams: int) -> ExitStack:
-    """Send small requests that are large when they are decompressed; returns the connections."""
+    """Send requests of 60 KB that are 60 MiB after decompression; returns the connections."""
     body = message(gzip.compress(bytes(60 * MIB), 9), compressed=True)
     stack = ExitStack()
     for _ in range(connections):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import re
 import subprocess
 import sys
 import threading
@@ -122,15 +125,80 @@ def test_requests_over_the_limit_are_refused(
     assert len(recorder.requests) == 1
 
 
-@pytest.mark.parametrize("compression", [grpc.Compression.Gzip, grpc.Compression.Deflate])
-def test_compressed_requests_are_refused(
-    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, compression: grpc.Compression
+@pytest.mark.parametrize("size", [0, 1, 1_000, 300_000, MAX_REQUEST_BYTES])
+def test_requests_with_gzip_are_served(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, size: int
 ) -> None:
-    """Before they are unpacked: some kilobytes would cost the server the largest request."""
-    error = rejected(send, b"0" * 1_000, compression=compression)
+    """The handler gets the bytes that the client compressed."""
+    data = b"7" + b" " * (size - 1) if size else b""
+    if size:
+        assert send(data, compression=grpc.Compression.Gzip) == bytes(7)
+    else:
+        rejected(send, data, compression=grpc.Compression.Gzip)
+    assert recorder.requests[0].data == data
+
+
+def test_a_request_that_exceeds_the_limit_after_decompression_is_rejected(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
+) -> None:
+    """One byte is enough."""
+    error = rejected(send, b" " * (MAX_REQUEST_BYTES + 1), compression=grpc.Compression.Gzip)
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "1048577 bytes after decompression, the limit is 1048576" in str(error.details())
+    assert not recorder.requests
+
+
+def test_deflate_is_unimplemented(send: grpc.UnaryUnaryMultiCallable, recorder: Recorder) -> None:
+    """Its first byte may begin a message that is not compressed."""
+    error = rejected(send, b"0" * 1_000, compression=grpc.Compression.Deflate)
     assert error.code() is grpc.StatusCode.UNIMPLEMENTED
     assert "Compression algorithm" in str(error.details())
     assert not recorder.requests
+
+
+_GZIP = gzip.compress(b"7" * 1_000)
+_LARGE_GZIP = gzip.compress(hashlib.shake_128(b"").digest(400_000))
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (_GZIP[:2], "truncated"),
+        (_GZIP[:12] + b"\xff" + _GZIP[13:], "Error"),
+        (_GZIP[:-8] + bytes(4) + _GZIP[-4:], "incorrect data check"),
+        (_GZIP[:-4] + b"\x05\0\0\0", "incorrect length check"),
+        (gzip.compress(bytes(10 * MIB))[:-4] + b"\x05\0\0\0", "more than the 5 bytes"),
+        (_GZIP[:-4] + b"\xff\xff\0\0", "incorrect length check"),
+        (_GZIP + _GZIP, "data follow"),
+        (_LARGE_GZIP[:200_000] + _LARGE_GZIP[300_000:], "Error|data check"),
+    ],
+)
+def test_a_corrupt_gzip_stream_is_an_error(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, data: bytes, reason: str
+) -> None:
+    """The details have the reason, and the next request is served."""
+    error = rejected(send, data)
+    assert error.code() is grpc.StatusCode.INTERNAL, error
+    assert re.match(f"cannot decompress the request: .*({reason})", str(error.details()))
+    assert not recorder.requests
+    assert send(b"7", compression=grpc.Compression.Gzip) == bytes(7)
+
+
+def test_memory_of_compressed_requests_is_reserved_before_they_are_decompressed(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request that finds no memory is rejected; memory is free again when a call has ended."""
+    monkeypatch.setattr(admission, "_SMALL_RESERVE_BYTES", -admission._MIN_HELD_BYTES + 1_500_000)
+    recorder.holds = True
+    first = send.future(b"7" + b" " * 900_000, compression=grpc.Compression.Gzip)
+    wait_until(lambda: recorder.requests)
+    error = rejected(send, b"7" + b" " * 900_000, compression=grpc.Compression.Gzip)
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "all that this server can hold" in str(error.details())
+    first.cancel()
+    wait_until(lambda: recorder.cancelled)
+    recorder.holds = False
+    assert send(b"7" + b" " * 900_000, compression=grpc.Compression.Gzip) == bytes(7)
 
 
 @pytest.mark.parametrize("path", ["/a/b", METHOD.replace("v1", "v9"), METHOD + "s"])
@@ -228,10 +296,13 @@ def test_reflection_is_served_in_both_versions(channel: grpc.Channel, version: s
 
 
 def test_nonsense_for_health_is_an_error(channel: grpc.Channel) -> None:
-    """And so is a message that is far too large."""
+    """And so is a message that is far too large, with gzip or without."""
     check = channel.unary_unary("/grpc.health.v1.Health/Check")
     for data in (b"\xff", b"\n\x90\x4e" + b"x" * 10_000):
         assert rejected(check, data).code() is grpc.StatusCode.INVALID_ARGUMENT
+    error = rejected(check, bytes(10_000), compression=grpc.Compression.Gzip)
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert check(b"", compression=grpc.Compression.Gzip) == b"\x08\x01"
     unknown = health_pb2.HealthCheckRequest(service="a").SerializeToString()
     assert rejected(check, unknown).code() is grpc.StatusCode.NOT_FOUND
 
