@@ -31,7 +31,7 @@ ANNOTATION: Final = "script.fn.crossplane.io/capture"
 SUFFIX: Final = ".case.yaml"
 
 
-def is_wanted(request: bytes) -> bool:
+def is_requested(request: bytes) -> bool:
     """Whether the observed composite resource asks for it."""
     if ANNOTATION.encode() not in request:
         return False

@@ -1,4 +1,4 @@
-"""Requests that a server's workers have practised before they are born: one for each language."""
+"""Warm-up: the requests that a zygote evaluates before it forks workers, one for each language."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _INPUTS = (
 )
 
 
-def build() -> tuple[bytes, ...]:
-    """The requests' bytes."""
-    return tuple(_request(step_input) for step_input in _INPUTS)
-
-
-def _request(step_input: dict[str, str]) -> bytes:
-    document = {
-        "observed": {"composite": {"resource": _XR}},
-        "input": {"apiVersion": API_VERSION, **step_input},
-    }
-    return json_format.ParseDict(document, pb.RunFunctionRequest()).SerializeToString()
+def build_requests() -> tuple[bytes, ...]:
+    """Return the encoded requests."""
+    observed = {"composite": {"resource": _XR}}
+    documents = [
+        {"observed": observed, "input": {"apiVersion": API_VERSION, **step_input}}
+        for step_input in _INPUTS
+    ]
+    return tuple(
+        json_format.ParseDict(document, pb.RunFunctionRequest()).SerializeToString()
+        for document in documents
+    )

@@ -5,6 +5,7 @@ What each of them leaves behind is measured with Python's own account of memory,
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import tracemalloc
 from contextlib import contextmanager
@@ -101,14 +102,15 @@ def bytes_kept(send: Callable[[int], None]) -> float:
 def served() -> Iterator[grpc.UnaryUnaryMultiCallable]:
     """A call to the server's own process: transport, metrics, log and pool, but for workers."""
     with Pool(PoolOptions(workers=1, spare=0, key_of=fairness_key)) as pool:
-        desk = RequestHandler(Metrics(Gauges).observe)
-        with Served(desk) as server:
-            desk.switchboard = server.call(lambda: Dispatcher(pool, server.loop))
+        loop = asyncio.new_event_loop()
+        dispatcher = Dispatcher(pool, loop)
+        handler = RequestHandler(dispatcher, [Metrics(Gauges).observe])
+        with Served(handler, loop=loop) as server:
             try:
                 with server.channel() as channel:
                     yield channel.unary_unary(METHOD)
             finally:
-                server.call(desk.switchboard.close)
+                server.call(dispatcher.close)
 
 
 def test_a_worker_keeps_nothing_of_a_request() -> None:

@@ -281,15 +281,15 @@ def test_more_secrets_than_can_be_looked_for_are_an_error() -> None:
 ANNOTATED = [("true", True), ("false", False), ("True", False), (None, False)]
 
 
-@pytest.mark.parametrize(("value", "is_wanted"), ANNOTATED)
-def test_an_xr_asks_by_its_annotation(*, value: str | None, is_wanted: bool) -> None:
+@pytest.mark.parametrize(("value", "is_requested"), ANNOTATED)
+def test_an_xr_asks_by_its_annotation(*, value: str | None, is_requested: bool) -> None:
     """And by nothing else: not by one on another object."""
     annotations = {} if value is None else {capture.ANNOTATION: value}
     marked = {**builders.XR, "metadata": {"annotations": annotations}}
     other = {"resource": {"metadata": {"annotations": {capture.ANNOTATION: "true"}}}}
     observed = {"composite": {"resource": marked}, "resources": {"a": other}}
     data = builders.request(observed=observed).SerializeToString()
-    assert capture.is_wanted(data) is is_wanted
+    assert capture.is_requested(data) is is_requested
 
 
 def test_run_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

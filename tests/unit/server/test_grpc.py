@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 import re
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import grpc
@@ -360,12 +362,12 @@ def test_frames_that_are_no_http2_end_their_connection(served: Served) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::]"])
 def test_a_port_is_taken_once(served: Served, recorder: Recorder, host: str) -> None:
     """A second server on the same port is refused."""
-    other = GrpcServer(recorder, MIB, None)
-    try:
-        with pytest.raises(InputError, match="cannot listen on"):
-            other.listen(f"{host}:{served.port}")
-    finally:
-        other.close()
+    with (
+        closing(asyncio.new_event_loop()) as loop,
+        closing(GrpcServer(loop, recorder, MIB, None)) as other,
+        pytest.raises(InputError, match="cannot listen on"),
+    ):
+        other.listen(f"{host}:{served.port}")
 
 
 def test_the_library_for_tls_is_named(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def record(directory: Path, *requests: bytes, most: int = 10) -> list[str]:
     log.start(debug=False)
     for data in requests:
         recorder = CaptureWriter(directory, most)
-        recorder.offer(data, RESPONSE, ())
+        recorder.submit(data, RESPONSE, ())
         recorder.close()
     return sorted(path.name for path in directory.iterdir())
 
@@ -103,7 +103,7 @@ def test_a_directory_that_is_gone_is_a_line_of_the_log(
     """As a full disk is: nobody else notices, and the next request is tried again."""
     log.start(debug=False)
     recorder = CaptureWriter(tmp_path / "gone", 10)
-    recorder.offer(request(), RESPONSE, ())
+    recorder.submit(request(), RESPONSE, ())
     recorder.close()
     (told,) = complaints(capfd)
     assert told == "cannot write it: No such file or directory"
