@@ -135,7 +135,7 @@ class GrpcServer:
         try:
             return self._loop.run_until_complete(bind())
         except RuntimeError as error:
-            raise addresses.refuse(address, flag) from error
+            raise addresses.listen_error(address, flag) from error
 
     async def _run_function(self, _: object, context: Context) -> bytes:
         """Answer one call of RunFunction."""

@@ -116,5 +116,5 @@ def test_the_service_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, expected in ((None, "function-script"), ("mine", "mine")):
         if name is not None:
             monkeypatch.setenv("OTEL_SERVICE_NAME", name)
-        with tracing.to_endpoint() as traces:
+        with tracing.build_tracing() as traces:
             assert traces._provider.resource.attributes["service.name"] == expected
