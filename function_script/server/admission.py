@@ -153,7 +153,11 @@ class Admission:
             self._timer.cancel()
 
     def _reserve(self, call: Call, size: int) -> RpcError | None:
-        """Reserve memory for a request of ``size`` bytes; return an error if there is none."""
+        """Reserve memory for a request of ``size`` bytes; return an error if there is none.
+
+        The memory of the call's message before is free by now.
+        """
+        self._release(call)
         call.enter(Stage.EVALUATING)
         # The reserve admits small requests while large ones of other clients fill the memory.
         reserve = _SMALL_RESERVE_BYTES if size <= _SMALL_BYTES else 0

@@ -297,6 +297,20 @@ def test_reflection_is_served_in_both_versions(channel: grpc.Channel, version: s
     assert response.file_descriptor_response.file_descriptor_proto
 
 
+def test_a_stream_of_requests_reserves_memory_for_one_of_them(
+    served: Served, channel: grpc.Channel
+) -> None:
+    """The memory of a message is free when the next one is read."""
+    call = channel.stream_stream(
+        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
+    )
+    request = reflection_pb2.ServerReflectionRequest(file_by_filename="x" * 4_000)
+    assert len(list(call(iter([request] * 100), timeout=PATIENCE_SECONDS))) == 100
+    admission = served._server._admission
+    assert served.call(lambda: admission._requests_bytes) == 0
+
+
 def test_nonsense_for_health_is_an_error(channel: grpc.Channel) -> None:
     """And so is a message that is far too large, with gzip or without."""
     check = channel.unary_unary("/grpc.health.v1.Health/Check")
