@@ -308,7 +308,7 @@ def test_a_stream_of_requests_reserves_memory_for_one_of_them(
     request = reflection_pb2.ServerReflectionRequest(file_by_filename="x" * 4_000)
     assert len(list(call(iter([request] * 100), timeout=PATIENCE_SECONDS))) == 100
     admission = served._server._admission
-    assert served.call(lambda: admission._requests_bytes) == 0
+    assert served.call(lambda: admission._requests_bytes) < 2 * 4_096
 
 
 def test_nonsense_for_health_is_an_error(channel: grpc.Channel) -> None:
