@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.errors import InputError
 from function_script.redaction import secret_values
-from function_script.redaction.budget import Budget, TooMuchWorkError
-from function_script.redaction.finder import Finder, fold
+from function_script.redaction.finder import Budget, Finder, TooMuchWorkError, fold
 from function_script.redaction.rewriting import Rewriter
 from function_script.redaction.secret_values import Parts
 from function_script.values import MAX_SAFE_INTEGER
