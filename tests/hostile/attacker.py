@@ -22,7 +22,7 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
 
 from e2e.authority import Identity  # noqa: E402 - the tests' folder is on the path now
-from hostile.client_attacks import floods, has_ended  # noqa: E402 - the same
+from hostile.client_attacks import floods, stay_silent  # noqa: E402 - the same
 from support.raw_http2 import (  # noqa: E402 - the same
     DATA,
     END_STREAM,
@@ -112,17 +112,6 @@ def flood_handshakes(address: str) -> None:
     _repeat(shake, _HTTP_CLIENTS)
 
 
-def stay_silent(address: str) -> None:
-    """Hold connections that say nothing, and open those again that are closed."""
-    held: list[socket.socket] = []
-    while True:
-        held = [each for each in held if not has_ended(each)]
-        with suppress(OSError):
-            while len(held) < _SILENT:
-                held.append(_connect(address))
-        time.sleep(0.2)
-
-
 def work(share: float) -> None:
     """Use that share of a CPU, in slices of a hundredth of a second."""
     while True:
@@ -172,7 +161,7 @@ def main() -> None:
     identity = read_identity(Path(rest[0])) if rest else None
     runs: dict[str, Callable[[], None]] = {
         "handshakes": lambda: flood_handshakes(address),
-        "silence": lambda: stay_silent(address),
+        "silence": lambda: stay_silent(address, _SILENT, threading.Event()),
         "work": lambda: work(float(address)),
         **{name: partial(flood_pages, data, address) for name, data in pages().items()},
         **{

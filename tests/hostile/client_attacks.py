@@ -166,22 +166,9 @@ def cancelled_beside_good(target: Target, cancelled: int = 400, good: int = 50) 
 
 
 def silent_connections(target: Target, number: int = 900, new_clients: int = 20) -> int:
-    """Open connections that say nothing, again when dropped; returns how many new ones get in."""
-    host, _, port = target.server.address.rpartition(":")
+    """Keep so many silent connections open; return the number of new clients with an answer."""
     end = threading.Event()
-
-    def stay() -> None:
-        held: list[socket.socket] = []
-        while not end.is_set():
-            held = [each for each in held if not has_ended(each)]
-            while len(held) < number and not end.is_set():
-                with suppress(OSError):
-                    held.append(socket.create_connection((host, int(port)), timeout=2.0))
-            end.wait(0.2)
-        for each in held:
-            each.close()
-
-    thread = threading.Thread(target=stay)
+    thread = threading.Thread(target=stay_silent, args=(target.server.address, number, end))
     thread.start()
     try:
         time.sleep(3.0)
@@ -189,6 +176,19 @@ def silent_connections(target: Target, number: int = 900, new_clients: int = 20)
     finally:
         end.set()
         thread.join()
+
+
+def stay_silent(address: str, number: int, end: threading.Event) -> None:
+    """Keep so many connections open that send nothing, until ``end``; reopen closed ones."""
+    host, _, port = address.rpartition(":")
+    connections: list[socket.socket] = []
+    while not end.wait(0.2):
+        connections = [each for each in connections if not has_ended(each)]
+        with suppress(OSError):
+            while len(connections) < number and not end.is_set():
+                connections.append(socket.create_connection((host, int(port)), timeout=2.0))
+    for each in connections:
+        each.close()
 
 
 def has_ended(connection: socket.socket) -> bool:
