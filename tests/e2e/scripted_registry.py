@@ -139,8 +139,8 @@ class Handler(BaseHTTPRequestHandler):
             self.server.manifests[last] = data
             self.send(201)
         else:
-            kept = self.server.blobs if "/blobs/" in place.path else self.server.manifests
-            self.send(200, kept[last]) if last in kept else self.send(404)
+            store = self.server.blobs if "/blobs/" in place.path else self.server.manifests
+            self.send(200, store[last]) if last in store else self.send(404)
 
     def log_message(self, *_: object) -> None:
         pass
@@ -179,11 +179,11 @@ def uploads_at(url: str) -> Callable[[Handler], bool]:
 
 def first(count: int, answer: Callable[[Handler], bool]) -> Callable[[Handler], bool]:
     """A hook that answers so often, and then no more."""
-    left = [count]
+    remaining = [count]
 
     def counted(handler: Handler) -> bool:
-        left[0] -= 1
-        return left[0] >= 0 and answer(handler)
+        remaining[0] -= 1
+        return remaining[0] >= 0 and answer(handler)
 
     return counted
 

@@ -134,11 +134,11 @@ class Server:
 
     def family(self) -> list[int]:
         """The process ids of the server, its zygote and its workers."""
-        found, new = [], [self.pid]
+        family, new = [], [self.pid]
         while new:
-            found += new
+            family += new
             new = [child for pid in new for child in _children(pid)]
-        return found
+        return family
 
     def resident_bytes(self) -> int:
         """Memory of the server process itself, without what it shares with workers."""

@@ -93,9 +93,9 @@ def test_a_package_has_the_digest_that_the_build_said(
     """And its layers are annotated, by which Crossplane finds package.yaml."""
     first, _ = packages
     assert push(f"{registry}/team/one:v1", first) == 0
-    shown = capsys.readouterr()
-    assert shown.out == f"{registry}/team/one:v1 {first.digest}\n"
-    assert shown.err.count(": pushing\n") == 3
+    output = capsys.readouterr()
+    assert output.out == f"{registry}/team/one:v1 {first.digest}\n"
+    assert output.err.count(": pushing\n") == 3
     data, digest = pull(registry, "team/one/manifests/v1", MANIFESTS)
     assert digest == first.digest
     base = json.loads(data)["layers"][-1]
@@ -122,8 +122,8 @@ def test_a_terminal_shows_how_much_is_sent(registry: str, packages: list[xpkg.Bu
     command = [sys.executable, "-m", "function_script.cli", "package", "push", name, path]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=writer, check=True)
     os.close(writer)
-    with os.fdopen(reader, "rb") as told:
-        lines = os.read(told.fileno(), 4096).decode().rstrip().split("\r\n")
+    with os.fdopen(reader, "rb") as pipe:
+        lines = os.read(pipe.fileno(), 4096).decode().rstrip().split("\r\n")
     assert len(lines) == 3
     assert all(line.endswith(": pushing 100 %") for line in lines)
 

@@ -69,17 +69,19 @@ class Service:
 @pytest.fixture(scope="module")
 def service() -> Iterator[tuple[Service, str]]:
     """The service and its address."""
-    made = Service()
+    tokens = Service()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             scope = parse_qs(urlsplit(self.path).query).get("scope", [""])[0]
             account = self.headers.get("Authorization", "")
-            made.asked.append((scope, account))
+            tokens.asked.append((scope, account))
             is_known = account == BASIC or scope.endswith(":pull")
             self.send_response(200 if is_known else 401)
             self.end_headers()
-            self.wfile.write(json.dumps({"token": made.token(scope) if is_known else ""}).encode())
+            self.wfile.write(
+                json.dumps({"token": tokens.token(scope) if is_known else ""}).encode()
+            )
 
         def log_message(self, *_: object) -> None:
             pass
@@ -87,7 +89,7 @@ def service() -> Iterator[tuple[Service, str]]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield made, f"http://127.0.0.1:{server.server_address[1]}/token"
+    yield tokens, f"http://127.0.0.1:{server.server_address[1]}/token"
     server.shutdown()
     thread.join()
     server.server_close()
@@ -98,9 +100,9 @@ def registry(
     service: tuple[Service, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     """A registry that sends everybody to the service."""
-    made, realm = service
+    tokens, realm = service
     base = tmp_path_factory.mktemp("tokens")
-    (base / "ca.pem").write_bytes(made.certificate.public_bytes(serialization.Encoding.PEM))
+    (base / "ca.pem").write_bytes(tokens.certificate.public_bytes(serialization.Encoding.PEM))
     token = f"realm: {realm}, service: registry, issuer: tokens, rootcertbundle: {base}/ca.pem"
     yield from serve(base / "registry", f"auth: {{token: {{{token}}}}}\n")
 

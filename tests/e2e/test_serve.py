@@ -171,12 +171,12 @@ def test_a_signal_drains() -> None:
     """A call that has begun is answered after SIGTERM; then all processes end with code 0."""
     flags = ("--insecure", "--timeout", "50s")
     with Server(*flags) as server, server.channel() as channel:
-        begun = method(channel).future(builders.request(builders.starlark(SLOW)))
+        call = method(channel).future(builders.request(builders.starlark(SLOW)))
         server.wait_until_it_runs(1)
         family = server.family()
         assert len(family) >= 3
         server.signal(signal.SIGTERM)
-        assert "slow" in begun.result().desired.resources
+        assert "slow" in call.result().desired.resources
         assert server.stop() == 0
     assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
@@ -234,17 +234,17 @@ REFUSALS = [
 @pytest.mark.parametrize(("flags", "text"), REFUSALS)
 def test_a_bad_start_is_refused(flags: list[str], text: str) -> None:
     """A server that cannot do what it must ends at once with a reason and a non-zero code."""
-    done = start_in_vain(*flags)
-    assert done.returncode != 0
-    assert text in done.stderr
-    assert "Traceback" not in done.stderr
+    process = start_in_vain(*flags)
+    assert process.returncode != 0
+    assert text in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_a_taken_port_is_refused(server: Server) -> None:
     """Two servers never share a port, which would split the calls between them."""
-    done = start_in_vain("--insecure", "--address", server.address)
-    assert done.returncode != 0
-    assert f'cannot listen on "{server.address}"' in done.stderr
+    process = start_in_vain("--insecure", "--address", server.address)
+    assert process.returncode != 0
+    assert f'cannot listen on "{server.address}"' in process.stderr
 
 
 def start_in_vain(*flags: str) -> subprocess.CompletedProcess[str]:

@@ -62,9 +62,9 @@ def test_a_host_without_ipv6_is_served() -> None:
     inside = [sys.executable, "-c", INSIDE, str(Path(__file__).resolve().parents[1])]
     command = ["unshare", "--net", "sh", "-c", WITHOUT_IPV6, *inside]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         pytest.skip("no unshare on this machine")
-    if done.returncode == 9 or "unshare failed" in done.stderr:
+    if process.returncode == 9 or "unshare failed" in process.stderr:
         pytest.skip("networks need more privileges than there are here")
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr

@@ -47,11 +47,11 @@ def test_requests_are_captured_and_replayed(tmp_path: Path) -> None:
         for script in (PROGRAM, "def main(req):\n    fail('no')\n", ENDLESS):
             call(channel, request(script))
             call(channel, request(script, wish="false"))
-        found = files(tmp_path, 3)
+        paths = files(tmp_path, 3)
         server.stop()
-    assert len(found) == len(list(tmp_path.iterdir())) == 3
-    assert "- time than its limit\n" in "".join(path.read_text() for path in found)
-    assert "aHVudGVyMg" not in "".join(path.read_text() for path in found)
+    assert len(paths) == len(list(tmp_path.iterdir())) == 3
+    assert "- time than its limit\n" in "".join(path.read_text() for path in paths)
+    assert "aHVudGVyMg" not in "".join(path.read_text() for path in paths)
     assert cli.execute(["test", str(tmp_path), "--ci"]) == 0
 
 

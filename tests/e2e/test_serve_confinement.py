@@ -124,9 +124,9 @@ def test_processes_of_the_same_user_read_nothing_of_a_server(server: Server, fil
     """Neither of the server, nor of its zygote, nor of a worker; and so no worker does."""
     for pid in server.family():
         command = [sys.executable, rejections.__file__, "none", "head", "-c", "1"]
-        done = subprocess.run([*command, f"/proc/{pid}/{file}"], capture_output=True, check=False)
-        assert done.returncode == 1
-        assert b"ermission denied" in done.stderr
+        reader = subprocess.run([*command, f"/proc/{pid}/{file}"], capture_output=True, check=False)
+        assert reader.returncode == 1
+        assert b"ermission denied" in reader.stderr
 
 
 @pytest.fixture(scope="module")

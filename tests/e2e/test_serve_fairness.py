@@ -41,11 +41,11 @@ def request(name: str, script: str) -> pb.RunFunctionRequest:
 def flood_of(channel: grpc.Channel, script: str, calls: int) -> Iterator[list[grpc.Future]]:
     """Calls of one XR, all at once, that end when they are answered or the block does."""
     send = method(channel)
-    begun = [send.future(request("flood", script)) for _ in range(calls)]
+    futures = [send.future(request("flood", script)) for _ in range(calls)]
     try:
-        yield begun
+        yield futures
     finally:
-        for each in begun:
+        for each in futures:
             each.cancel()
 
 

@@ -161,10 +161,10 @@ def test_no_descriptors_left_is_told_and_survived(server: Server, channel: grpc.
         for pid in workers:
             os.kill(pid, signal.SIGKILL)
         running = [method(channel).future(LOOP) for _ in range(12)]
-        said = [one.result().results[0].message for one in running]
+        texts = [one.result().results[0].message for one in running]
     finally:
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)
-    assert all("cannot start a worker" in text or "limit of 1 s" in text for text in said), said
+    assert all("cannot start a worker" in text or "limit of 1 s" in text for text in texts), texts
 
 
 def test_a_full_disk_and_no_tmp_are_not_noticed(tmp_path: Path) -> None:

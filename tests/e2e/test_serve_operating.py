@@ -71,11 +71,11 @@ def test_metrics_tell_what_happened() -> None:
         "function_script_queue_length 0.0",
     ):
         assert line in text
-    (lost,) = server.lines("not answered")
+    (not_answered,) = server.lines("not answered")
     (answered,) = server.lines("answered")
-    for line in (lost, answered):
+    for line in (not_answered, answered):
         assert (line["kind"], line["name"], line["language"]) == ("XThing", "demo", "starlark")
-    assert (lost["outcome"], lost["limit"]) == ("memory", "memory")
+    assert (not_answered["outcome"], not_answered["limit"]) == ("memory", "memory")
 
 
 def test_a_refused_call_is_counted_and_logged() -> None:
@@ -98,13 +98,13 @@ def test_a_stopping_server_lives_and_is_not_ready() -> None:
     with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
         assert fetch(server, "/livez") == (200, "ok\n")
         assert fetch(server, "/readyz")[0] == 200
-        begun = method(channel).future(SLOW)
+        future = method(channel).future(SLOW)
         server.wait_until_it_runs(1)
         server.signal(signal.SIGTERM)
         server.wait_until_it_says('"msg":"stopping"')
         assert fetch(server, "/readyz") == (503, "not ready: not serving\n")
         assert fetch(server, "/livez") == (200, "ok\n")
-        assert not begun.result().results
+        assert not future.result().results
         assert server.stop() == 0
 
 

@@ -112,8 +112,8 @@ def test_health_needs_no_certificate(server: Server) -> None:
 @pytest.mark.parametrize("exists", [True, False], ids=["certificates", "missing directory"])
 def test_insecure_wins(directory: Path, authority: Authority, exists: bool) -> None:
     """With --insecure and a directory, plain text always works and TLS never does."""
-    given = directory if exists else directory / "none"
-    with Server("--insecure", "--tls-certs-dir", str(given)) as server:
+    path = directory if exists else directory / "none"
+    with Server("--insecure", "--tls-certs-dir", str(path)) as server:
         assert all(answers(server.channel()) for _ in range(50))
         assert not answers(server.channel(authority.client()))
 

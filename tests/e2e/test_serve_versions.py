@@ -71,11 +71,11 @@ class OldCrossplane:
         for _ in range(MAX_ITERATIONS + 1):
             response = self._send(request, timeout=PATIENCE_SECONDS)
             self.calls += 1
-            asked = response.requirements.SerializeToString(deterministic=True)
+            encoded = response.requirements.SerializeToString(deterministic=True)
             is_fatal = any(each.severity == v1.SEVERITY_FATAL for each in response.results)
-            if is_fatal or asked == (requirements or b""):
+            if is_fatal or encoded == (requirements or b""):
                 return response
-            requirements = asked
+            requirements = encoded
             request.ClearField("extra_resources")
             for name, selector in response.requirements.extra_resources.items():
                 resources = request.extra_resources[name]
@@ -233,11 +233,11 @@ def test_a_caller_of_version_2_0_is_asked_in_both_fields() -> None:
     assert set(first.requirements.resources) == {"settings"}
     assert set(first.requirements.extra_resources) == {PROBE}
     located = {**SETTINGS, "metadata": {"name": "settings", "namespace": "here"}}
-    given = {
+    resources = {
         "required_resources": {"settings": {"items": [{"resource": located}]}},
         "extra_resources": {PROBE: {}},
     }
-    second = builders.call(builders.request(step, **PARTS, **given))
+    second = builders.call(builders.request(step, **PARTS, **resources))
     assert [result.severity for result in second.results] == [v1.SEVERITY_NORMAL]
     assert "thing" in second.desired.resources
     assert second.requirements == first.requirements
@@ -246,8 +246,8 @@ def test_a_caller_of_version_2_0_is_asked_in_both_fields() -> None:
 def test_programs_do_not_see_the_probe() -> None:
     """What the function asks for itself is not theirs."""
     script = 'def main(req):\n    return {"context": {"seen": sorted(req["extra_resources"])}}\n'
-    given = {PROBE: {}, "mine": {}}
-    request = builders.request(builders.starlark(script), extra_resources=given)
+    resources = {PROBE: {}, "mine": {}}
+    request = builders.request(builders.starlark(script), extra_resources=resources)
     assert list(builders.call(request).context["seen"]) == ["mine"]
 
 

@@ -118,8 +118,8 @@ def clients_that_go_away(target: Target, number: int = 200) -> None:
             client.send_body(stream, body, seconds=5.0)
             client.send(frame(DATA, END_STREAM, stream))
             received = 0
-            while received < 64 * 1024 and (found := client.receive()) is not None:
-                received += len(found.payload) if found.kind == DATA else 0
+            while received < 64 * 1024 and (received_frame := client.receive()) is not None:
+                received += len(received_frame.payload) if received_frame.kind == DATA else 0
 
 
 def readers_without_a_window(target: Target, streams: int, requests: Sequence[bytes]) -> ExitStack:
@@ -213,8 +213,8 @@ def half_uploads(target: Target, connections: int, size: int = 30 * MIB) -> Exit
             client.send_body(client.open(), prefix + bytes(size), seconds=1.0)
 
     with ThreadPoolExecutor(4) as threads:
-        for done in [threads.submit(upload) for _ in range(connections)]:
-            done.result()
+        for future in [threads.submit(upload) for _ in range(connections)]:
+            future.result()
     return stack
 
 

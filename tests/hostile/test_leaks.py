@@ -131,6 +131,6 @@ def test_the_server_keeps_nothing_of_a_request(capfd: pytest.CaptureFixture[str]
             metadata = [("traceparent", f"00-{number:032x}-{number:016x}-01")]
             assert f"tag-{number}-".encode() in run(request(number), metadata=metadata)
 
-        kept = bytes_kept(send)
+        kept_bytes = bytes_kept(send)
     capfd.readouterr()
-    assert kept < MOST_BYTES
+    assert kept_bytes < MOST_BYTES

@@ -147,10 +147,10 @@ FAIL = builders.starlark("def main(req):\n    fail('no way, it is ' + req['conte
 def answer_with(secret: bytes, memory_bytes: int) -> Reply:
     """A worker's reply to a program that fails beside a Secret."""
     data = {"value": base64.b64encode(secret).decode()}
-    held = {"resource": {"apiVersion": "v1", "kind": "Secret", "data": data}}
+    resource = {"resource": {"apiVersion": "v1", "kind": "Secret", "data": data}}
     message = builders.request(
         FAIL,
-        observed={"composite": {"resource": builders.XR}, "resources": {"s": held}},
+        observed={"composite": {"resource": builders.XR}, "resources": {"s": resource}},
         context={"x": secret[:6].decode()},
     )
     limits = Limits(memory_bytes=memory_bytes)
@@ -195,8 +195,8 @@ def test_too_many_texts_are_withheld() -> None:
     answer = function.handle(data, Limits(), lambda _: None)
     assert time.process_time() - began < MOST_SECONDS
     texts = [problem.message for problem in answer.diagnostics]
-    shown = len(texts) - texts.count(redaction.WITHHELD)
+    shown_count = len(texts) - texts.count(redaction.WITHHELD)
     assert len(texts) == 8_000
-    assert 100 < shown < 1_000
-    assert "xxx" in "".join(texts[:shown])
-    assert set(texts[shown:]) == {redaction.WITHHELD}
+    assert 100 < shown_count < 1_000
+    assert "xxx" in "".join(texts[:shown_count])
+    assert set(texts[shown_count:]) == {redaction.WITHHELD}

@@ -187,8 +187,8 @@ def test_metadata_that_cannot_be_hurts_only_its_call(
         stream = client.open(extra=extra)
         client.send(frame(DATA, END_STREAM, stream, message(attacks.GOOD.SerializeToString())))
         client.socket.settimeout(2.0)
-        while (found := client.receive()) is not None:
-            if found.kind == HEADERS and found.flags & END_STREAM:
+        while (received := client.receive()) is not None:
+            if received.kind == HEADERS and received.flags & END_STREAM:
                 break
     assert target.is_well()
     assert "Traceback" not in "".join(target.server.text)

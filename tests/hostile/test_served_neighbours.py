@@ -44,7 +44,7 @@ def request(name: str, turns: str) -> pb.RunFunctionRequest:
 def test_sound_programs_never_fail_for_their_neighbours() -> None:
     """The benchmark at a size that any machine bears: every answer is right."""
     path = os.pathsep.join(filter(None, (str(BENCHMARKS), os.environ.get("PYTHONPATH"))))
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "neighbours.py", *SMALL_RUN, *SLOW],
         cwd=BENCHMARKS,
         env=os.environ | {"PYTHONPATH": path},
@@ -52,11 +52,11 @@ def test_sound_programs_never_fail_for_their_neighbours() -> None:
         text=True,
         check=False,
     )
-    rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ")][1:]
+    rows = [line.split("|") for line in process.stdout.splitlines() if line.startswith("| ")][1:]
     missed = [row[1].strip() for row in rows if row[4].strip() != "yes"]
     # How quick small ones are is for a quiet machine to say.
-    assert set(missed) <= {"ms of small calls, p99"}, done.stdout + done.stderr
-    assert len(rows) == 5, done.stdout + done.stderr
+    assert set(missed) <= {"ms of small calls, p99"}, process.stdout + process.stderr
+    assert len(rows) == 5, process.stdout + process.stderr
 
 
 @pytest.fixture

@@ -77,9 +77,9 @@ def _outcome_in_a_child(case: Hostile) -> str:
         _run_and_exit(case, writer)
     os.close(writer)
     with os.fdopen(reader) as pipe:
-        said = pipe.read()
+        output = pipe.read()
     _, status = os.waitpid(pid, 0)
-    return said if os.WIFEXITED(status) and said else "killed"
+    return output if os.WIFEXITED(status) and output else "killed"
 
 
 def _run_and_exit(case: Hostile, writer: int) -> None:

@@ -101,8 +101,8 @@ def assert_refused(outcome: Outcome, *words: str, peak_mib: float = 400) -> None
     """The author's problem, told at once, in words that say what and where."""
     assert outcome.code == 1, outcome
     assert "our mistake" not in outcome.err
-    shown = outcome.err + outcome.out
-    assert [word for word in words if word not in shown] == [], shown
+    output = outcome.err + outcome.out
+    assert [word for word in words if word not in output] == [], output
     assert outcome.seconds < stretched(20)
     assert outcome.peak_mib < peak_mib
 

@@ -85,8 +85,8 @@ def captured(message: pb.RunFunctionRequest) -> str:
 
 def read(text: str) -> Object:
     """The case as plain values."""
-    (found,) = documents.read_source(Source(name="case", text=text))
-    return found.value
+    (document,) = documents.read_source(Source(name="case", text=text))
+    return document.value
 
 
 def replayed(text: str, directory: Path) -> Verdict:
@@ -138,8 +138,8 @@ def test_parts_of_a_secret_are_secret(secret: str, parts: list[str]) -> None:
 
 def unwrapped(request: Object) -> str:
     """The credentials of a case, decoded."""
-    found = documents.to_yaml(request).partition("value: ")[2].split()[0]
-    return base64.b64decode(found).decode()
+    word = documents.to_yaml(request).partition("value: ")[2].split()[0]
+    return base64.b64decode(word).decode()
 
 
 PASSED_ON = """\
@@ -221,10 +221,10 @@ def test_a_failure_is_expected_again(step_input: Object | None, tmp_path: Path) 
 
 def test_every_language_is_replayed(tmp_path: Path) -> None:
     """With resources of earlier steps, nulls in them, and a context."""
-    made = (
+    request = (
         "apiVersion: v1\nkind: A\nmetadata: {annotations: {gotemplating.fn.crossplane.io/%s: %s}}"
     )
-    inline = made % ("composition-resource-name", "a")
+    inline = request % ("composition-resource-name", "a")
     ours = inline.replace("gotemplating", "script")
     before: Object = {"resource": {"apiVersion": "v1", "kind": "B", "spec": {"gone": None}}}
     for step in (builders.jinja(ours), {**builders.jinja(ours), "kind": "GoTemplate"}):
@@ -238,9 +238,9 @@ def test_every_language_is_replayed(tmp_path: Path) -> None:
 
 def part(value: Object, key: str) -> Object:
     """An object in another."""
-    found = value[key]
-    assert isinstance(found, dict)
-    return found
+    member = value[key]
+    assert isinstance(member, dict)
+    return member
 
 
 def test_the_same_request_gives_the_same_case() -> None:
@@ -315,18 +315,19 @@ def test_run_captures_what_took_too_long(tmp_path: Path) -> None:
     case = tmp_path / "slow.case.yaml"
     arguments = [str(tmp_path / "request.json"), "--capture", str(case), "--timeout", "300ms"]
     assert cli.execute(["run", *arguments]) == 1
-    (told,) = part(read(case.read_text()), "expect").values()
-    assert told == ["time than its limit"]
+    (failure,) = part(read(case.read_text()), "expect").values()
+    assert failure == ["time than its limit"]
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("bug.yaml", "not the name of a case"), ("no/bug.case.yaml", "no such file")]
+    ("name", "failure"),
+    [("bug.yaml", "not the name of a case"), ("no/bug.case.yaml", "no such file")],
 )
 def test_run_says_where_it_cannot_capture(
-    name: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, failure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A name that `test` would not find, a directory that is not there."""
     (tmp_path / "request.json").write_text(json.dumps({"input": builders.starlark(PLAIN)}))
     code = cli.execute(["run", str(tmp_path / "request.json"), "--capture", str(tmp_path / name)])
     assert code == 1
-    assert told in capsys.readouterr().err
+    assert failure in capsys.readouterr().err

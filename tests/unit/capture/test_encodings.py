@@ -54,9 +54,9 @@ def context(secret: str, text: str) -> str:
     (document,) = documents.read_source(Source(name="case", text=captured(message)))
     request = document.value["request"]
     assert isinstance(request, dict)
-    found = request["context"]
-    assert isinstance(found, dict)
-    return str(found["text"])
+    context = request["context"]
+    assert isinstance(context, dict)
+    return str(context["text"])
 
 
 USER_DATA = f"#cloud-config\npassword: {SECRET}\nrun: [a, b]\n"

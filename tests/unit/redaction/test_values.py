@@ -74,9 +74,9 @@ def test_a_kind_is_known_however_its_size_is_encoded(size: bytes) -> None:
         return b"\x0a" + bytes([len(body)]) + body
 
     marker = b"\x1a" + bytes([len(MARKER)]) + MARKER.encode()
-    held = entry(b"value", marker)
+    member = entry(b"value", marker)
     struct = entry(b"kind", b"\x1a" + size + b"Secret") + entry(
-        b"stringData", b"\x2a" + bytes([len(held)]) + held
+        b"stringData", b"\x2a" + bytes([len(member)]) + member
     )
     message = pb.RunFunctionRequest()
     message.observed.composite.ParseFromString(b"\x0a" + bytes([len(struct)]) + struct)

@@ -105,8 +105,8 @@ def test_a_directory_that_is_gone_is_a_line_of_the_log(
     recorder = CaptureWriter(tmp_path / "gone", 10)
     recorder.submit(request(), RESPONSE, ())
     recorder.close()
-    (told,) = complaints(capfd)
-    assert told == "cannot write it: No such file or directory"
+    (line,) = complaints(capfd)
+    assert line == "cannot write it: No such file or directory"
 
 
 def test_a_part_of_a_file_is_removed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -39,8 +39,8 @@ def test_the_end_of_the_servers_certificate_is_read(authority: Authority, direct
     chain = authority.server(NAME)
     (directory / "tls.key").write_bytes(chain.key)
     (directory / "tls.crt").write_bytes(chain.certificate + authority.client().certificate)
-    left = CertificateFiles(directory).content.not_after - time.time()
-    assert 0 < left < 2 * 24 * 3600
+    seconds = CertificateFiles(directory).content.not_after - time.time()
+    assert 0 < seconds < 2 * 24 * 3600
 
 
 ERRORS = [

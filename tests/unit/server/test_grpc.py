@@ -79,7 +79,9 @@ def rejected(send: grpc.UnaryUnaryMultiCallable, data: bytes, **options: object)
 def test_both_versions_are_served() -> None:
     """UNIMPLEMENTED would make Crossplane call a second time."""
     services = [module.DESCRIPTOR.services_by_name for module in (v1, v1beta1)]
-    names = tuple(found["FunctionRunnerService"].full_name for found in services)
+    names = tuple(
+        services_by_name["FunctionRunnerService"].full_name for services_by_name in services
+    )
     assert names == rpc.SERVICES
 
 
@@ -208,16 +210,16 @@ def test_an_unknown_streaming_method_is_refused_at_once(served: Served, path: st
     """Also while the client has yet to end its part."""
     with RawClient(served.address) as client:
         stream = client.open(path)
-        found = client.receive_until(HEADERS, stream, flags=END_STREAM)
-    assert b"grpc-status" in found.payload
-    assert b"12" in found.payload
+        trailers = client.receive_until(HEADERS, stream, flags=END_STREAM)
+    assert b"grpc-status" in trailers.payload
+    assert b"12" in trailers.payload
 
 
 def test_a_call_without_a_message_is_an_error(served: Served, recorder: Recorder) -> None:
     """It ends soon, and no handler sees it."""
     with RawClient(served.address) as client:
-        found = client.receive_until(HEADERS, client.open(flags=END_STREAM), flags=END_STREAM)
-    assert b"the call has no request message" in found.payload
+        trailers = client.receive_until(HEADERS, client.open(flags=END_STREAM), flags=END_STREAM)
+    assert b"the call has no request message" in trailers.payload
     assert not recorder.requests
 
 
@@ -226,9 +228,9 @@ def test_a_cancelled_call_is_passed_on(
 ) -> None:
     """The handler hears of it once, and a response that comes later is dropped."""
     recorder.holds = True
-    begun = send.future(b"3")
+    call = send.future(b"3")
     wait_until(lambda: recorder.requests)
-    begun.cancel()
+    call.cancel()
     wait_until(lambda: recorder.cancelled)
     served.call(recorder.held[0])
     recorder.holds = False
@@ -255,14 +257,14 @@ def test_a_stop_finishes_what_has_begun(recorder: Recorder) -> None:
         watching = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
         assert next(watching).status == health_pb2.HealthCheckResponse.SERVING
         recorder.holds = True
-        begun = channel.unary_unary(METHOD).future(b"3")
+        call = channel.unary_unary(METHOD).future(b"3")
         wait_until(lambda: recorder.requests)
         served.stop()
         assert next(watching).status == health_pb2.HealthCheckResponse.NOT_SERVING
         with pytest.raises(grpc.RpcError, match="shutting down"):
             next(watching)
         threading.Timer(0.2, served.call, [recorder.held[0]]).start()
-        assert begun.result() == bytes(3)
+        assert call.result() == bytes(3)
 
 
 def test_a_call_that_was_sent_before_its_client_read_of_the_end_is_not_begun(
@@ -271,7 +273,7 @@ def test_a_call_that_was_sent_before_its_client_read_of_the_end_is_not_begun(
     """GRPC's library answers it CANCELLED; the one that had begun is finished."""
     with Served(recorder) as served, RawClient(served.address) as client:
         recorder.holds = True
-        begun = client.call(b"3")
+        stream = client.call(b"3")
         wait_until(lambda: recorder.requests)
         served.stop()
         goaway = client.receive_until(GOAWAY, 0)
@@ -280,7 +282,7 @@ def test_a_call_that_was_sent_before_its_client_read_of_the_end_is_not_begun(
         late = client.receive_until(HEADERS, client.call(b"5"), flags=END_STREAM)
         assert b"grpc-status\x011" in late.payload
         served.call(recorder.held[0])
-        client.receive_until(HEADERS, begun, flags=END_STREAM)
+        client.receive_until(HEADERS, stream, flags=END_STREAM)
     assert [request.data for request in recorder.requests] == [b"3"]
 
 
@@ -329,8 +331,8 @@ def test_a_request_that_does_not_come_is_ended(
     """After a while, with the reason; others go on."""
     monkeypatch.setattr(admission, "MAX_SECONDS", 0.3)
     with RawClient(served.address) as client:
-        found = client.receive_until(HEADERS, client.open(), flags=END_STREAM)
-        assert b"not complete after 0.3 s" in found.payload
+        trailers = client.receive_until(HEADERS, client.open(), flags=END_STREAM)
+        assert b"not complete after 0.3 s" in trailers.payload
         stream = client.call(b"3")
         client.receive_until(HEADERS, stream, flags=END_STREAM)
 
@@ -358,8 +360,8 @@ def test_the_oldest_of_too_many_calls_make_room(
         wait_until(lambda: len(served._server._admission) == 20)
         threading.Event().wait(0.1)
         assert channel.unary_unary(METHOD)(b"3") == bytes(3)
-        found = idle.receive_until(HEADERS, streams[0], flags=END_STREAM)
-        assert b"too many open calls" in found.payload
+        trailers = idle.receive_until(HEADERS, streams[0], flags=END_STREAM)
+        assert b"too many open calls" in trailers.payload
     assert len(recorder.requests) == 1
 
 

@@ -85,11 +85,11 @@ def test_a_line_is_written_to_the_letter(
     """Fields that have nothing to say are left out; the order is always the same."""
     log.start(debug=False)
     log.write(record)
-    written = server_logs.text(capfd)
+    line = server_logs.text(capfd)
     # Beyond ASCII it is json's and not orjson's, which puts a blank after each separator.
-    written = json.dumps(json.loads(written), separators=(",", ":"))
+    line = json.dumps(json.loads(line), separators=(",", ":"))
     stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
-    assert re.fullmatch(rf'\{{"ts":"{stamp}","level":' + re.escape(text), written)
+    assert re.fullmatch(rf'\{{"ts":"{stamp}","level":' + re.escape(text), line)
 
 
 def test_a_line_has_the_moment_of_its_request(capfd: pytest.CaptureFixture[str]) -> None:
@@ -100,9 +100,9 @@ def test_a_line_has_the_moment_of_its_request(capfd: pytest.CaptureFixture[str])
     ended = time.time()
     time.sleep(0.03)
     due.pop()()
-    told = json.loads(server_logs.text(capfd))["ts"]
+    timestamp = json.loads(server_logs.text(capfd))["ts"]
     rounding_seconds = 0.002
-    moment = datetime.fromisoformat(told).timestamp()
+    moment = datetime.fromisoformat(timestamp).timestamp()
     assert began - rounding_seconds <= moment <= ended + rounding_seconds
 
 
@@ -117,8 +117,8 @@ def test_lines_stay_in_order(capfd: pytest.CaptureFixture[str]) -> None:
                 "x", extra=log.fields(request_bytes=number)
             )
     due.pop()()
-    written = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
-    assert [line["request_bytes"] for line in written] == list(range(1, 201))
+    lines = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
+    assert [line["request_bytes"] for line in lines] == list(range(1, 201))
 
 
 def at_once() -> list[Callable[[], None]]:
@@ -144,10 +144,10 @@ def test_threads_lose_no_line(
         list(threads.map(write, range(4)))
     while due:
         due.pop()()
-    written = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
-    told = sorted(line["request_bytes"] for line in written if line["msg"] == "answered")
-    assert told == [worker * 1_000 + number for worker in range(4) for number in range(200)]
-    assert len(written) == len(told) + 16
+    lines = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
+    sizes = sorted(line["request_bytes"] for line in lines if line["msg"] == "answered")
+    assert sizes == [worker * 1_000 + number for worker in range(4) for number in range(200)]
+    assert len(lines) == len(sizes) + 16
 
 
 AT_EXIT = """

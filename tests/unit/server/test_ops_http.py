@@ -55,13 +55,13 @@ def converse(port: int, text: bytes) -> bytes:
     """All that comes back for some bytes."""
     with connect("127.0.0.1", port) as connection:
         connection.sendall(text)
-        found = b""
+        received = b""
         try:
             while part := connection.recv(65536):
-                found += part
+                received += part
         except ConnectionResetError:
             pass
-        return found
+        return received
 
 
 ANSWERS = [

@@ -127,16 +127,16 @@ def test_a_replaced_resource_of_a_state_is_checked_whole() -> None:
 def test_the_least_response_is_its_meta() -> None:
     """Nothing is written that was not given."""
     response = wire.Response("tag", None, None, [], None, None, [], None)
-    written = pb.RunFunctionResponse.FromString(wire.encode_response(response))
-    assert written == pb.RunFunctionResponse(meta=pb.ResponseMeta(tag="tag"))
+    message = pb.RunFunctionResponse.FromString(wire.encode_response(response))
+    assert message == pb.RunFunctionResponse(meta=pb.ResponseMeta(tag="tag"))
 
 
 def test_ttl_zero_is_written() -> None:
     """0 seconds is not the absence of a TTL."""
     response = wire.Response("", 0.0, None, [], None, None, [], None)
-    written = pb.RunFunctionResponse.FromString(wire.encode_response(response))
-    assert written.meta.HasField("ttl")
-    assert written.meta.ttl.ToNanoseconds() == 0
+    message = pb.RunFunctionResponse.FromString(wire.encode_response(response))
+    assert message.meta.HasField("ttl")
+    assert message.meta.ttl.ToNanoseconds() == 0
 
 
 def test_requirements_that_ask_for_nothing_are_not_written() -> None:
@@ -159,9 +159,18 @@ def test_maps_are_written_in_the_order_of_their_keys() -> None:
     }
     first, second = (
         wire.encode_response(
-            wire.Response("", None, None, [], None, wire.Requirements(wanted, wanted, {}), [], None)
+            wire.Response(
+                "",
+                None,
+                None,
+                [],
+                None,
+                wire.Requirements(requirements, requirements, {}),
+                [],
+                None,
+            )
         )
-        for wanted in (selectors, turned)
+        for requirements in (selectors, turned)
     )
     assert first == second
 
