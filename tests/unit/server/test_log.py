@@ -1,4 +1,4 @@
-"""The server's log lines: for machines and for people, and what they must not say."""
+"""The lines of the server's log, as JSON and as text, and what they must not contain."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIMITS = Limits(timeout_seconds=0.3, memory_bytes=128 * MIB)
 
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
-    """Loggers as they were."""
+    """Restore the loggers."""
     with server_logs.restored():
         yield
 
@@ -63,12 +63,12 @@ def caller() -> Iterator[Caller]:
 
 
 def lines(capfd: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
-    """The log so far."""
+    """Return the lines of the log so far."""
     return [json.loads(line) for line in server_logs.written(capfd).splitlines()]
 
 
 def test_a_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
-    """Time, level, message and fields; line breaks and control characters are escaped."""
+    """It has time, level, message and fields; control characters are escaped."""
     log.start(debug=False)
     logger = logging.getLogger("function_script.test")
     logger.info("hello", extra=log.fields(text="a\n\x1b[2Jb", number=1.5))
@@ -79,7 +79,7 @@ def test_a_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_fields_do_not_hide_the_message(capfd: pytest.CaptureFixture[str]) -> None:
-    """A field of the same name as a fixed key loses."""
+    """A fixed key wins over a field of the same name."""
     log.start(debug=False)
     logging.getLogger("function_script.test").info("real", extra=log.fields(msg="x", level="y"))
     (line,) = lines(capfd)
@@ -87,14 +87,13 @@ def test_fields_do_not_hide_the_message(capfd: pytest.CaptureFixture[str]) -> No
 
 
 def test_debug_is_for_people(capfd: pytest.CaptureFixture[str]) -> None:
-    """Short fields stand in the line, those of several lines below it."""
+    """Short fields are in the line, those of several lines below it."""
     log.start(debug=True)
     logging.getLogger("function_script.test").debug("look", extra=log.fields(a=1, b="x\ny\n"))
     assert server_logs.text(capfd).split(" ", 1)[1] == "DEBUG   look a=1\n    x\n    y\n"
 
 
 def test_an_exception_is_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
-    """A traceback does not break the one-line rule."""
     log.start(debug=False)
     try:
         {}["x"]
@@ -105,7 +104,7 @@ def test_an_exception_is_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_answer_is_recorded(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
-    """One line per request with the handler's facts, sizes and times."""
+    """The line has the handler's facts, sizes and times."""
     log.start(debug=False)
     assert caller.call(b"echo hello") == b"hello"
     (line,) = lines(capfd)
@@ -116,7 +115,7 @@ def test_an_answer_is_recorded(caller: Caller, capfd: pytest.CaptureFixture[str]
 
 
 def test_a_fatal_answer_says_why(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
-    """A handler's diagnostics are one field of one line."""
+    """The diagnostics are one field."""
     log.start(debug=False)
     caller.call(b"problem x")
     (line,) = lines(capfd)
@@ -127,7 +126,7 @@ def test_a_fatal_answer_says_why(caller: Caller, capfd: pytest.CaptureFixture[st
 def test_a_lost_worker_is_recorded_and_answered(
     caller: Caller, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The user's limits are information, our own bugs are errors; both get a response."""
+    """A user's limit has level info, a bug error; both get a response."""
     log.start(debug=False)
     for command in (b"spin", b"raise hunter2"):
         response = builders.pb.RunFunctionResponse.FromString(caller.call(command))
@@ -140,7 +139,7 @@ def test_a_lost_worker_is_recorded_and_answered(
 
 
 def test_prints_are_for_debugging_only(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
-    """What programs print may hold anything, so it is logged on demand."""
+    """Printed texts may contain secrets, so they are logged on demand."""
     log.start(debug=False)
     caller.call(b"say secret")
     assert "secret" not in server_logs.text(capfd)
@@ -155,7 +154,7 @@ HOSTILE = "a\nb\x1b[31m\x7f\u2028\ud800c"
 
 
 def test_hostile_text_stays_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
-    """Whatever a name holds, a line is one line of ASCII, and says what was there."""
+    """The line is ASCII, and its field has the whole text."""
     log.start(debug=False)
     logging.getLogger("function_script.test").info("x", extra=log.fields(name=HOSTILE))
     text = server_logs.text(capfd)
@@ -165,7 +164,7 @@ def test_hostile_text_stays_on_its_line(capfd: pytest.CaptureFixture[str]) -> No
 
 
 def test_hostile_text_does_not_reach_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
-    """With --debug a person looks at it: no control characters, and no line of its own."""
+    """With --debug control characters and line breaks are replaced."""
     log.start(debug=True)
     logging.getLogger("function_script.test").info("x", extra=log.fields(name=HOSTILE))
     first, *rest = server_logs.text(capfd).splitlines()
@@ -174,7 +173,6 @@ def test_hostile_text_does_not_reach_a_terminal(capfd: pytest.CaptureFixture[str
 
 
 def test_a_value_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
-    """No line grows with what it is about."""
     log.start(debug=False)
     logging.getLogger("function_script.test").info("x", extra=log.fields(name="ä" * 100_000))
     (line,) = lines(capfd)
@@ -183,7 +181,7 @@ def test_a_value_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> None:
-    """What asyncio has to say is worth a line, and is no exception to one object per line."""
+    """Messages of asyncio are lines like any other."""
     log.start(debug=False)
     logging.getLogger("asyncio").info("using selector")
     logging.getLogger("asyncio").error("accept failed")
@@ -194,7 +192,7 @@ def test_the_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> No
 def test_lines_of_requests_are_written_together(
     caller: Caller, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """When it is time, when there are many, before any other line, and at the end."""
+    """They are written after a time, at a number, before any other line, and at the end."""
     log.start(debug=False)
     due: list[Callable[[], None]] = []
     log.batch_lines(due.append)

@@ -1,4 +1,4 @@
-"""What programs print, in the log of --debug: without secrets, and at no answer's expense."""
+"""Printed texts in the log of --debug: without secrets, and without delay of responses."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ IDENTITY = {"kind": "XThing", "name": "demo"}
 
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
-    """Loggers as they were."""
+    """Restore the loggers."""
     with server_logs.restored():
         yield
 
 
 def start() -> PrintedTextLogger:
-    """A printer, and a log for people."""
+    """Start a log as text, and return its logger of printed texts."""
     log.start(debug=True)
     return PrintedTextLogger()
 
 
 def request(secret: str) -> bytes:
-    """A request with that credential."""
+    """Return a request with this credential."""
     data = {"value": base64.b64encode(secret.encode()).decode()}
     message = builders.request(credentials={"api": {"credentialData": {"data": data}}})
     return message.SerializeToString()
 
 
 def test_a_text_is_logged_without_secrets(capfd: pytest.CaptureFixture[str]) -> None:
-    """With the XR that it is of, since other lines may come between."""
+    """The line has the XR, because other lines may come between."""
     printer = start()
     printer.submit("it is hunter2, twice: hunter2", IDENTITY, request("hunter2"))
     printer.close()
@@ -49,7 +49,7 @@ def test_a_text_is_logged_without_secrets(capfd: pytest.CaptureFixture[str]) -> 
 
 
 def test_more_than_can_wait_is_withheld_at_once(capfd: pytest.CaptureFixture[str]) -> None:
-    """Offering takes no time, whatever the requests hold."""
+    """Submitting takes no time, whatever the requests contain."""
     data = request("\n".join(f"secret-{number:06}" for number in range(30_000)))
     printer = start()
     began = time.process_time()
@@ -66,7 +66,7 @@ def test_more_than_can_wait_is_withheld_at_once(capfd: pytest.CaptureFixture[str
 
 
 def test_a_large_request_does_not_wait(capfd: pytest.CaptureFixture[str]) -> None:
-    """Those that wait would take the server's memory."""
+    """Requests in the queue use the server's memory."""
     printer = start()
     printer.submit("hunter2", IDENTITY, request("x" * log.MAX_PRINTED_REQUEST_BYTES))
     assert log.WITHHELD in server_logs.text(capfd)

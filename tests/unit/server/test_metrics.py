@@ -1,4 +1,4 @@
-"""The metrics: what one request counts, what is read from the pool, and what labels cannot hold."""
+"""The metrics: counts of a request, values of the pool, and the bounds of labels."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RECORD = request_record.RequestRecord(
 def samples(
     *records: request_record.RequestRecord, gauges: metrics.Gauges | None = None
 ) -> dict[str, float]:
-    """The rendered samples, ``name{label="value"}`` to number."""
+    """Return the rendered samples, ``name{label="value"}`` to number."""
     server_metrics = metrics.Metrics(lambda: gauges or metrics.Gauges())
     for record in records:
         server_metrics.observe(record)
@@ -48,7 +48,7 @@ def samples(
 
 
 def test_a_request_is_counted_by_input_and_outcome() -> None:
-    """Number, duration and sizes, its stages, its documents and what was remembered."""
+    """The counts are number, duration and sizes, stages, documents and cache hits."""
     values = samples(RECORD, RECORD)
     assert values['requests_total{input="GoTemplate",outcome="ok"}'] == 2
     assert values['request_duration_seconds_sum{input="GoTemplate"}'] == pytest.approx(0.04)
@@ -63,11 +63,11 @@ def test_a_request_is_counted_by_input_and_outcome() -> None:
 
 
 class Counts(dict[str, int]):
-    """A record's counts that tell when they are gone."""
+    """The counts of a record, with weak references."""
 
 
 def test_few_requests_wait_to_be_counted() -> None:
-    """They gather until somebody asks, but a server that nobody asks does not grow."""
+    """They are counted at a scrape, or when there are many of them."""
     server_metrics = metrics.Metrics(metrics.Gauges)
     alive: list[weakref.ref[Counts]] = []
     for _ in range(1_000):
@@ -83,7 +83,7 @@ def test_few_requests_wait_to_be_counted() -> None:
 
 
 def test_threads_count_together() -> None:
-    """No request is lost or counted twice, also while somebody asks."""
+    """No request is lost or counted twice, also during a scrape."""
     server_metrics = metrics.Metrics(metrics.Gauges)
 
     def observe(_: int) -> None:
@@ -101,7 +101,7 @@ def test_threads_count_together() -> None:
 
 
 def test_a_lost_worker_is_counted_by_its_cause() -> None:
-    """With the limit, if one was reached; requests that never ran have cost no worker."""
+    """The limit is counted, too; requests that never ran have lost no worker."""
     values = samples(
         RECORD._replace(outcome="timeout", limit="time"),
         RECORD._replace(outcome="waited"),
@@ -114,7 +114,7 @@ def test_a_lost_worker_is_counted_by_its_cause() -> None:
 
 
 def test_the_pool_is_looked_at_when_asked() -> None:
-    """Queue, workers by state, and the certificate's end if there is one."""
+    """A scrape reads the queue, the workers by state, and the certificate's end."""
     load = PoolStats(waiting=7, busy=2, slow=1, idle=3, retired=4)
     values = samples(gauges=metrics.Gauges(load=load, certificate_expiry=12.0))
     assert values["queue_length"] == 7
@@ -126,7 +126,7 @@ def test_the_pool_is_looked_at_when_asked() -> None:
 
 
 def test_labels_have_values_of_ours_only() -> None:
-    """Whatever a worker reports, nobody's text becomes a time series."""
+    """Facts of a worker do not become new time series."""
     hostile = {"input": "x" * 50, "name": "secret", "language": "perl"}
     odd = RECORD._replace(identity=hostile, limit="mine")
     text = "\n".join(samples(odd))
@@ -136,7 +136,7 @@ def test_labels_have_values_of_ours_only() -> None:
 
 
 def test_a_record_believes_a_worker_only_so_far() -> None:
-    """Facts that are not known, or no numbers, are left out."""
+    """Unknown facts, and counts that are not numbers, are ignored."""
     reply = Answered(
         response=b"",
         facts={
@@ -155,7 +155,7 @@ def test_a_record_believes_a_worker_only_so_far() -> None:
 
 
 def test_a_record_of_a_lost_worker_is_read_from_the_request() -> None:
-    """Its worker could not say whose request it was."""
+    """The worker did not report the identity."""
     error = InputError.of("cannot run")
     reply = Failed(error=error, cause=Cause.MEMORY, detail="wait status 6", waited_seconds=0.2)
     record = request_record.build_record(reply, b"\xff", 3, 0.5)
@@ -166,7 +166,7 @@ def test_a_record_of_a_lost_worker_is_read_from_the_request() -> None:
 
 
 def test_metrics_and_log_are_cheap(capfd: pytest.CaptureFixture[str]) -> None:
-    """Far below what a request costs: 100 microseconds of CPU time for both, on any machine."""
+    """Both together take less than 100 microseconds of CPU time for a request."""
     server_metrics = metrics.Metrics(metrics.Gauges)
     count = 500
     with server_logs.restored():

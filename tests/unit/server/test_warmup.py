@@ -11,7 +11,7 @@ from function_script.server import warmup
 
 
 def test_every_language_is_warmed_up() -> None:
-    """There is one request for each language, and each composes its resource without a problem."""
+    """Each request composes its resource without a problem."""
     requests = warmup.build_requests()
     assert len(requests) == len(ENGINES)
     for request in requests:
