@@ -1,4 +1,4 @@
-"""The CI job that `init` writes does what it says, in an environment that has nothing yet."""
+"""The CI job that `init` writes works in an environment without any installation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run(command: str, project: Path, bin_directory: Path, variables: dict[str, s
 
 
 def test_every_step_of_the_job_succeeds(wheel: Path, tmp_path: Path) -> None:
-    """From the installation that `init --install` was given to the package."""
+    """The steps go from the requirement of `init --install` to the package."""
     project = tmp_path / "my-app"
     begin(project, "--install", str(wheel))
     bin_directory = installations.create_venv(tmp_path / "venv", with_dependencies=True)
@@ -65,7 +65,7 @@ def test_every_step_of_the_job_succeeds(wheel: Path, tmp_path: Path) -> None:
 
 
 def test_a_job_without_a_requirement_says_what_to_set(tmp_path: Path) -> None:
-    """This checkout is installed from a directory, which CI does not have, so nothing is chosen."""
+    """This checkout is installed from a directory, which CI does not have."""
     project = tmp_path / "my-app"
     advice = begin(project).stderr
     assert "set FUNCTION_SCRIPT in ci.yaml" in advice

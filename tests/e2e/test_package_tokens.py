@@ -1,4 +1,4 @@
-"""A real registry that trusts a token service: who is sent there comes back with a token."""
+"""A real registry that trusts a token service: clients fetch a token there."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ NOW = dt.datetime.now(dt.UTC)
 
 
 def encoded(data: bytes) -> str:
-    """As parts of a token are written."""
+    """Return a part of a token."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 class Service:
-    """A token service: who it is for, with which certificate, and what it was asked."""
+    """A token service with its certificate, and the scopes and accounts of its requests."""
 
     def __init__(self) -> None:
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -53,7 +53,7 @@ class Service:
         self.asked: list[tuple[str, str]] = []
 
     def token(self, scope: str) -> str:
-        """A token for a scope such as ``repository:team/apps:pull,push``."""
+        """Return a token for a scope such as ``repository:team/apps:pull,push``."""
         kind, name, actions = scope.split(":")
         der = self.certificate.public_bytes(serialization.Encoding.DER)
         head = {"typ": "JWT", "alg": "RS256", "x5c": [base64.b64encode(der).decode()]}
@@ -99,7 +99,7 @@ def service() -> Iterator[tuple[Service, str]]:
 def registry(
     service: tuple[Service, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """A registry that sends everybody to the service."""
+    """A registry that requires tokens of the service."""
     tokens, realm = service
     base = tmp_path_factory.mktemp("tokens")
     (base / "ca.pem").write_bytes(tokens.certificate.public_bytes(serialization.Encoding.PEM))
@@ -114,7 +114,7 @@ def test_a_token_is_fetched_with_the_credentials(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """One for everything; without credentials one that is good for reading only."""
+    """Without credentials the token allows reading only."""
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "crossplane.yaml").write_text(META)
     contents = xpkg.Contents(package_root=tmp_path / "project")

@@ -1,4 +1,4 @@
-"""One address for both families, also where the host has only one of them."""
+"""One address for IPv4 and IPv6, also on a host with only one of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ tests.assert_served(("127.0.0.1",))
 
 
 def assert_served(hosts: tuple[str, ...]) -> None:
-    """A server at its default hosts answers calls, health and pages at each of these."""
+    """Assert that calls, health and pages are answered at each of these hosts."""
     with Server("--insecure", *EVERY) as server:
         ports = [
             int(address.rpartition(":")[2])
@@ -47,7 +47,7 @@ def assert_served(hosts: tuple[str, ...]) -> None:
 
 
 def test_both_families_are_served() -> None:
-    """By one address, which is the default."""
+    """The default address serves both."""
     hosts = ["127.0.0.1"]
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):

@@ -1,4 +1,4 @@
-"""The wheel that is installed elsewhere holds everything the tools need beside code."""
+"""The installed wheel has all data files of the tools."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ spec:
 
 
 def copy_sources(target: Path) -> None:
-    """The project without what was built in it, so that nothing stale gets into the wheel."""
+    """Copy the project without build results, so that nothing stale gets into the wheel."""
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
@@ -56,7 +56,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A Python with the wheel first on its path, far from the checkout."""
+    """Run Python with the wheel first on its path, outside of the checkout."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,
@@ -68,13 +68,13 @@ def run(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProc
 
 
 def test_the_wheel_is_what_runs(installed: Path, tmp_path: Path) -> None:
-    """Else the tests below would prove nothing."""
+    """Otherwise the tests below would prove nothing."""
     process = run(installed, tmp_path, "-c", "import function_script as f; print(f.__file__)")
     assert Path(process.stdout.strip()).is_relative_to(installed)
 
 
 def test_validate_knows_our_kinds(installed: Path, tmp_path: Path) -> None:
-    """The CRDs of our inputs come with the wheel."""
+    """The wheel has the CRDs of the inputs."""
     (tmp_path / "composition.yaml").write_text(INPUT)
     arguments = ("-m", "function_script", "validate", "composition.yaml", "composition.yaml")
     process = run(installed, tmp_path, *arguments)
@@ -84,7 +84,7 @@ def test_validate_knows_our_kinds(installed: Path, tmp_path: Path) -> None:
 
 
 def test_no_file_is_left_out(installed: Path) -> None:
-    """Every file of the package that is no cache is in the wheel."""
+    """Every file of the package except caches is in the wheel."""
     names = {".py", ".pyi", ".star", ".yaml", ".typed"}
     expected = {
         path.relative_to(ROOT)
@@ -96,7 +96,7 @@ def test_no_file_is_left_out(installed: Path) -> None:
 
 
 def test_the_version_says_why_it_is_plain(installed: Path, tmp_path: Path) -> None:
-    """As the build recorded it, for pip hides what a build prints."""
+    """The build records the reason, because pip hides the build's output."""
     process = run(installed, tmp_path, "-m", "function_script", "version")
     assert process.stdout.endswith("plain Python: FUNCTION_SCRIPT_COMPILE is 0)\n")
 
@@ -112,7 +112,7 @@ def test_what_is_loaded_decides(installed: Path, tmp_path: Path) -> None:
 
 
 def test_sources_say_that_they_are_plain(tmp_path: Path) -> None:
-    """As in an editable installation, where no build leaves a record."""
+    """An editable installation has no record of a build."""
     ignored = shutil.ignore_patterns("__pycache__", "*.so")
     shutil.copytree(ROOT / "function_script", tmp_path / "site/function_script", ignore=ignored)
     process = run(tmp_path / "site", tmp_path, "-m", "function_script", "version")
@@ -121,6 +121,6 @@ def test_sources_say_that_they_are_plain(tmp_path: Path) -> None:
 
 
 def test_the_licence_comes_with_it(installed: Path) -> None:
-    """Where tools look for it."""
+    """It is where tools look for it."""
     (licence,) = installed.glob("*.dist-info/licenses/LICENSE")
     assert licence.read_bytes() == (ROOT / "LICENSE").read_bytes()

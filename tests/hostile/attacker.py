@@ -50,7 +50,7 @@ _LIST = b"\x3a\x01*"
 
 
 def calls_of_services() -> dict[str, bytes]:
-    """Floods of calls that are answered without a worker, by their names."""
+    """Return floods of calls that are answered without a worker, by their names."""
     calls = b"".join(_call(stream, _HEALTH, b"") for stream in range(1, 2 * _CALLS, 2))
     nonsense = b"".join(_call(stream, _HEALTH, b"\xff") for stream in range(1, 2 * _CALLS, 2))
     questions = frame(HEADERS, _END_HEADERS, 1, headers(_REFLECTION)) + _CALLS * frame(
@@ -64,7 +64,7 @@ def calls_of_services() -> dict[str, bytes]:
 
 
 def pages() -> dict[str, bytes]:
-    """Floods of plain HTTP by their names."""
+    """Return floods of plain HTTP by their names."""
     return {
         f"GET {path}": f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
         for path in ("/readyz", "/metrics")
@@ -77,7 +77,7 @@ def _call(stream: int, path: str, data: bytes) -> bytes:
 
 
 def flood_frames(data: bytes, address: str, identity: Identity | None) -> None:
-    """Send frames and read nothing; connect again, a moment later, when the server hangs up."""
+    """Send frames and read nothing; reconnect after the server has closed the connection."""
     while True:
         with suppress(OSError), RawClient(address, identity) as client:
             client.socket.settimeout(_SECONDS)
@@ -88,7 +88,7 @@ def flood_frames(data: bytes, address: str, identity: Identity | None) -> None:
 
 
 def flood_pages(request: bytes, address: str) -> None:
-    """Ask for a page again and again, as many clients at once."""
+    """Request a page again and again, as many clients at once."""
 
     def ask() -> None:
         while True:
@@ -101,7 +101,7 @@ def flood_pages(request: bytes, address: str) -> None:
 
 
 def flood_handshakes(address: str) -> None:
-    """Begin handshakes that lead nowhere."""
+    """Begin handshakes that cannot succeed."""
 
     def shake() -> None:
         while True:
@@ -113,7 +113,7 @@ def flood_handshakes(address: str) -> None:
 
 
 def work(share: float) -> None:
-    """Use that share of a CPU, in slices of a hundredth of a second."""
+    """Use this share of a CPU, in slices of a hundredth of a second."""
     while True:
         end = time.monotonic() + 0.01
         used = time.process_time() + 0.01 * share
@@ -124,7 +124,7 @@ def work(share: float) -> None:
 
 @contextmanager
 def attacking(flood: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a flood in a process of its own within the block; yields it when it has begun."""
+    """Run a flood in a process of its own within the block; yield the process once it floods."""
     command = [sys.executable, str(Path(__file__)), flood, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:

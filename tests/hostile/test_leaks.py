@@ -66,7 +66,7 @@ MOST_BYTES = 100.0
 
 
 def request(number: int) -> bytes:
-    """A request of an XR that no other is about, in any language, perhaps one that fails."""
+    """Return a request of an XR of its own, in any language; some fail."""
     xr: Object = {
         "apiVersion": "example.org/v1",
         "kind": "XThing",
@@ -82,7 +82,7 @@ def request(number: int) -> bytes:
 
 
 def bytes_kept(send: Callable[[int], None]) -> float:
-    """What stays of each request, on average."""
+    """Return the mean memory that a request leaves behind."""
     tracemalloc.start()
     try:
         for number in range(FIRST):
@@ -100,7 +100,7 @@ def bytes_kept(send: Callable[[int], None]) -> float:
 
 @contextmanager
 def served() -> Iterator[grpc.UnaryUnaryMultiCallable]:
-    """A call to the server's own process: transport, metrics, log and pool, but for workers."""
+    """Serve with transport, metrics, log and pool in this process; yield a method."""
     with Pool(PoolOptions(workers=1, spare=0, key_of=fairness_key)) as pool:
         loop = asyncio.new_event_loop()
         dispatcher = Dispatcher(pool, loop)
@@ -114,7 +114,7 @@ def served() -> Iterator[grpc.UnaryUnaryMultiCallable]:
 
 
 def test_a_worker_keeps_nothing_of_a_request() -> None:
-    """Nor of its XR, in any language, whether it is answered or fails."""
+    """This includes its XR, in any language, whether it succeeds or fails."""
 
     def send(number: int) -> None:
         answer = function.handle(request(number), LIMITS, lambda _: None)
@@ -124,7 +124,7 @@ def test_a_worker_keeps_nothing_of_a_request() -> None:
 
 
 def test_the_server_keeps_nothing_of_a_request(capfd: pytest.CaptureFixture[str]) -> None:
-    """Nor of its XR or its trace, on a connection that stays."""
+    """This includes its XR and its trace, on a connection that stays."""
     with served() as run:
 
         def send(number: int) -> None:

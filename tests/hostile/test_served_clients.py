@@ -47,7 +47,7 @@ def target(
 
 @pytest.mark.attack
 def test_clients_that_go_away_leave_no_memory(target: Target) -> None:
-    """Two hundred take a part of a large response each, and hang up."""
+    """Two hundred read a part of a large response each, and disconnect."""
     attacks.clients_that_go_away(target, 10)
     before = target.server.whole_resident_bytes()
     attacks.clients_that_go_away(target, 200)
@@ -58,7 +58,7 @@ def test_clients_that_go_away_leave_no_memory(target: Target) -> None:
 
 @pytest.mark.attack
 def test_responses_that_are_not_taken_are_bounded(target: Target) -> None:
-    """Requests that are right have large responses made, for windows that never open."""
+    """Valid requests have large responses, for windows that never open."""
     before = target.server.resident_bytes()
     with Peak(target.server) as peak, attacks.readers_without_a_window(target, 20, LARGES):
         wait_until(target.is_well)
@@ -68,7 +68,7 @@ def test_responses_that_are_not_taken_are_bounded(target: Target) -> None:
 
 @pytest.mark.attack
 def test_memory_of_many_small_responses_is_given_back(target: Target) -> None:
-    """They are held while the server looks for free memory, and free after that."""
+    """They are held while the server trims its heap, and free after that."""
     before = target.server.resident_bytes()
     # Of several XRs, none of which may fill the line alone.
     requests = [attacks.request_of_size(100_000, f"xr-{number}") for number in range(10)]
@@ -89,7 +89,6 @@ def test_uploads_that_stop_halfway_are_bounded(target: Target) -> None:
 
 
 def test_a_request_with_gzip_is_answered(target: Target) -> None:
-    """A real client compresses it, small or large."""
     large = pb.RunFunctionRequest.FromString(attacks.LARGE)
     with target.channel() as channel:
         run = method(channel)
@@ -99,7 +98,7 @@ def test_a_request_with_gzip_is_answered(target: Target) -> None:
 
 
 def test_a_request_that_is_too_large_after_decompression_is_rejected(target: Target) -> None:
-    """Nothing of it is decompressed."""
+    """It is rejected before it is decompressed."""
     request = gzip.compress(bytes(65 * MIB))
     with target.channel() as channel, pytest.raises(grpc.RpcError) as error:
         channel.unary_unary(PATH)(request, timeout=5.0)
@@ -128,20 +127,20 @@ def test_compressed_bombs_are_bounded_and_keep_nobody_waiting(target: Target) ->
 
 @pytest.mark.attack
 def test_cancelled_calls_do_not_end_good_ones(target: Target) -> None:
-    """Four hundred are cancelled on the connection that has fifty good ones."""
+    """Four hundred are cancelled on the connection of fifty good ones."""
     assert attacks.cancelled_beside_good(target) == 50
     assert target.is_well()
 
 
 @pytest.mark.attack
 def test_silent_connections_do_not_keep_others_out(target: Target) -> None:
-    """Nine hundred that never show a certificate, opened again when they are dropped."""
+    """Nine hundred never show a certificate, and are reopened when they are closed."""
     assert attacks.silent_connections(target, 900, 20) == 20
 
 
 @pytest.mark.attack
 def test_calls_without_a_message_do_not_keep_others_out(target: Target) -> None:
-    """More than the server has room for, on few connections."""
+    """There are more calls than the server admits, on few connections."""
     with attacks.calls_without_a_message(target, 4, 900):
         assert all(target.is_well() for _ in range(5))
 
@@ -151,7 +150,7 @@ def test_calls_without_a_message_do_not_keep_others_out(target: Target) -> None:
 def test_floods_of_frames_do_not_keep_others_out(
     target: Target, tmp_path: Path, flood: str
 ) -> None:
-    """No good call of another connection is lost, new clients get in, and memory is bounded."""
+    """Good calls are answered, new clients are served, and memory is bounded."""
     certificates = [] if target.identity is None else [str(target.identity.write(tmp_path))]
     before = target.server.resident_bytes()
     with (
