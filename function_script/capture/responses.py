@@ -53,18 +53,13 @@ def to_expected(response: Object, problems: Sequence[str]) -> Object:
         messages: list[Value] = [_LIMIT.sub(r"\1", problem) for problem in problems]
         return {"error": messages or [item.get("message") for item in failures]}
     parts = to_parts(response)
-    parts["resources"] = {
-        name: _without_data(_at(parts["resources"], name)) for name in _at(parts, "resources")
-    }
+    for resource in _at(parts, "resources").values():
+        if isinstance(resource, dict) and resource.get("kind") == "Secret":
+            for key in _SECRET_PARTS:
+                resource.pop(key, None)
     expected: Object = {}
     expected.update({key: value for key, value in parts.items() if key != "xr" and value})
     return expected
-
-
-def _without_data(resource: Object) -> Object:
-    if resource.get("kind") != "Secret":
-        return resource
-    return {key: value for key, value in resource.items() if key not in _SECRET_PARTS}
 
 
 def _to_condition(message: Object) -> Object:

@@ -152,9 +152,16 @@ def unescape(above: Layer) -> Iterator[Unescaped]:
     if b"\\" in above.text:
         yield Unescaped(above, _ESCAPE, _decode_escape, _encode_json)
     if b"''" in above.text:
-        yield Unescaped(above, _DOUBLED, _decode_doubled, _encode_doubled)
+        yield Unescaped(
+            above, _DOUBLED, lambda quotes: quotes[:1], lambda text: text.replace(b"'", b"''")
+        )
     if _PERCENT.search(above.text):
-        yield Unescaped(above, _PERCENT, _decode_percent, _encode_percent)
+        yield Unescaped(
+            above,
+            _PERCENT,
+            lambda escape: bytes([int(escape[1:], 16)]),
+            lambda text: quote(text).encode(),
+        )
 
 
 def merge(replacements: Iterable[Replacement]) -> list[Replacement]:
@@ -204,19 +211,3 @@ def _decode_escape(escape: bytes) -> bytes:
 
 def _encode_json(text: bytes) -> bytes:
     return json.dumps(text.decode("utf-8", "surrogateescape"))[1:-1].encode()
-
-
-def _decode_doubled(doubled: bytes) -> bytes:
-    return doubled[:1]
-
-
-def _encode_doubled(text: bytes) -> bytes:
-    return text.replace(b"'", b"''")
-
-
-def _decode_percent(escape: bytes) -> bytes:
-    return bytes([int(escape[1:], 16)])
-
-
-def _encode_percent(text: bytes) -> bytes:
-    return quote(text).encode()

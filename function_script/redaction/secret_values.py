@@ -11,6 +11,7 @@ import binascii
 import json
 import re
 from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_to_bytes
 
 from function_script import wire
 from function_script.redaction.finder import WORD_LENGTH
@@ -38,7 +39,6 @@ _PASSWORD: Final = re.compile(
 )
 # user:password@host, with and without a scheme.
 _USERINFO: Final = re.compile(rb"(?:^|//)[^/\s:@]*:([^/\s@]+)@", re.MULTILINE)
-_PERCENT: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/_-]{11,}={0,2}")
 
 
@@ -138,7 +138,7 @@ def _members(value: bytes, lines: Iterable[bytes]) -> Iterator[tuple[bytes, byte
     if b"@" in value:
         for match in _USERINFO.finditer(value):
             yield b"password", match[1]
-            yield b"password", _unquote(match[1])
+            yield b"password", unquote_to_bytes(match[1])
     if _BASE64.fullmatch(value):
         yield b"", _decode_text(value)
 
@@ -157,10 +157,6 @@ def _json_members(value: bytes) -> Iterator[tuple[bytes, bytes]]:
             stack.extend((name, member) for member in item)
         elif isinstance(item, dict):
             stack.extend(item.items())
-
-
-def _unquote(text: bytes) -> bytes:
-    return _PERCENT.sub(lambda match: bytes.fromhex(match[1].decode()), text)
 
 
 def _decode_text(value: bytes) -> bytes:

@@ -19,30 +19,22 @@ _DESCRIPTORS_OF_A_WORKER = 4
 
 def check(workers: int) -> None:
     """Raise SandboxError if the system does not allow what a server with ``workers`` needs."""
-    _check_processes(workers)
-    _check_descriptors(workers)
-    check_threads(capacity.server_threads())
-
-
-def _check_processes(workers: int) -> None:
-    allowed, needed = capacity.processes_left(), capacity.needed_processes(workers)
-    if allowed is not None and allowed < needed:
+    processes, needed = capacity.processes_left(), capacity.needed_processes(workers)
+    if processes is not None and processes < needed:
         raise SandboxError.of(
-            f"cannot serve: {allowed} processes and threads are allowed here, and a server with "
+            f"cannot serve: {processes} processes and threads are allowed here, and a server with "
             f"--workers {workers} needs {needed}",
             hint=f"raise the container's pids limit to {needed} or more",
         )
-
-
-def _check_descriptors(workers: int) -> None:
-    allowed = channel_args.allowed_descriptors()
+    descriptors = channel_args.allowed_descriptors()
     needed = _DESCRIPTORS + _DESCRIPTORS_OF_A_WORKER * workers
-    if allowed < needed:
+    if descriptors < needed:
         raise SandboxError.of(
-            f"cannot serve: {allowed:.0f} open files are allowed here, and a server with "
+            f"cannot serve: {descriptors:.0f} open files are allowed here, and a server with "
             f"--workers {workers} needs {needed}",
             hint=f"raise the limit of open files (nofile) to {needed} or more",
         )
+    check_threads(capacity.server_threads())
 
 
 def check_threads(count: int) -> None:
