@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from function_script.values import MAX_SAFE_INTEGER
+from function_script import objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,10 +53,11 @@ def to_expected(response: Object, problems: Sequence[str]) -> Object:
         messages: list[Value] = [_LIMIT.sub(r"\1", problem) for problem in problems]
         return {"error": messages or [item.get("message") for item in failures]}
     parts = to_parts(response)
-    for resource in _at(parts, "resources").values():
-        if isinstance(resource, dict) and resource.get("kind") == "Secret":
-            for key in _SECRET_PARTS:
-                resource.pop(key, None)
+    resources = _at(parts, "resources")
+    for name in resources:
+        resource = _at(resources, name)
+        if resource.get("kind") == "Secret":
+            resources[name] = {key: resource[key] for key in resource if key not in _SECRET_PARTS}
     expected: Object = {}
     expected.update({key: value for key, value in parts.items() if key != "xr" and value})
     return expected
@@ -99,13 +100,7 @@ def _normalize(value: Value) -> Value:
 
     A null in an expectation means that the field must not exist.
     """
-    if isinstance(value, dict):
-        return {key: _normalize(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [_normalize(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_SAFE_INTEGER:
-        return int(value)
-    return value
+    return objects.with_integers(objects.without_nulls(value))
 
 
 def _at(value: Value, key: str) -> Object:

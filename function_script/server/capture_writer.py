@@ -21,7 +21,7 @@ from function_script.limits import MIB
 from function_script.server import log
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from function_script.diagnostics import Diagnostic
@@ -95,8 +95,8 @@ class CaptureWriter:
         if self._is_full or not capture.is_requested(pending.request):
             return
         text = capture.to_case(*pending).encode()
-        identity = telemetry.read(pending.request)
-        path = self._directory / _file_name(identity, text)
+        info = telemetry.read(pending.request)
+        path = self._directory / _file_name(info, text)
         if path.exists():
             return
         if len(text) > MAX_FILE_BYTES:
@@ -107,13 +107,14 @@ class CaptureWriter:
             _warn(f"there are {self._max_files} files, set by --capture-limit; no more are written")
             return
         _replace(path, text)
-        xr = {key: identity[key] for key in ("kind", "namespace", "name") if key in identity}
+        names = {"kind": info.kind, "namespace": info.namespace, "name": info.name}
+        xr = {key: name for key, name in names.items() if name}
         _LOG.info("captured a request", extra=log.fields(file=path.name, **xr))
 
 
-def _file_name(identity: Mapping[str, str], text: bytes) -> str:
+def _file_name(info: telemetry.RequestInfo, text: bytes) -> str:
     """Return a name that equal cases share, so that an XR at rest is captured once."""
-    parts = (identity.get(key, "") for key in ("kind", "namespace", "name", "step"))
+    parts = (info.kind, info.namespace, info.name, info.step)
     readable = "-".join(part for part in parts if part).lower()
     readable = _UNSAFE.sub("-", readable)[:_MAX_NAME].strip("-")
     return f"{readable}-{hashlib.sha256(text).hexdigest()[:_DIGEST_LENGTH]}{capture.SUFFIX}"

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import queue
-import re
 import threading
 import time
 from collections import deque
@@ -56,7 +55,6 @@ _PRINTED_REST: Final = 3
 _PRINTED_CLOSE_SECONDS: Final = 5.0
 # The messages are constants of this package, so they are not cut.
 _MESSAGE = "msg"
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _LOG = logging.getLogger(__name__)
 _ROOT = logging.getLogger(_PACKAGE)
 
@@ -406,4 +404,5 @@ def _format_second(second: int) -> str:
 
 def _clean(text: str) -> str:
     """Replace the control characters that a terminal would obey."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", diagnostics.cut(text, _MAX_DEBUG_BYTES))
+    text = diagnostics.cut(text, _MAX_DEBUG_BYTES)
+    return diagnostics.CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -23,12 +23,6 @@ OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
 # The causes that the operator must look into. The others are mistakes of programs.
 _ALARMING = {Cause.BUG, Cause.FORBIDDEN, Cause.KILLED}
 _LIMITS = {Cause.TIMEOUT: "time", Cause.MEMORY: "memory", Cause.OUTPUT: "printed"}
-# The facts that are passed on. A worker that ran a hostile program may report any others.
-_TEXTS = ("api_version", "kind", "namespace", "name", "uid", "step", "input", "language")
-_MAX_CHARACTERS = 256
-_MAX_DIGITS = 12
-_NUMBERS = ("program_microseconds", "documents", "remembered", "looked_up")
-
 
 # An alias, because the compiled class needs the type when it is defined.
 Identity: TypeAlias = Mapping[str, str]
@@ -66,7 +60,7 @@ def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float)
     return RequestRecord(
         outcome=reply.cause.value,
         is_alarming=reply.cause in _ALARMING,
-        identity=telemetry.read(data),
+        identity=telemetry.read(data).identity(),
         request_bytes=len(data),
         response_bytes=response_bytes,
         seconds=seconds,
@@ -81,26 +75,21 @@ def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float)
 def _build_answered(
     reply: Answered, request_bytes: int, response_bytes: int, seconds: float
 ) -> RequestRecord:
-    facts = reply.facts
-    counts = {}
-    for key in _NUMBERS:
-        digits = facts.get(key, "")
-        if digits.isdecimal() and len(digits) <= _MAX_DIGITS:
-            counts[key] = int(digits)
-    microseconds = counts.pop("program_microseconds", None)
+    info = reply.info
+    microseconds = info.program_microseconds
     return RequestRecord(
         outcome=FATAL if reply.diagnostics else OK,
-        is_alarming="bug" in facts,
-        identity={key: facts[key][:_MAX_CHARACTERS] for key in _TEXTS if key in facts},
+        is_alarming=bool(info.bug),
+        identity=info.identity(),
         request_bytes=request_bytes,
         response_bytes=response_bytes,
         seconds=seconds,
         waited_seconds=reply.waited_seconds,
         cpu_seconds=reply.cpu_seconds,
         program_seconds=None if microseconds is None else microseconds * 1e-6,
-        counts=counts,
-        limit=facts.get("limit", "")[:_MAX_CHARACTERS],
+        counts=info.counts(),
+        limit=info.limit,
         error=diagnostics.to_line(reply.diagnostics) if reply.diagnostics else "",
-        detail=facts.get("bug", ""),
+        detail=info.bug,
         problems=reply.diagnostics,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -53,7 +52,7 @@ def text_of(handler_result: function.HandlerResult) -> str:
     response = pb.RunFunctionResponse.FromString(handler_result.response)
     assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL]
     frames = [diagnostics.to_frame(problem) for problem in handler_result.diagnostics]
-    facts = json.dumps(dict(handler_result.facts))
+    facts = repr(handler_result.info)
     return "\n".join([*(result.message for result in response.results), *frames, facts])
 
 
