@@ -131,7 +131,7 @@ class CertificateFiles:
         )
 
     def _check_dates(self, name: str, certificates: list[x509.Certificate]) -> None:
-        """Warn if no certificate is valid now. This is no error: a renewed one may come soon."""
+        """Warn if no certificate is valid now. Not an error: a renewed one may come soon."""
         now = dt.datetime.now(dt.UTC)
         spans = [(each.not_valid_before_utc, each.not_valid_after_utc) for each in certificates]
         if any(start <= now <= end for start, end in spans):

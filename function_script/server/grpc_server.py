@@ -111,9 +111,9 @@ class GrpcServer:
         ends = [self._loop.create_task(server.wait_for_termination()) for server in self._servers]
         stopping = self._loop.create_task(self._stopping.wait())
         # The tasks in `ends` are not cancelled: that would cancel the future that stop() awaits.
-        done, _ = await asyncio.wait({stopping, *ends}, return_when=asyncio.FIRST_COMPLETED)
+        completed, _ = await asyncio.wait({stopping, *ends}, return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
-        for task in done:
+        for task in completed:
             task.result()
 
     def _bind(

@@ -59,7 +59,7 @@ class HeapTrimmer:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the heap was trimmed after the last call, and nothing is left to free."""
+        """True if the heap was trimmed after the last call, so nothing is left to free."""
         return self._trim_time - self._active_time >= _TRIM_SECONDS
 
     def note_activity(self) -> None:
