@@ -1,7 +1,6 @@
-"""The report a worker sends beside a response: JSON in, typed values out.
+"""The report that a worker sends with a response, as JSON and as typed values.
 
-A worker has run a stranger's program, so its pool believes nothing that does not parse: reading
-raises ValueError for any surprise.
+Reports are untrusted input: parsing raises ValueError for anything unexpected.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from function_script.source import Excerpt, Span
 if TYPE_CHECKING:
     from function_script.values import Object, Value
 
-_SURPRISES = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
-# Of a report that is too long; JSON may take six bytes for one.
+_PARSE_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+# Bounds of a report that is too long; JSON may need six bytes for one.
 _MAX_PROBLEMS = 50
 _MAX_LOG_BYTES = 16 * 1024
 Facts: TypeAlias = Mapping[str, str]
@@ -30,9 +29,10 @@ Facts: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerReport:
-    """``cause`` is set when there is no answer; ``detail`` is then shown to the user.
+    """The facts about a run beside its response.
 
-    ``trace`` is for the operator's log only: where in our own code a bug struck.
+    ``cause`` is set when there is no response; ``detail`` is then shown to the user. ``trace``
+    locates a bug in our own code, for the operator's log only.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -44,7 +44,7 @@ class WorkerReport:
 
 
 def to_bounded_json(report: WorkerReport) -> bytes:
-    """The same as ``to_json``, shortened to what a pool takes; most reports are small."""
+    """Return the report as JSON, shortened to the length that a pool accepts."""
     text = to_json(report)
     if len(text) <= MAX_REPORT_BYTES:
         return text
@@ -62,16 +62,16 @@ def to_bounded_json(report: WorkerReport) -> bytes:
 
 
 def _shortened(problem: Diagnostic) -> Diagnostic:
-    """The problem without its source, which may be one line of any length."""
+    """Return the problem without its source, which may be one line of any length."""
     hint = None if problem.hint is None else cut(problem.hint)
     return replace(problem, message=cut(problem.message), hint=hint, notes=(), excerpt=None)
 
 
 def to_json(report: WorkerReport) -> bytes:
-    """The report's bytes, without what is empty; lone surrogates and the like are replaced."""
+    """Return the report as JSON without empty members; lone surrogates are replaced."""
     document: Object = {"facts": {**report.facts}}
     if report.diagnostics:
-        document["diagnostics"] = [_from_diagnostic(problem) for problem in report.diagnostics]
+        document["diagnostics"] = [_diagnostic_to_json(problem) for problem in report.diagnostics]
     if report.log:
         document["log"] = report.log
     if report.cause is not None:
@@ -83,45 +83,46 @@ def to_json(report: WorkerReport) -> bytes:
     try:
         return orjson.dumps(document)
     except TypeError:
-        # It does not write lone surrogates.
+        # orjson does not write lone surrogates.
         return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def from_json(data: bytes) -> WorkerReport:
-    """The report in ``data``; raises ValueError."""
+    """Parse a report; raise ValueError."""
     try:
         document = orjson.loads(data)
         if len(document) == 1:
-            return WorkerReport(facts=_facts(document["facts"]))
-        return _report(document)
-    except _SURPRISES as error:
+            return WorkerReport(facts=_parse_facts(document["facts"]))
+        return _parse_report(document)
+    except _PARSE_ERRORS as error:
         raise ValueError(f"an unreadable report: {type(error).__name__}") from error
 
 
-def _report(document: Object) -> WorkerReport:
+def _parse_report(document: Object) -> WorkerReport:
     cause = document.get("cause")
     return WorkerReport(
         diagnostics=tuple(
-            _to_diagnostic(_object(item)) for item in _list(document.get("diagnostics", []))
+            _parse_diagnostic(_check_object(item))
+            for item in _check_list(document.get("diagnostics", []))
         ),
-        facts=_facts(document["facts"]),
-        log=_text(document.get("log", "")),
+        facts=_parse_facts(document["facts"]),
+        log=_check_text(document.get("log", "")),
         cause=None if cause is None else Cause(cause),
-        detail=_text(document.get("detail", "")),
-        trace=_text(document.get("trace", "")),
+        detail=_check_text(document.get("detail", "")),
+        trace=_check_text(document.get("trace", "")),
     )
 
 
-def _facts(value: Value) -> Facts:
+def _parse_facts(value: Value) -> Facts:
     facts = {}
-    for key, text in _object(value).items():
+    for key, text in _check_object(value).items():
         if not isinstance(text, str):
             raise TypeError
         facts[key] = text
     return facts
 
 
-def _from_diagnostic(problem: Diagnostic) -> Object:
+def _diagnostic_to_json(problem: Diagnostic) -> Object:
     span, excerpt = problem.span, problem.excerpt
     return {
         "message": problem.message,
@@ -132,50 +133,52 @@ def _from_diagnostic(problem: Diagnostic) -> Object:
     }
 
 
-def _to_diagnostic(document: Object) -> Diagnostic:
+def _parse_diagnostic(document: Object) -> Diagnostic:
     span, excerpt, hint = document["span"], document["excerpt"], document["hint"]
     return Diagnostic(
-        message=_text(document["message"]),
-        hint=None if hint is None else _text(hint),
-        notes=tuple(_text(note) for note in _list(document["notes"])),
-        span=None if span is None else _span(_list(span)),
-        excerpt=None if excerpt is None else _excerpt(_list(excerpt)),
+        message=_check_text(document["message"]),
+        hint=None if hint is None else _check_text(hint),
+        notes=tuple(_check_text(note) for note in _check_list(document["notes"])),
+        span=None if span is None else _parse_span(_check_list(span)),
+        excerpt=None if excerpt is None else _parse_excerpt(_check_list(excerpt)),
     )
 
 
-def _span(parts: list[Value]) -> Span:
+def _parse_span(parts: list[Value]) -> Span:
     name, line, column, width = parts
     return Span(
-        name=_text(name),
-        line=_number(line),
-        column=None if column is None else _number(column),
-        width=_number(width),
+        name=_check_text(name),
+        line=_check_number(line),
+        column=None if column is None else _check_number(column),
+        width=_check_number(width),
     )
 
 
-def _excerpt(parts: list[Value]) -> Excerpt:
-    return Excerpt(first_line=_number(parts[0]), lines=tuple(_text(line) for line in parts[1:]))
+def _parse_excerpt(parts: list[Value]) -> Excerpt:
+    return Excerpt(
+        first_line=_check_number(parts[0]), lines=tuple(_check_text(line) for line in parts[1:])
+    )
 
 
-def _object(value: Value) -> Object:
+def _check_object(value: Value) -> Object:
     if not isinstance(value, dict):
         raise TypeError
     return value
 
 
-def _list(value: Value) -> list[Value]:
+def _check_list(value: Value) -> list[Value]:
     if not isinstance(value, list):
         raise TypeError
     return value
 
 
-def _text(value: Value) -> str:
+def _check_text(value: Value) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
 
 
-def _number(value: Value) -> int:
+def _check_number(value: Value) -> int:
     if not isinstance(value, int):
         raise TypeError
     return value

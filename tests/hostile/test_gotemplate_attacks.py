@@ -30,7 +30,7 @@ OBSERVED = {"composite": {"resource": {"apiVersion": "v1", "kind": "XR", "spec":
 def pool() -> Iterator[Pool]:
     """One pool for all, so that each row also shows what the ones before left."""
     with Pool(PoolOptions(limits=LIMITS, workers=1, preload=tuple(ENGINES.values()))) as pool:
-        pool.fill()
+        pool.prefork()
         yield pool
 
 

@@ -100,7 +100,7 @@ def bytes_kept(send: Callable[[int], None]) -> float:
 @contextmanager
 def served() -> Iterator[grpc.UnaryUnaryMultiCallable]:
     """A call to the server's own process: transport, metrics, log and pool, but for workers."""
-    with Pool(PoolOptions(workers=1, spare=0, key_of=fairness_key)) as pool:
+    with Pool(PoolOptions(workers=1, min_idle=0, fairness_key=fairness_key)) as pool:
         desk = RequestHandler(Metrics(Gauges).observe)
         with Served(desk) as server:
             desk.switchboard = server.call(lambda: Dispatcher(pool, server.loop))

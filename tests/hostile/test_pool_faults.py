@@ -63,7 +63,7 @@ def test_a_worker_stopped_while_idle_is_put_down() -> None:
     The program is not to blame, and the caller's own deadline may come sooner.
     """
     limits = replace(LIMITS, timeout_seconds=0.2)
-    options = PoolOptions(module="support.sandbox_handlers", limits=limits, workers=1, spare=0)
+    options = PoolOptions(module="support.sandbox_handlers", limits=limits, workers=1, min_idle=0)
     with Pool(options) as pool:
         os.kill(number(pool.run(b"pid")), signal.SIGSTOP)
         began = time.monotonic()
@@ -97,7 +97,7 @@ def test_a_zygote_killed_at_work_costs_what_was_running() -> None:
 def test_a_stopped_zygote_does_not_stop_warm_workers() -> None:
     """Only who needs a new worker has to wait for the zygote."""
     with Pool(OPTIONS) as pool:
-        pool.fill()
+        pool.prefork()
         zygote = parent_of(number(pool.run(b"pid")))
         os.kill(zygote, signal.SIGSTOP)
         try:
@@ -108,7 +108,7 @@ def test_a_stopped_zygote_does_not_stop_warm_workers() -> None:
 
 def test_no_descriptors_left_is_one_failure() -> None:
     """Without descriptors no worker starts; with some again, one does."""
-    options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1, spare=0)
+    options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1, min_idle=0)
     with Pool(options) as pool:
         os.kill(number(pool.run(b"pid")), signal.SIGKILL)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -126,7 +126,7 @@ def test_no_descriptors_left_is_one_failure() -> None:
 def test_work_goes_on_while_processes_are_killed() -> None:
     """With a worker killed every moment, each kill costs one request at most; nothing leaks."""
     with Pool(OPTIONS) as pool, ThreadPoolExecutor(5) as threads:
-        pool.fill()
+        pool.prefork()
         files_before, done = open_files(), threading.Event()
 
         def reap() -> int:
@@ -146,14 +146,14 @@ def test_work_goes_on_while_processes_are_killed() -> None:
         kinds = Counter(type(reply).__name__ for reply in replies)
         assert kinds["Failed"] <= reaper.result()
         assert {reply.cause for reply in replies if isinstance(reply, Failed)} <= {Cause.KILLED}
-        wait_until(lambda: open_files() <= files_before + 4 * (OPTIONS.workers + OPTIONS.spare))
+        wait_until(lambda: open_files() <= files_before + 4 * (OPTIONS.workers + OPTIONS.min_idle))
 
 
 def test_a_zygote_that_is_late_is_replaced() -> None:
     """Its answers to old orders are nobody's: requests that come later are all answered."""
-    options = replace(OPTIONS, answer_seconds=0.6, spare=0)
+    options = replace(OPTIONS, answer_seconds=0.6, min_idle=0)
     with Pool(options) as pool:
-        pool.fill()
+        pool.prefork()
         workers = {number(pool.run(b"pid")) for _ in range(10)}
         zygote = parent_of(next(iter(workers)))
         os.kill(zygote, signal.SIGSTOP)
@@ -177,30 +177,30 @@ def resume(pid: int) -> None:
 
 def test_a_pool_whose_zygote_is_stopped_says_so() -> None:
     """While a worker lives it is able; without one, and without a new one in time, it is not."""
-    with Pool(replace(OPTIONS, answer_seconds=PATIENCE_SECONDS, spare=0)) as pool:
-        pool.fill()
+    with Pool(replace(OPTIONS, answer_seconds=PATIENCE_SECONDS, min_idle=0)) as pool:
+        pool.prefork()
         worker = number(pool.run(b"pid"))
         zygote = parent_of(worker)
         with ThreadPoolExecutor(1) as threads:
             os.kill(zygote, signal.SIGSTOP)
             try:
-                assert pool.is_able()
+                assert pool.is_available()
                 for each in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split():
                     os.kill(int(each), signal.SIGKILL)
                 running = threads.submit(pool.run, b"pid")
-                wait_until(lambda: not pool.is_able())
+                wait_until(lambda: not pool.is_available())
             finally:
                 os.kill(zygote, signal.SIGCONT)
             assert isinstance(running.result(), Answered)
-        assert pool.is_able()
+        assert pool.is_available()
 
 
 def test_each_descriptor_that_is_missing_for_a_worker_is_an_error() -> None:
     """The process id of a worker comes with a descriptor, too, which may find no room."""
     with Pool(OPTIONS) as pool:
         assert isinstance(pool.run(b"echo x"), Answered)
-        crew = pool.means.crew
-        children = [crew.take() for _ in range(2)]
+        workers = pool.context.workers
+        children = [workers.acquire() for _ in range(2)]
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         used = {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}
         # Then no number below the limit is free but for those that are counted here.
@@ -210,7 +210,7 @@ def test_each_descriptor_that_is_missing_for_a_worker_is_an_error() -> None:
         for limit in range(first_free, first_free + 12):
             resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
             try:
-                children.append(crew.take())
+                children.append(workers.acquire())
             except SandboxError as error:
                 errors.append(str(error))
             finally:
@@ -218,7 +218,7 @@ def test_each_descriptor_that_is_missing_for_a_worker_is_an_error() -> None:
         for filler in fillers:
             os.close(filler)
         for child in children:
-            crew.end(child)
+            workers.kill(child)
     assert {error.partition(" (")[0] for error in errors} == {
         "cannot start a worker: there are no more descriptors"
     }

@@ -43,7 +43,7 @@ JINJA_BOMBS = {
 def pool() -> Iterator[Pool]:
     """One pool for all."""
     with Pool(OPTIONS) as pool:
-        pool.fill()
+        pool.prefork()
         yield pool
 
 

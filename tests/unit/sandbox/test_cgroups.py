@@ -140,3 +140,11 @@ def test_workers_follow_from_the_limits(
     if workers is not None:
         assert capacity.cpu_count() >= workers
     assert capacity.max_slow_slots(MIB if limits.memory_bytes is None else 256 * MIB, 2) == slow
+
+
+def test_slots_are_bounded() -> None:
+    """Whatever the container allows, some programs can run, and not too many."""
+    assert capacity.cpu_count() >= 2
+    assert capacity.heavy_slots() >= 1
+    assert capacity.max_slow_slots(memory_bytes=1 << 50, workers=2) == 4
+    assert capacity.max_slow_slots(memory_bytes=1, workers=2) == 64

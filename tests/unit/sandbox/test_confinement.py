@@ -20,14 +20,14 @@ from function_script.sandbox import (
     Failed,
     Pool,
     PoolOptions,
-    measures,
-    orders,
-    refusals,
+    confinement,
+    ipc,
     seccomp,
+    spawn_errors,
 )
-from function_script.sandbox.measures import NOT_IN_FORCE, UNKNOWN, Confinement, Measure
+from function_script.sandbox.confinement import NOT_IN_FORCE, UNKNOWN, Confinement, Measure
 from function_script.sandbox.outcome import Cause
-from function_script.sandbox.refusals import Call, CallRefusedError
+from function_script.sandbox.spawn_errors import Call, CallRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ OPTIONS = PoolOptions(
     limits=Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB),
     workers=1,
     slow_workers=2,
-    spare=0,
+    min_idle=0,
 )
 
 
@@ -55,20 +55,20 @@ def test_a_worker_reports_its_own_confinement() -> None:
     """Every measure is in force here; before the first worker none is."""
     with Pool(OPTIONS) as pool:
         assert pool.confinement() == UNKNOWN
-        assert not pool.is_able()
-        pool.fill()
+        assert not pool.is_available()
+        pool.prefork()
         assert pool.confinement() == Confinement()
-        assert pool.is_able()
+        assert pool.is_available()
 
 
 def test_the_weakest_worker_counts() -> None:
     """Each has its own report; the pool says what holds for all of them."""
     options = replace(OPTIONS, module="support.sandbox_unfiltered", workers=2)
     with Pool(options) as pool:
-        pool.fill()
-        confinement = pool.confinement()
-    assert confinement.missing[Measure.SYSTEM_CALLS] == errno.EPERM
-    assert Measure.MEMORY not in confinement.missing
+        pool.prefork()
+        missing = pool.confinement().missing
+    assert missing[Measure.SYSTEM_CALLS] == errno.EPERM
+    assert Measure.MEMORY not in missing
 
 
 def test_the_cpu_time_of_every_thread_counts() -> None:
@@ -93,7 +93,7 @@ def test_no_worker_that_lacks_a_measure_is_used_where_all_are_required() -> None
         assert isinstance(failed, Failed)
         assert "--require-sandbox" in str(failed.error)
         assert "system_calls (Operation not permitted)" in str(failed.error)
-        assert not pool.is_able()
+        assert not pool.is_available()
 
 
 @pytest.mark.parametrize("attempt", sandbox_handlers.ATTEMPTS)
@@ -109,8 +109,8 @@ def test_system_calls_are_filtered(pool: Pool, attempt: str) -> None:
 
 def test_every_architecture_has_a_program() -> None:
     """A filter's jumps lead to an instruction, and its last one allows what is left."""
-    for machine in seccomp.MACHINES.values():
-        program = seccomp.build(machine, 1)
+    for architecture in seccomp.ARCHITECTURES.values():
+        program = seccomp.build(architecture, 1)
         rules = [program[at : at + 8] for at in range(0, len(program), 8)]
         assert rules[-1] == struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
         for at, rule in enumerate(rules):
@@ -120,17 +120,17 @@ def test_every_architecture_has_a_program() -> None:
 
 def test_confinements_are_carried_in_a_frame() -> None:
     """With the errno of each measure."""
-    for confinement in (Confinement(), PARTIAL, UNKNOWN):
-        assert measures.unpack(measures.pack(confinement)) == confinement
+    for measures in (Confinement(), PARTIAL, UNKNOWN):
+        assert confinement.unpack(confinement.pack(measures)) == measures
 
 
 def test_a_birth_that_was_refused_is_carried_in_a_frame() -> None:
     """With the call and its errno; no other bytes are believed."""
-    frame = measures.pack_refusal(CallRefusedError(Call.SETPGID, errno.EPERM))
+    frame = confinement.pack_refusal(CallRefusedError(Call.SETPGID, errno.EPERM))
     with pytest.raises(CallRefusedError, match="setpgid: Operation not permitted"):
-        measures.unpack(frame)
+        confinement.unpack(frame)
     with pytest.raises(ValueError, match="a frame of 3 bytes"):
-        measures.unpack(b"abc")
+        confinement.unpack(b"abc")
 
 
 def test_confinements_are_told_in_one_line() -> None:
@@ -145,21 +145,21 @@ def test_confinements_are_told_in_one_line() -> None:
 def test_what_is_missing_anywhere_is_missing() -> None:
     """Combined in the order of the measures, whatever the order of the workers."""
     other = Confinement(missing={Measure.MEMORY: NOT_IN_FORCE})
-    combined = measures.combine([PARTIAL, Confinement(), other])
+    combined = confinement.combine([PARTIAL, Confinement(), other])
     assert list(combined.missing) == [Measure.SYSTEM_CALLS, Measure.MEMORY, Measure.PROCESSES]
-    assert measures.combine([]) == Confinement()
+    assert confinement.combine([]) == Confinement()
 
 
 def test_answers_of_the_zygote_name_the_call_that_was_refused() -> None:
     """An answer has the number of its order in front."""
-    refused = orders.pack_refusal(7, CallRefusedError(Call.PIDFD_OPEN, errno.ENOSYS))
-    assert orders.read_number(refused) == 7
+    refused = ipc.pack_refused_fork(7, CallRefusedError(Call.PIDFD_OPEN, errno.ENOSYS))
+    assert ipc.read_number(refused) == 7
     with pytest.raises(CallRefusedError, match="pidfd_open: Function not implemented"):
-        orders.unpack_fork(refused)
-    assert orders.unpack_fork(orders.pack_fork(8, 123)) == 123
-    assert orders.unpack_order(orders.pack_order(9, 5)) == (9, 5)
-    death = orders.unpack_death(orders.pack_exit_status(10, signal.SIGKILL, 4096))
-    assert (death.status, death.peak_bytes) == (signal.SIGKILL, 4096)
+        ipc.unpack_fork(refused)
+    assert ipc.unpack_fork(ipc.pack_fork(8, 123)) == 123
+    assert ipc.unpack_order(ipc.pack_order(9, 5)) == (9, 5)
+    exit_status = ipc.unpack_exit_status(ipc.pack_exit_status(10, signal.SIGKILL, 4096))
+    assert (exit_status.status, exit_status.peak_bytes) == (signal.SIGKILL, 4096)
 
 
 REFUSALS = [
@@ -173,7 +173,7 @@ REFUSALS = [
 @pytest.mark.parametrize(("call", "number", "text", "hint"), REFUSALS)
 def test_a_refusal_says_what_was_refused(call: Call, number: int, text: str, hint: str) -> None:
     """And whether to raise a limit or to change the container's profile."""
-    error = refusals.explain(call, number)
+    error = spawn_errors.explain(CallRefusedError(call, number))
     assert isinstance(error, SandboxError)
     assert str(error).startswith("cannot start a worker: ")
     assert text in str(error)
@@ -190,7 +190,7 @@ def test_a_worker_that_ends_before_it_is_ready_is_one_failure() -> None:
 
 def test_frames_fit_into_the_smallest_packet() -> None:
     """They are received with the buffer of all frames."""
-    assert len(measures.pack(UNKNOWN)) <= struct.calcsize("64s")
+    assert len(confinement.pack(UNKNOWN)) <= struct.calcsize("64s")
 
 
 def test_a_worker_that_was_killed_before_it_is_ready_is_replaced() -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[3]
 LIMITS = Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB)
 OPTIONS = PoolOptions(
-    module="support.sandbox_handlers", limits=LIMITS, workers=1, slow_workers=2, spare=0
+    module="support.sandbox_handlers", limits=LIMITS, workers=1, slow_workers=2, min_idle=0
 )
 HASTY = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=0.4))
 # How getrusage(2) counts memory.
@@ -125,14 +125,14 @@ def count_files() -> int:
 
 def test_the_pool_is_a_plain_one(pool: Pool) -> None:
     """Else nothing here would be tested."""
-    assert isinstance(pool.means.crew._nursery, plain.PlainNursery)
+    assert isinstance(pool.context.workers._factory, plain.PlainFactory)
 
 
 @pytest.mark.parametrize("command", [b"spin", b"big-integer", b"deafen", b"stop"], ids=str)
 def test_a_loop_ends_in_time(command: bytes) -> None:
     """Whatever the worker does, also when its own alarm is off or it was stopped."""
     with Pool(HASTY) as pool:
-        pool.fill()
+        pool.prefork()
         began = time.monotonic()
         reply = pool.run(command)
         assert time.monotonic() - began < 0.4 + SLACK_SECONDS
@@ -144,7 +144,7 @@ def test_a_loop_ends_in_time(command: bytes) -> None:
 
 def test_a_bomb_of_two_gigabytes_ends(pool: Pool) -> None:
     """The error names the limit."""
-    pool.fill()
+    pool.prefork()
     reply = pool.run(b"allocate 2048")
     assert cause(reply) is Cause.MEMORY
     assert isinstance(reply.error, LimitError)
@@ -177,7 +177,7 @@ CRASHES = [
 @pytest.mark.parametrize("script", CRASHES)
 def test_a_crash_is_reported(script: str) -> None:
     """Native code takes the worker down, or gives up: there is an error, and the next one runs."""
-    options = PoolOptions(workers=1, spare=0, preload=tuple(ENGINES.values()))
+    options = PoolOptions(workers=1, min_idle=0, preload=tuple(ENGINES.values()))
     with Pool(options) as pool:
         reply = pool.run(builders.request(builders.starlark(script)).SerializeToString())
         assert cause(reply) is Cause.CRASH
@@ -203,7 +203,7 @@ def test_a_worker_killed_from_outside() -> None:
         pid = int(answer(pool.run(b"pid")))
         running = threads.submit(pool.run, b"spin")
         # That it takes long shows that it has begun.
-        wait_until(lambda: pool.load().slow)
+        wait_until(lambda: pool.stats().slow)
         os.kill(pid, signal.SIGKILL)
         reply = running.result()
     assert cause(reply) is Cause.KILLED
@@ -273,7 +273,7 @@ def test_nothing_is_left_after_close() -> None:
     with ThreadPoolExecutor(2) as threads, Pool(replace(OPTIONS, workers=2)) as pool:
         pids = [int(answer(pool.run(b"pid")))]
         running = threads.submit(pool.run, b"spin")
-        wait_until(lambda: pool.load().busy)
+        wait_until(lambda: pool.stats().busy)
         pids.append(int(answer(pool.run(b"pid"))))
         pool.close()
         assert cause(running.result()) is Cause.KILLED

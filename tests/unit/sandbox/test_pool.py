@@ -31,7 +31,7 @@ OPTIONS = PoolOptions(
     limits=Limits(timeout_seconds=TIMEOUT_SECONDS, memory_bytes=128 * MIB),
     workers=1,
     slow_workers=2,
-    spare=0,
+    min_idle=0,
     max_request_bytes=4 * MIB,
 )
 # For what ends otherwise than by its time, on the slowest machine.
@@ -190,7 +190,7 @@ def test_one_heavy_run_goes_on_while_others_are_paused() -> None:
     """Each has its turn, all are answered, and what they waited is no time of theirs."""
     options = replace(PATIENT, workers=3, slow_workers=8, heavy_runs=1)
     with ThreadPoolExecutor(3) as threads, Pool(options) as pool:
-        pool.fill()
+        pool.prefork()
         runs = list(threads.map(pool.run, [b"work 0.4"] * 3))
     assert [answer(run) for run in runs] == ["worked"] * 3
     waited = sorted(run.waited_seconds for run in runs)
@@ -202,7 +202,10 @@ def test_one_heavy_run_goes_on_while_others_are_paused() -> None:
 def test_what_a_program_needed_is_known_of_its_next_run() -> None:
     """It is not begun when its caller's deadline leaves less."""
     options = replace(
-        PATIENT, slow_workers=4, key_of=lambda _: "xr", program_of=lambda data: data.split()[0]
+        PATIENT,
+        slow_workers=4,
+        fairness_key=lambda _: "xr",
+        program_key=lambda data: data.split()[0],
     )
     with Pool(options) as pool:
         assert answer(pool.run(b"work 0.4")) == "worked"
@@ -280,7 +283,7 @@ def test_no_core_is_dumped(pool: Pool) -> None:
 def test_the_callers_deadline_wins() -> None:
     """A call with less time left than the limit is cut at its deadline, and told so."""
     with Pool(PATIENT) as pool:
-        pool.fill()
+        pool.prefork()
         failed = failure(pool.run(b"spin", timeout_seconds=0.1))
     assert failed.cause is Cause.STARVED
     assert "it was not done at the call's deadline, after 0.1" in str(failed.error)
@@ -349,7 +352,7 @@ def test_nothing_is_left_of_a_run_that_outlasts_its_pool(runs: int) -> None:
             for _ in range(runs):
                 answer(pool.run(b"echo x"))
             reply = threads.submit(pool.run, b"spin")
-            wait_until(lambda: pool.load().busy)
+            wait_until(lambda: pool.stats().busy)
         failure(reply.result())
     wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)
 
@@ -364,7 +367,7 @@ def test_a_closed_pool_fails_softly() -> None:
 def test_a_handler_that_cannot_be_imported_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     """The pool says that workers do not start; the log has Python's own words."""
     with Pool(PoolOptions(module="no_such_module")) as pool, pytest.raises(SandboxError):
-        pool.fill()
+        pool.prefork()
     assert "No module named 'no_such_module'" in capfd.readouterr().err
 
 
@@ -372,9 +375,9 @@ def test_waiting_ends_at_the_callers_deadline() -> None:
     """When every place is taken, a request waits no longer than its caller does."""
     options = replace(PATIENT, slow_workers=0)
     with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
-        pool.fill()
+        pool.prefork()
         hostile = threads.submit(pool.run, b"spin")
-        wait_until(lambda: pool.load().busy)
+        wait_until(lambda: pool.stats().busy)
         failed = failure(pool.run(b"echo x", timeout_seconds=0.1))
         assert failed.cause is Cause.WAITED
         assert "s for a free worker, until the call's deadline" in str(failed.error)
@@ -389,7 +392,7 @@ def test_long_runs_do_not_hold_up_short_ones() -> None:
         for _ in range(200):  # After which it is known how short runs are here.
             answer(pool.run(b"echo x"))
         hostile = [threads.submit(pool.run, b"spin") for _ in range(2)]
-        wait_until(lambda: pool.load().busy)
+        wait_until(lambda: pool.stats().busy)
         assert answer(pool.run(b"echo x")) == "x"
         assert not any(run.done() for run in hostile)
 
@@ -401,9 +404,9 @@ def parent_of(pid: int) -> int:
 
 def test_who_cost_a_worker_gets_a_cold_one_next_time() -> None:
     """The worker that knows the programs of others stays, however often one key fails."""
-    options = replace(OPTIONS, workers=2, spare=1, key_of=lambda data: data.split()[0])
+    options = replace(OPTIONS, workers=2, min_idle=1, fairness_key=lambda data: data.split()[0])
     with Pool(options) as pool:
-        pool.fill()
+        pool.prefork()
         failure(pool.run(b"leave"))
         warm = answer(pool.run(b"pid"))
         for _ in range(4):
@@ -414,7 +417,7 @@ def test_who_cost_a_worker_gets_a_cold_one_next_time() -> None:
 @pytest.mark.linux
 def test_a_suspect_holds_up_nobody() -> None:
     """It has neither a place that others want nor the CPU, until it ends well."""
-    options = replace(PATIENT, key_of=lambda data: data.split()[-1])
+    options = replace(PATIENT, fairness_key=lambda data: data.split()[-1])
     with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
         failure(pool.run(b"leave xr-1"))
         answer(pool.run(b"problem xr-1"))
@@ -422,7 +425,7 @@ def test_a_suspect_holds_up_nobody() -> None:
         assert answer(pool.run(b"policy xr-1")) == str(SCHED_OTHER)
         failure(pool.run(b"leave xr-1"))
         hostile = threads.submit(pool.run, b"spin xr-1")
-        wait_until(lambda: pool.load().slow)
+        wait_until(lambda: pool.stats().slow)
         assert answer(pool.run(b"policy xr-2")) == str(SCHED_OTHER)
         assert not hostile.done()
 
@@ -430,7 +433,9 @@ def test_a_suspect_holds_up_nobody() -> None:
 @pytest.mark.linux
 def test_who_is_to_blame_need_not_be_who_takes_turns() -> None:
     """Another program of the same owner is no suspect."""
-    options = replace(PATIENT, key_of=lambda _: "owner", suspect_of=lambda data: data.split()[-1])
+    options = replace(
+        PATIENT, fairness_key=lambda _: "owner", penalty_key=lambda data: data.split()[-1]
+    )
     with Pool(options) as pool:
         failure(pool.run(b"leave broken"))
         assert answer(pool.run(b"policy mended")) == str(SCHED_OTHER)
@@ -450,7 +455,7 @@ LOSSES = [
 def test_who_is_not_to_blame_is_no_suspect(loss: bytes, policy: int) -> None:
     """A run that starved must not starve again, nor one whose worker was killed from outside."""
     options = OPTIONS if loss in {b"spin", b"stop"} else PATIENT
-    with Pool(replace(options, key_of=lambda _: "the same")) as pool:
+    with Pool(replace(options, fairness_key=lambda _: "the same")) as pool:
         failure(pool.run(loss))
         assert answer(pool.run(b"policy")) == str(policy)
 
@@ -459,10 +464,10 @@ def test_a_pool_says_how_busy_it_is() -> None:
     """Idle workers, and how many have ended in good order; lost ones are told by their replies."""
     options = replace(OPTIONS, max_runs=2)
     with Pool(options) as pool:
-        pool.fill()
-        assert pool.load() == PoolStats(idle=1)
+        pool.prefork()
+        assert pool.stats() == PoolStats(idle=1)
         for _ in range(4):
             answer(pool.run(b"echo x"))
         assert isinstance(pool.run(b"segfault"), Failed)
-        load = pool.load()
+        load = pool.stats()
     assert (load.retired, load.busy, load.slow, load.waiting) == (2, 0, 0, 0)

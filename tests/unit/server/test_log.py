@@ -57,7 +57,7 @@ def desk() -> Iterator[Asked]:
     """A desk with a pool of one worker."""
     options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1)
     with Pool(options) as pool, closing(asyncio.new_event_loop()) as loop:
-        pool.fill()
+        pool.prefork()
         asked = Asked(pool, loop)
         with closing(asked.switchboard):
             yield asked

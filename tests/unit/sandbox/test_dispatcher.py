@@ -36,8 +36,8 @@ OPTIONS = PoolOptions(
     limits=LIMITS,
     workers=1,
     slow_workers=2,
-    spare=0,
-    key_of=owner,
+    min_idle=0,
+    fairness_key=owner,
 )
 # For what ends otherwise than by its time, on the slowest machine.
 PATIENT = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=PATIENCE_SECONDS))
@@ -47,8 +47,8 @@ ONE_PLACE = replace(PATIENT, slow_workers=0)
 class Caller:
     """Starts requests and waits for replies."""
 
-    def __init__(self, switchboard: Dispatcher) -> None:
-        self.switchboard = switchboard
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.dispatcher = dispatcher
 
     def start(self, data: bytes, seconds: float = PATIENCE_SECONDS) -> asyncio.Future[Reply]:
         """The reply to come."""
@@ -59,7 +59,7 @@ class Caller:
     ) -> tuple[PendingRequest, asyncio.Future[Reply]]:
         """The same, with what is needed to cancel."""
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        return self.switchboard.start(data, seconds, future.set_result), future
+        return self.dispatcher.start(data, seconds, future.set_result), future
 
 
 def run(test: Callable[[Caller], Awaitable[None]], options: PoolOptions = PATIENT) -> None:
@@ -67,12 +67,12 @@ def run(test: Callable[[Caller], Awaitable[None]], options: PoolOptions = PATIEN
 
     async def main() -> None:
         with Pool(options) as pool:
-            pool.fill()
-            switchboard = Dispatcher(pool, asyncio.get_running_loop())
+            pool.prefork()
+            dispatcher = Dispatcher(pool, asyncio.get_running_loop())
             try:
-                await test(Caller(switchboard))
+                await test(Caller(dispatcher))
             finally:
-                switchboard.close()
+                dispatcher.close()
 
     asyncio.run(main())
 
@@ -215,8 +215,8 @@ def test_what_waits_can_be_cancelled() -> None:
     async def test(caller: Caller) -> None:
         running, unheard = caller.begin(b"narrow 0.2 64 spin")
         waiting, never = caller.begin(b"remember never")
-        caller.switchboard.cancel(waiting)
-        caller.switchboard.cancel(running)
+        caller.dispatcher.cancel(waiting)
+        caller.dispatcher.cancel(running)
         assert text(await caller.start(b"remember later")) == b"later"
         assert not never.done()
         assert not unheard.done()
@@ -236,13 +236,13 @@ def test_a_paused_run_that_nobody_waits_for_is_ended() -> None:
     """It would hold a process until its turn came."""
 
     async def test(caller: Caller) -> None:
-        places = caller.switchboard._pool.means.places
+        scheduler = caller.dispatcher._pool.context.scheduler
         first = caller.start(b"work 2 xr-1")
-        job, unheard = caller.begin(b"work 2 xr-2")
-        await wait_for(lambda: places.slow == 2)
-        caller.switchboard.cancel(job)
+        request, unheard = caller.begin(b"work 2 xr-2")
+        await wait_for(lambda: scheduler.slow == 2)
+        caller.dispatcher.cancel(request)
         assert text(await first) == b"worked"
-        await wait_for(lambda: not places.slow)
+        await wait_for(lambda: not scheduler.slow)
         assert not unheard.done()
 
     run(test, replace(PATIENT, workers=2, slow_workers=4, heavy_runs=1))
