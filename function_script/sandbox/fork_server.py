@@ -48,8 +48,8 @@ _BOOT_SECONDS = 180.0
 _READY_SECONDS = 15.0
 # A requested worker that is not ready after this time is late.
 _LATE_SECONDS = 5.0
-# A worker that exits before it is ready was most likely killed from outside.
-_MAX_ATTEMPTS = 3
+# A worker or a zygote that exits meanwhile was most likely killed from outside.
+_MAX_ATTEMPTS = 4
 _SHORTAGE_HINT = "is the node or the pod short of CPU or memory?"
 _CLOSE_SECONDS = 2.0
 
@@ -121,7 +121,7 @@ class ForkServer:
             raise explain(refusal) from refusal
 
     def _try_spawn(self) -> WorkerProcess | None:
-        """Fork a worker and check its confinement; return None when it exits before it is ready.
+        """Fork a worker and check its confinement; return None when it, or its zygote, exits.
 
         Raise SandboxError when it cannot be forked or must not be used.
         """
@@ -129,6 +129,10 @@ class ForkServer:
             worker = self._fork_worker()
         except CallRefusedError as refusal:
             raise explain(refusal) from refusal
+        except _ZygoteLostError:
+            # It may have forked a worker that still sends on its connection before it dies: the
+            # next attempt needs descriptors of its own.
+            return None
         try:
             measures = self._read_confinement(worker)
         except SandboxError:
@@ -142,7 +146,10 @@ class ForkServer:
         return worker
 
     def _fork_worker(self) -> ForkedWorker:
-        """Fork a process that becomes a worker; raise CallRefusedError or SandboxError."""
+        """Fork a process that becomes a worker.
+
+        Raise CallRefusedError, _ZygoteLostError or SandboxError.
+        """
         with ExitStack() as on_failure, ExitStack() as handed_over:
             with system_call(Call.SOCKETPAIR):
                 connection, peer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -199,10 +206,16 @@ class ForkServer:
         with self._lock:
             if self._is_closed:
                 raise cannot_start("the function is shutting down", "it is tried again")
+            is_new = self._zygote.is_closed
+            if is_new:
+                self._zygote = self._spawn_zygote()
             try:
                 packet, received = self._order(descriptors=descriptors)
-            except (OSError, EOFError):
-                packet, received = self._order_from_new_zygote(descriptors)
+            except (OSError, EOFError) as error:
+                if not is_new:
+                    raise _ZygoteLostError from error
+                reason = "the process that forks them is late or ends at once"
+                raise cannot_start(reason, "the function's log may have more") from error
             pid = ipc.unpack_fork(packet)
             if not received:
                 self._kill_without_pidfd(pid)
@@ -218,14 +231,6 @@ class ForkServer:
                 return
             time.sleep(_POLL_SECONDS)
 
-    def _order_from_new_zygote(self, descriptors: list[int]) -> tuple[bytes, list[int]]:
-        self._zygote = self._spawn_zygote()
-        try:
-            return self._order(descriptors=descriptors)
-        except (OSError, EOFError) as error:
-            reason = "the process that forks them is late or ends at once"
-            raise cannot_start(reason, "the function's log may have more") from error
-
     def _order(self, pid: int = 0, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
         """Send an order to the zygote. One that fails or is late is ended with its workers."""
         try:
@@ -238,6 +243,10 @@ class ForkServer:
             raise
 
 
+class _ZygoteLostError(Exception):
+    """The zygote exited or was late, and the next order gets a new one."""
+
+
 class _ZygoteClient:
     """A zygote process. The constructor spawns it; the first request waits until it is ready."""
 
@@ -247,6 +256,7 @@ class _ZygoteClient:
         self._answer_seconds = answer_seconds
         self._is_ready = False
         self._number = 0
+        self.is_closed = False
         with peer, ExitStack() as on_failure:
             on_failure.callback(self._control.close)
             self._process = spawn("zygote", [peer.fileno()], config)
@@ -276,6 +286,7 @@ class _ZygoteClient:
 
     def close(self) -> None:
         """Close the control socket, at which the process exits; kill it when it does not."""
+        self.is_closed = True
         self._control.close()
         try:
             self._process.wait(_CLOSE_SECONDS)
@@ -284,6 +295,7 @@ class _ZygoteClient:
 
     def kill(self) -> None:
         """Kill the process, and with it its workers."""
+        self.is_closed = True
         self._control.close()
         self._process.kill()
         self._process.wait()

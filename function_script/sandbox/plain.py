@@ -202,8 +202,9 @@ class PlainReaper:
         self._reap = reap
         self._killed: queue.SimpleQueue[tuple[WorkerProcess, Callable[[], object]] | None]
         self._killed = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="reaper", daemon=True)
-        self._thread.start()
+        # mypyc makes of the name `_thread` a keyword of C.
+        self._reaping_thread = threading.Thread(target=self._run, name="reaper", daemon=True)
+        self._reaping_thread.start()
 
     def add(self, worker: WorkerProcess, on_exit: Callable[[], object]) -> None:
         """Reap ``worker``, which was killed, when it has exited; call ``on_exit`` then."""
@@ -212,7 +213,7 @@ class PlainReaper:
     def close(self) -> None:
         """Return when all added workers are reaped, or after a long while."""
         self._killed.put(None)
-        self._thread.join(EXIT_SECONDS)
+        self._reaping_thread.join(EXIT_SECONDS)
 
     def _run(self) -> None:
         while (entry := self._killed.get()) is not None:

@@ -28,7 +28,7 @@ FILES: Final = {
     "property/test_any_request.py": SERVER,
     "unit/sandbox/test_cgroups.py": "control groups, which only Linux has",
     "unit/sandbox/test_confinement.py": FORKS,
-    "unit/sandbox/test_switchboard.py": FORKS,
+    "unit/sandbox/test_dispatcher.py": FORKS,
     "unit/server/test_*.py": SERVER,
 }
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from support import sandbox_handlers
+from support import sandbox_dying_zygote, sandbox_handlers
 from support.timing import PATIENCE_SECONDS
 
 from function_script.errors import SandboxError
@@ -197,4 +197,14 @@ def test_a_worker_that_was_killed_before_it_is_ready_is_replaced() -> None:
     """As one is whose zygote was killed in that moment; the request does not hear of it."""
     with Pool(replace(OPTIONS, module="support.sandbox_late_born")) as pool:
         replies = [pool.run(b"echo x") for _ in range(2)]
+    assert [reply.response for reply in replies if isinstance(reply, Answered)] == [b"x", b"x"]
+
+
+def test_a_worker_of_a_lost_zygote_does_not_answer_for_another() -> None:
+    """The frame of a worker that a dying zygote has forked is not read as that of the next one."""
+    marker = sandbox_dying_zygote.marker(os.getpid())
+    marker.touch()
+    with Pool(replace(OPTIONS, module="support.sandbox_dying_zygote")) as pool:
+        replies = [pool.run(b"echo x") for _ in range(2)]
+    assert not marker.exists()
     assert [reply.response for reply in replies if isinstance(reply, Answered)] == [b"x", b"x"]
