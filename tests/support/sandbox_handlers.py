@@ -140,6 +140,11 @@ def _segfault(_: bytes) -> bytes:
     return b"survived"
 
 
+def _say_and_crash(argument: bytes) -> bytes:
+    os.write(2, argument)
+    return _segfault(b"")
+
+
 def _shout(_: bytes) -> NoReturn:
     while True:
         os.write(2, b"x" * 1000)
@@ -357,6 +362,7 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "remember": _remember,
     "repeat": _repeat,
     "say": _say,
+    "say-and-crash": _say_and_crash,
     "segfault": _segfault,
     "shout": _shout,
     "signal": _signal,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import random
 import signal
@@ -12,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support import builders
 from support.sandbox_handlers import PROBLEM
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
+from function_script.engines import ENGINES
 from function_script.errors import LimitError, SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, PoolStats, Reply
@@ -260,6 +263,38 @@ def test_bugs_are_located_and_not_quoted(pool: Pool) -> None:
 def test_panic_notices_stay_out_of_the_log(pool: Pool) -> None:
     """Rust's own line with a path of a build machine is dropped."""
     assert "secret" not in failure(pool.run(b"panic x")).log
+
+
+def test_a_crash_is_described_to_the_operator(pool: Pool) -> None:
+    """The detail has the wait status and the end of what the worker has printed."""
+    failed = failure(pool.run(b"say-and-crash its last line\n"))
+    assert failed.detail == "wait status 11 (SIGSEGV); it printed last: its last line"
+    assert "its last line" not in str(failed.error)
+
+
+PRINT_AND_CRASH = """\
+def main(req):
+    print("it is", req["credentials"]["api"]["data"]["value"])
+    x = []
+    for i in range(1000):
+        x = [x]
+    return {"context": {"x": json.encode(x)}}
+"""
+
+
+def test_the_description_of_a_crash_has_no_secrets() -> None:
+    """A program may print them before its worker crashes."""
+    data = {"value": base64.b64encode(b"hunter2-marker").decode()}
+    request = builders.request(
+        {**builders.starlark(PRINT_AND_CRASH), "credentials": ["api"]},
+        credentials={"api": {"credentialData": {"data": data}}},
+    )
+    options = PoolOptions(workers=1, preload=tuple(ENGINES.values()))
+    with Pool(options) as pool:
+        failed = failure(pool.run(request.SerializeToString()))
+    assert failed.cause is Cause.CRASH
+    assert "; it printed last: it is " in failed.detail
+    assert "hunter2" not in failed.detail
 
 
 def test_prints_survive_a_kill(pool: Pool) -> None:
