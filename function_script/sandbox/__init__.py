@@ -16,7 +16,7 @@ In the zygote and the workers: ``zygote``, ``worker``, ``rlimits``, ``seccomp``.
 In both: ``ipc``, ``shared_memory``, ``report``, ``confinement``, ``zygote_config``,
 ``spawn_errors``. ``spawn`` starts interpreters.
 
-``plain``, ``plain_worker`` and ``stream`` stand in for the zygote on other systems than Linux;
+``plain``, ``plain_worker`` and ``stream`` replace the zygote on other systems than Linux;
 ``system`` chooses.
 """
 

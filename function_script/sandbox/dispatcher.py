@@ -231,7 +231,7 @@ class Dispatcher:
             self._poll_timer = self._loop.call_later(POLL_SECONDS, self._poll)
 
     def _poll(self) -> None:
-        """Poll the runs that take long, and end the wait of requests whose deadline is near."""
+        """Poll the runs that take long, and give up requests that waited too long."""
         now = time.monotonic()
         for descriptor, run in list(self._running.items()):
             execution = run.execution
@@ -250,7 +250,7 @@ class Dispatcher:
             self._schedule_poll()
 
     def _release_batched(self) -> None:
-        """Have the scheduler wake another worker for runs whose batch delay has passed."""
+        """Have the scheduler wake another worker for runs after their batch delay."""
         has_delayed = self._scheduler.release_batched()
         self._batch_timer = (
             self._loop.call_later(_BATCH_POLL_SECONDS, self._release_batched)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from function_script.sandbox.worker_process import WorkerProcess
 
 POLL_SECONDS = 0.0125
-# The worker's own watchdog comes first; the pool kills a worker whose watchdog does not.
+# The worker's own watchdog comes first; the pool acts when that does not.
 _GRACE_SECONDS = 0.1
 # On the clock a run may take so many times its CPU limit: its worker may have been stopped.
 _MAX_STRETCH = 10
@@ -57,8 +57,7 @@ _MAX_REDACTED_BYTES = 1 * MIB
 class PoolContext:
     """The objects that all executions of a pool share.
 
-    ``penalty_key`` returns from a request the key that is penalized for a lost worker, and whose
-    cost is estimated; ``program_key`` the key of its program.
+    ``penalty_key`` and ``program_key`` return keys of a request, see ``PoolOptions``.
     """
 
     def __init__(  # noqa: PLR0913 # the parts of a pool
@@ -141,7 +140,7 @@ class Execution:
 
     @property
     def is_paused(self) -> bool:
-        """Whether the worker is stopped until the scheduler grants it a CPU."""
+        """True while the worker is stopped until the scheduler grants it a CPU."""
         return self._paused_at != 0.0
 
     def start(self) -> None:
@@ -207,7 +206,7 @@ class Execution:
         return self._fail(Cause.KILLED, self._limits, detail="workers end before they begin")
 
     def expire(self) -> WorkerLost:
-        """Return the result of a run whose time is over."""
+        """Return the result of a run that ``poll`` has found out of time."""
         now = time.monotonic()
         return WorkerLost(
             seconds=now - self._started,

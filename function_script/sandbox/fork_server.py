@@ -223,7 +223,7 @@ class ForkServer:
         return pid, received[0]
 
     def _kill_without_pidfd(self, pid: int) -> None:
-        """Kill and reap a worker for whose pidfd this process had no free descriptor."""
+        """Kill and reap a worker without its pidfd, for which no descriptor was free here."""
         os.kill(pid, signal.SIGKILL)
         for _ in range(_MAX_POLLS):
             packet, _ = self._order(pid)
@@ -272,7 +272,7 @@ class _ZygoteClient:
         socket.send_fds(self._control, [ipc.pack_order(self._number, pid)], descriptors)
         answer, received = self._receive()
         while ipc.read_number(answer) != self._number:
-            # The answer to an earlier order whose wait has failed.
+            # The answer to an earlier order that was given up.
             for descriptor in received:
                 os.close(descriptor)
             answer, received = self._receive()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Reaper(Protocol):
     """Waits for the exit of killed workers in a thread of its own."""
 
-    def add(self, worker: WorkerProcess, on_exit: Callable[[], object]) -> None:
+    def add(self, worker: WorkerProcess, on_exit: Callable[[], object] | None) -> None:
         """Reap ``worker``, which was killed, when it has exited; call ``on_exit`` then."""
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class IdleWorkers:
         return self.acquire_nowait(coldest=coldest) or self._factory.spawn_worker()
 
     def acquire_nowait(self, *, coldest: bool = False) -> WorkerProcess | None:
-        """Return the idle worker that was busy last, whose caches are warmest, or None.
+        """Return the idle worker that was busy last and has the warmest caches, or None.
 
         ``coldest``: return the one that has been idle longest, for a run that may cost it, but
         never the warmest.
@@ -160,7 +160,7 @@ class IdleWorkers:
         """
         with self._lock:
             if self._has_reaper:
-                self._reaper.add(worker, on_exit or _do_nothing)
+                self._reaper.add(worker, on_exit)
                 return
         if worker.wait_for_exit():
             self._reap(worker)
@@ -194,7 +194,3 @@ class IdleWorkers:
     def _is_short(self) -> bool:
         with self._lock:
             return len(self._idle) < self._min_idle and not self._is_closed
-
-
-def _do_nothing() -> None:
-    pass

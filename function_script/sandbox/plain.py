@@ -200,13 +200,13 @@ class PlainReaper:
 
     def __init__(self, reap: Callable[[WorkerProcess], object]) -> None:
         self._reap = reap
-        self._killed: queue.SimpleQueue[tuple[WorkerProcess, Callable[[], object]] | None]
+        self._killed: queue.SimpleQueue[tuple[WorkerProcess, Callable[[], object] | None] | None]
         self._killed = queue.SimpleQueue()
         # mypyc makes of the name `_thread` a keyword of C.
         self._reaping_thread = threading.Thread(target=self._run, name="reaper", daemon=True)
         self._reaping_thread.start()
 
-    def add(self, worker: WorkerProcess, on_exit: Callable[[], object]) -> None:
+    def add(self, worker: WorkerProcess, on_exit: Callable[[], object] | None) -> None:
         """Reap ``worker``, which was killed, when it has exited; call ``on_exit`` then."""
         self._killed.put((worker, on_exit))
 
@@ -220,7 +220,8 @@ class PlainReaper:
             worker, on_exit = entry
             if worker.wait_for_exit():
                 self._reap(worker)
-                on_exit()
+                if on_exit is not None:
+                    on_exit()
 
 
 class PlainFactory:

@@ -1,6 +1,6 @@
 """The process of a plain worker: a fresh interpreter that serves one connection.
 
-Programs run in a thread, whose stack can be made as large as they need; the main thread only waits.
+Programs run in a thread, since only a thread's stack can be made as large as they need.
 """
 
 from __future__ import annotations

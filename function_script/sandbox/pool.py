@@ -55,8 +55,8 @@ class PoolOptions:
     lost. ``queue_size`` bounds the requests that wait.
 
     ``fairness_key`` returns the owner of a request: those that wait are served round robin by it.
-    ``penalty_key`` returns the key that is penalized for a lost worker (None: the fairness key),
-    and whose cost is estimated; ``program_key`` the key whose cost stands in for an unknown one.
+    ``penalty_key`` returns the key that is penalized for a lost worker and that costs are estimated
+    by (None: the fairness key); ``program_key`` the key that a new one's cost is estimated by.
     ``batches``: short runs wait a moment for a running worker, which needs a ``Dispatcher``.
     ``module``, ``preload`` and ``warmup_requests``: see ``ZygoteConfig``.
     ``requires_confinement``: a worker that lacks a measure is not used.

@@ -29,7 +29,7 @@ Facts: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerReport:
-    """The facts about a run beside its response.
+    """The facts about a run that its response does not show.
 
     ``cause`` is set when there is no response; ``detail`` is then shown to the user. ``trace``
     locates a bug in our own code, for the operator's log only.
@@ -48,7 +48,17 @@ def to_bounded_json(report: WorkerReport) -> bytes:
     text = to_json(report)
     if len(text) <= MAX_REPORT_BYTES:
         return text
-    problems = tuple(_shortened(problem) for problem in report.diagnostics[:_MAX_PROBLEMS])
+    # Without their source, which may be one line of any length.
+    problems = tuple(
+        replace(
+            problem,
+            message=cut(problem.message),
+            hint=None if problem.hint is None else cut(problem.hint),
+            notes=(),
+            excerpt=None,
+        )
+        for problem in report.diagnostics[:_MAX_PROBLEMS]
+    )
     return to_json(
         WorkerReport(
             diagnostics=problems,
@@ -59,12 +69,6 @@ def to_bounded_json(report: WorkerReport) -> bytes:
             trace=cut(report.trace, _MAX_LOG_BYTES),
         )
     )
-
-
-def _shortened(problem: Diagnostic) -> Diagnostic:
-    """Return the problem without its source, which may be one line of any length."""
-    hint = None if problem.hint is None else cut(problem.hint)
-    return replace(problem, message=cut(problem.message), hint=hint, notes=(), excerpt=None)
 
 
 def to_json(report: WorkerReport) -> bytes:
@@ -91,26 +95,21 @@ def from_json(data: bytes) -> WorkerReport:
     """Parse a report; raise ValueError."""
     try:
         document = orjson.loads(data)
+        facts = _parse_facts(document["facts"])
         if len(document) == 1:
-            return WorkerReport(facts=_parse_facts(document["facts"]))
-        return _parse_report(document)
+            return WorkerReport(facts=facts)
+        diagnostics = _check_list(document.get("diagnostics", []))
+        cause = document.get("cause")
+        return WorkerReport(
+            diagnostics=tuple(_parse_diagnostic(_check_object(item)) for item in diagnostics),
+            facts=facts,
+            log=_check_text(document.get("log", "")),
+            cause=None if cause is None else Cause(cause),
+            detail=_check_text(document.get("detail", "")),
+            trace=_check_text(document.get("trace", "")),
+        )
     except _PARSE_ERRORS as error:
         raise ValueError(f"an unreadable report: {type(error).__name__}") from error
-
-
-def _parse_report(document: Object) -> WorkerReport:
-    cause = document.get("cause")
-    return WorkerReport(
-        diagnostics=tuple(
-            _parse_diagnostic(_check_object(item))
-            for item in _check_list(document.get("diagnostics", []))
-        ),
-        facts=_parse_facts(document["facts"]),
-        log=_check_text(document.get("log", "")),
-        cause=None if cause is None else Cause(cause),
-        detail=_check_text(document.get("detail", "")),
-        trace=_check_text(document.get("trace", "")),
-    )
 
 
 def _parse_facts(value: Value) -> Facts:
@@ -155,8 +154,9 @@ def _parse_span(parts: list[Value]) -> Span:
 
 
 def _parse_excerpt(parts: list[Value]) -> Excerpt:
+    first_line, *lines = parts
     return Excerpt(
-        first_line=_check_number(parts[0]), lines=tuple(_check_text(line) for line in parts[1:])
+        first_line=_check_number(first_line), lines=tuple(_check_text(line) for line in lines)
     )
 
 

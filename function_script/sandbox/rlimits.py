@@ -49,7 +49,9 @@ def harden_zygote() -> None:
     _lower(resource.RLIMIT_CORE, 0)
     _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     forbid_inspection()
-    _keep_freed_memory()
+    if hasattr(_LIBC, "mallopt"):  # Only the GNU C library has it.
+        _LIBC.mallopt(_M_TRIM_THRESHOLD, _TRIM_BYTES)
+        _LIBC.mallopt(_M_MMAP_THRESHOLD, _TRIM_BYTES)
 
 
 def forbid_inspection() -> None:
@@ -189,13 +191,6 @@ class Watchdog:
     def cancel(self) -> None:
         """Stop the timer."""
         signal.setitimer(self._timer, 0)
-
-
-def _keep_freed_memory() -> None:
-    # Only the GNU C library has it.
-    if hasattr(_LIBC, "mallopt"):
-        _LIBC.mallopt(_M_TRIM_THRESHOLD, _TRIM_BYTES)
-        _LIBC.mallopt(_M_MMAP_THRESHOLD, _TRIM_BYTES)
 
 
 def _lower(limit: int, value: int) -> None:

@@ -1,6 +1,6 @@
-"""Admission control: which run may use a worker now, which waits, and which is paused.
+"""The scheduler: which run may use a worker now, which waits, and which is paused.
 
-A run needs a slot of one of three lanes, and each lane has a queue that is fair between keys:
+A run needs a slot of one of three lanes. Each lane has a queue that is fair between keys:
 
 - the fast lane, in which every run begins that is neither known to be heavy nor penalized;
 - the heavy lane, with one slot for each CPU. A run that uses much CPU time in the fast lane is
@@ -124,8 +124,8 @@ class FairQueue(Generic[T]):
         rounds = self.count(key) + 1
         return [item for items in self._items_by_key.values() for item in islice(items, rounds)]
 
-    def has_key_without(self, is_blocked: Callable[[Hashable], bool]) -> bool:
-        """Report whether an item is queued whose key is not blocked."""
+    def has_unblocked(self, is_blocked: Callable[[Hashable], bool]) -> bool:
+        """Report whether an item of a key that is not blocked is queued."""
         return any(not is_blocked(key) for key in self._items_by_key)
 
     def remove(self, key: Hashable, item: T) -> bool:
@@ -197,7 +197,7 @@ class Slot:
 
     @property
     def is_slow(self) -> bool:
-        """Whether the slot belongs to another lane than the fast one."""
+        """True in another lane than the fast one."""
         return self._scheduler.is_slow(self)
 
     def is_heavy_now(self) -> bool:
@@ -348,7 +348,7 @@ class Scheduler:
                 slot.pause()
                 self._paused += 1
                 # A begun run holds memory: it goes on before others of its key begin.
-                self._heavy.queue.add_before(slot.key, slot, _has_not_begun)
+                self._heavy.queue.add_before(slot.key, slot, lambda other: not other.is_paused)
                 granted = self._admit()
         _notify(granted)
 
@@ -367,10 +367,10 @@ class Scheduler:
         _notify(granted)
 
     def release_batched(self) -> bool:
-        """Admit runs whose batch delay has passed; report whether others are still delayed."""
+        """Admit runs after their batch delay; report whether others are still delayed."""
         with self._lock:
             granted = self._admit()
-            has_delayed = self._fast.free > 0 and self._fast.queue.has_key_without(
+            has_delayed = self._fast.free > 0 and self._fast.queue.has_unblocked(
                 self._is_key_over_share
             )
         _notify(granted)
@@ -423,7 +423,7 @@ class Scheduler:
     def _count_begun(self, slot: Slot, change: int) -> None:
         self._begun += change
         self._begun_by_key[slot.key] += change
-        self._begun_by_key += Counter()  # Drops keys whose count is zero.
+        self._begun_by_key += Counter()  # Drops keys with a count of zero.
 
     def _admit(self) -> list[Slot]:
         """Give free slots to the next of each queue at once, so that no newcomer overtakes.
@@ -446,10 +446,6 @@ class Scheduler:
                     slot.grant()
                     granted.append(slot)
         return granted
-
-
-def _has_not_begun(slot: Slot) -> bool:
-    return not slot.is_paused
 
 
 def _notify(granted: list[Slot]) -> None:

@@ -158,13 +158,9 @@ def install() -> int:
     header = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
     if _LIBC.syscall(architecture.seccomp, _SET_MODE_FILTER, _FLAG_SPEC_ALLOW, header) != 0:
         return ctypes.get_errno()
-    return 0 if _is_filtered() else -1
-
-
-def _is_filtered() -> bool:
-    """Report whether a harmless call that the filter denies fails."""
+    # A harmless call that the filter denies.
     has_failed = _LIBC.syscall(_PIDFD_SEND_SIGNAL, -1, 0, 0, 0) == -1
-    return has_failed and ctypes.get_errno() == errno.EPERM
+    return 0 if has_failed and ctypes.get_errno() == errno.EPERM else -1
 
 
 def build(architecture: Architecture, pid: int) -> bytes:
@@ -187,7 +183,13 @@ def build(architecture: Architecture, pid: int) -> bytes:
     rules += _unless_argument(architecture.prlimit, 0, _jump(_JUMP_EQUAL, 0, if_true=0, if_false=1))
     rules += _deny_arguments(architecture.ioctl, 1, _DENIED_IOCTL)
     rules += _deny_arguments(architecture.prctl, 0, _DENIED_PRCTL)
-    rules += _deny_arguments(architecture.fcntl, 1, _DENIED_FCNTL, _deny_async())
+    # The command of fcntl is loaded: no signals when a descriptor is ready.
+    deny_async = (
+        _jump(_JUMP_EQUAL, _F_SETFL, if_true=0, if_false=3),
+        _load(_ARGUMENTS_AT + 8 * 2),
+        *_deny_when(_JUMP_ANY_BIT, _O_ASYNC),
+    )
+    rules += _deny_arguments(architecture.fcntl, 1, _DENIED_FCNTL, deny_async)
     return b"".join([*rules, _return(_ALLOW)])
 
 
@@ -200,15 +202,6 @@ def _deny_arguments(
         rules += _deny_when(_JUMP_EQUAL, value)
     rules += [*others, _load(_NUMBER_AT)]
     return [_jump(_JUMP_EQUAL, number, if_true=0, if_false=len(rules)), *rules]
-
-
-def _deny_async() -> tuple[bytes, ...]:
-    """Return rules that deny F_SETFL with O_ASYNC, for the loaded command of fcntl."""
-    return (
-        _jump(_JUMP_EQUAL, _F_SETFL, if_true=0, if_false=3),
-        _load(_ARGUMENTS_AT + 8 * 2),
-        *_deny_when(_JUMP_ANY_BIT, _O_ASYNC),
-    )
 
 
 def _deny_when(operation: int, value: int) -> list[bytes]:

@@ -105,11 +105,13 @@ def build_factory(config: ZygoteConfig, *, answer_seconds: float, is_strict: boo
 
 
 def _lacking(names: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    return tuple(f"{module}.{name}" for module, name in names if not _has(module, name))
-
-
-def _has(module: str, name: str) -> bool:
-    try:
-        return hasattr(importlib.import_module(module), name)
-    except ImportError:
-        return False
+    """Return the names that this system's standard library lacks."""
+    lacking = []
+    for module, name in names:
+        try:
+            is_present = hasattr(importlib.import_module(module), name)
+        except ImportError:
+            is_present = False
+        if not is_present:
+            lacking.append(f"{module}.{name}")
+    return tuple(lacking)

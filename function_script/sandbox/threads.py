@@ -1,6 +1,6 @@
-"""The threads of a pool: executors whose threads all run from the start, and the reaper.
+"""The threads of a pool: executors and the reaper.
 
-Threads start before they are needed: later, the system may refuse more.
+All threads start before they are needed: later, the system may refuse more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_WAKEUP_BYTES = 4096
 
 
 def start_threads(count: int, name: str) -> ThreadPoolExecutor:
-    """Return an executor whose threads all run; raise SandboxError when they cannot start."""
+    """Return an executor with ``count`` running threads; raise SandboxError when one fails."""
     executor = ThreadPoolExecutor(count, thread_name_prefix=name)
     barrier = threading.Barrier(count + 1)
     try:
@@ -48,7 +48,7 @@ class Reaper:
 
     def __init__(self, reap: Callable[[WorkerProcess], object]) -> None:
         self._reap = reap
-        self._added: deque[tuple[WorkerProcess, Callable[[], object]]] = deque()
+        self._added: deque[tuple[WorkerProcess, Callable[[], object] | None]] = deque()
         self._is_closing = False
         self._selector = selectors.DefaultSelector()
         self._wakeup_sender, self._wakeup_receiver = socket.socketpair()
@@ -61,7 +61,7 @@ class Reaper:
             self._close_files()
             raise explain_threads() from error
 
-    def add(self, worker: WorkerProcess, on_exit: Callable[[], object]) -> None:
+    def add(self, worker: WorkerProcess, on_exit: Callable[[], object] | None) -> None:
         """Reap ``worker``, which was killed, when it has exited; call ``on_exit`` then."""
         self._added.append((worker, on_exit))
         self._wake_up()
@@ -97,7 +97,8 @@ class Reaper:
                 pending -= 1
                 worker, on_exit = key.data
                 self._reap(worker)
-                on_exit()
+                if on_exit is not None:
+                    on_exit()
             while self._added:
                 worker, on_exit = self._added.popleft()
                 descriptor = cast("ForkedWorker", worker).exit_fileno()

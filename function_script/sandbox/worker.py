@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from function_script.sandbox.ipc import Channel, RequestHeader
     from function_script.sandbox.rlimits import Watchdog
 
-# A worker whose caches have grown beyond this is replaced by a fresh one.
+# A worker that has grown by more, through its caches, is replaced by a fresh one.
 _MAX_GROWTH_BYTES = 64 * MIB
 _STDERR = 2
 
@@ -102,7 +102,7 @@ class Worker:
             payload_length=len(response),
             report_length=len(text),
         )
-        # The pool uses a worker again that has answered: it must not die of an alarm afterwards.
+        # The pool uses a worker again that has answered: the timer must not kill it afterwards.
         self._watchdog.cancel()
         self._channel.send_reply(header, response, text)
         return header.is_last
@@ -157,7 +157,7 @@ def _take_stderr() -> str:
 
 
 def _classify_failure(error: BaseException, data: bytes) -> WorkerReport:
-    """Tell memory, output and nesting limits, native panics and our own bugs apart."""
+    """Distinguish memory, output and nesting limits, native panics and our own bugs."""
     if isinstance(error, MemoryError):
         return WorkerReport(cause=Cause.MEMORY)
     if isinstance(error, RecursionError):
