@@ -1,6 +1,6 @@
-"""A handler whose first zygote dies after its first fork, before it reports the new worker.
+"""A handler with a zygote that is killed after a fork, before it reports the new worker.
 
-The test creates the file that says so. Zygotes import the module.
+It is while the file ``marker`` exists. Zygotes import the module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from support.sandbox_handlers import handle
 
 __all__ = ["handle", "marker"]
 
-# The worker has time to send its first frame, which nobody has asked for then.
+# Time for the worker to send its first frame.
 _SECONDS = 0.5
 
 

@@ -1,4 +1,4 @@
-"""The confinement of workers, as they report it, and births that fail."""
+"""The confinement of workers as they report it, and workers that do not start."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OPTIONS = PoolOptions(
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
-    """One pool for all attempts."""
+    """Start one pool for all attempts."""
     with Pool(OPTIONS) as pool:
         yield pool
 
@@ -52,7 +52,7 @@ PARTIAL = Confinement(missing={Measure.SYSTEM_CALLS: errno.EPERM, Measure.PROCES
 
 
 def test_a_worker_reports_its_own_confinement() -> None:
-    """Every measure is in force here; before the first worker none is."""
+    """All measures are in force; before the first worker none is."""
     with Pool(OPTIONS) as pool:
         assert pool.confinement() == UNKNOWN
         assert not pool.is_available()
@@ -61,8 +61,8 @@ def test_a_worker_reports_its_own_confinement() -> None:
         assert pool.is_available()
 
 
-def test_the_weakest_worker_counts() -> None:
-    """Each has its own report; the pool says what holds for all of them."""
+def test_the_pool_reports_the_weakest_worker() -> None:
+    """Each worker has its own report; the pool combines them."""
     options = replace(OPTIONS, module="support.sandbox_unfiltered", workers=2)
     with Pool(options) as pool:
         pool.prefork()
@@ -72,18 +72,18 @@ def test_the_weakest_worker_counts() -> None:
 
 
 def test_the_cpu_time_of_every_thread_counts() -> None:
-    """A worker cannot start threads; of one that could, all of them would be counted."""
+    """A worker without a filter may start threads; their CPU time counts, too."""
     limits = replace(OPTIONS.limits, timeout_seconds=0.4)
     with Pool(replace(OPTIONS, module="support.sandbox_unfiltered", limits=limits)) as pool:
         replies = [pool.run(b"spin-aside") for _ in range(2)]
     filtered, unfiltered = (reply.cause for reply in replies if isinstance(reply, Failed))
     assert filtered in {Cause.BUG, Cause.FORBIDDEN}
-    # The limit of processes holds everybody but root.
+    # RLIMIT_NPROC does not bind root.
     assert unfiltered is (Cause.TIMEOUT if os.getuid() == 0 else Cause.BUG)
 
 
-def test_no_worker_that_lacks_a_measure_is_used_where_all_are_required() -> None:
-    """The first one had its filter and answers; its successor has none and gets no request."""
+def test_a_required_measure_that_is_missing_is_an_error() -> None:
+    """The first worker has a filter and answers; the second has none and gets no request."""
     options = replace(OPTIONS, module="support.sandbox_unfiltered", requires_confinement=True)
     with Pool(options) as pool:
         reply = pool.run(b"pid")
@@ -98,7 +98,7 @@ def test_no_worker_that_lacks_a_measure_is_used_where_all_are_required() -> None
 
 @pytest.mark.parametrize("attempt", sandbox_handlers.ATTEMPTS)
 def test_system_calls_are_filtered(pool: Pool, attempt: str) -> None:
-    """Native code gone astray can read files and end its own process, and nothing else."""
+    """Injected native code can read files and end its own process only."""
     reply = pool.run(b"attempt " + attempt.encode())
     if Measure.SYSTEM_CALLS in pool.confinement().missing:
         pytest.skip("this kernel filters no system calls")
@@ -108,7 +108,7 @@ def test_system_calls_are_filtered(pool: Pool, attempt: str) -> None:
 
 
 def test_every_architecture_has_a_program() -> None:
-    """A filter's jumps lead to an instruction, and its last one allows what is left."""
+    """The jumps of each filter lead to an instruction, and the last one allows the call."""
     for architecture in seccomp.ARCHITECTURES.values():
         program = seccomp.build(architecture, 1)
         rules = [program[at : at + 8] for at in range(0, len(program), 8)]
@@ -118,14 +118,14 @@ def test_every_architecture_has_a_program() -> None:
             assert at + 1 + max(if_true, if_false) <= len(rules)
 
 
-def test_confinements_are_carried_in_a_frame() -> None:
-    """With the errno of each measure."""
+def test_a_frame_has_the_confinement() -> None:
+    """It has the errno of each measure."""
     for measures in (Confinement(), PARTIAL, UNKNOWN):
         assert confinement.unpack(confinement.pack(measures)) == measures
 
 
-def test_a_birth_that_was_refused_is_carried_in_a_frame() -> None:
-    """With the call and its errno; no other bytes are believed."""
+def test_a_frame_has_the_refused_call() -> None:
+    """It has the call and its errno; any other bytes are a ValueError."""
     frame = confinement.pack_refusal(CallRefusedError(Call.SETPGID, errno.EPERM))
     with pytest.raises(CallRefusedError, match="setpgid: Operation not permitted"):
         confinement.unpack(frame)
@@ -133,8 +133,8 @@ def test_a_birth_that_was_refused_is_carried_in_a_frame() -> None:
         confinement.unpack(b"abc")
 
 
-def test_confinements_are_told_in_one_line() -> None:
-    """With the reason of each measure that is missing."""
+def test_a_confinement_has_a_summary() -> None:
+    """It has the reason of each missing measure."""
     assert Confinement().summary() == "full"
     assert PARTIAL.reason(Measure.MEMORY) == ""
     assert PARTIAL.summary() == (
@@ -142,16 +142,16 @@ def test_confinements_are_told_in_one_line() -> None:
     )
 
 
-def test_what_is_missing_anywhere_is_missing() -> None:
-    """Combined in the order of the measures, whatever the order of the workers."""
+def test_combined_confinements_lack_what_one_lacks() -> None:
+    """The order is that of the measures, not that of the workers."""
     other = Confinement(missing={Measure.MEMORY: NOT_IN_FORCE})
     combined = confinement.combine([PARTIAL, Confinement(), other])
     assert list(combined.missing) == [Measure.SYSTEM_CALLS, Measure.MEMORY, Measure.PROCESSES]
     assert confinement.combine([]) == Confinement()
 
 
-def test_answers_of_the_zygote_name_the_call_that_was_refused() -> None:
-    """An answer has the number of its order in front."""
+def test_answers_of_the_zygote_are_parsed() -> None:
+    """An answer begins with the number of its order."""
     refused = ipc.pack_refused_fork(7, CallRefusedError(Call.PIDFD_OPEN, errno.ENOSYS))
     assert ipc.read_number(refused) == 7
     with pytest.raises(CallRefusedError, match="pidfd_open: Function not implemented"):
@@ -171,8 +171,8 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("call", "number", "text", "hint"), REFUSALS)
-def test_a_refusal_says_what_was_refused(call: Call, number: int, text: str, hint: str) -> None:
-    """And whether to raise a limit or to change the container's profile."""
+def test_a_refused_call_is_explained(call: Call, number: int, text: str, hint: str) -> None:
+    """The hint is to raise a limit or to change the container's profile."""
     error = spawn_errors.explain(CallRefusedError(call, number))
     assert isinstance(error, SandboxError)
     assert str(error).startswith("cannot start a worker: ")
@@ -180,8 +180,8 @@ def test_a_refusal_says_what_was_refused(call: Call, number: int, text: str, hin
     assert hint in str(error)
 
 
-def test_a_worker_that_ends_before_it_is_ready_is_one_failure() -> None:
-    """Its frame is not waited for, and nothing of it is left."""
+def test_a_worker_that_exits_before_it_is_ready_fails_its_request() -> None:
+    """The pool does not wait for its frame."""
     with Pool(replace(OPTIONS, module="support.sandbox_stillborn")) as pool:
         failed = pool.run(b"echo x")
     assert isinstance(failed, Failed)
@@ -189,12 +189,12 @@ def test_a_worker_that_ends_before_it_is_ready_is_one_failure() -> None:
 
 
 def test_frames_fit_into_the_smallest_packet() -> None:
-    """They are received with the buffer of all frames."""
+    """They are received with the buffer that all frames have."""
     assert len(confinement.pack(UNKNOWN)) <= struct.calcsize("64s")
 
 
 def test_a_worker_that_was_killed_before_it_is_ready_is_replaced() -> None:
-    """As one is whose zygote was killed in that moment; the request does not hear of it."""
+    """The request gets another worker."""
     with Pool(replace(OPTIONS, module="support.sandbox_late_born")) as pool:
         replies = [pool.run(b"echo x") for _ in range(2)]
     assert [reply.response for reply in replies if isinstance(reply, Answered)] == [b"x", b"x"]
