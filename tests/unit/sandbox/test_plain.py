@@ -96,10 +96,8 @@ def is_running(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    ps = subprocess.run(
-        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False
-    )
-    return not process.stdout.strip().startswith(b"Z") and process.returncode == 0
+    ps = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
+    return not ps.stdout.strip().startswith(b"Z") and ps.returncode == 0
 
 
 def run(program: str) -> list[str]:
