@@ -40,7 +40,7 @@ class SharedMemory:
     def create(capacity_bytes: int) -> int:
         """Return a descriptor for the mappings of both ends; the caller closes it."""
         flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
-        descriptor = os.memfd_create("function-script-box", flags)
+        descriptor = os.memfd_create("function-script-memory", flags)
         os.ftruncate(descriptor, _HEADER_BYTES + capacity_bytes)
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
