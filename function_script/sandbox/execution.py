@@ -302,7 +302,7 @@ class Execution:
             return Answered(
                 response=response,
                 diagnostics=worker_report.diagnostics,
-                facts=worker_report.facts,
+                info=worker_report.info,
                 log=worker_report.log,
                 waited_seconds=self.slot.waited_seconds,
                 cpu_seconds=used_seconds,

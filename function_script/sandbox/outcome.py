@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from function_script.diagnostics import Diagnostic, cut
+from function_script.diagnostics import CONTROL, Diagnostic, cut
 from function_script.errors import FatalError, LimitError, SandboxError
 from function_script.limits import MIB
+from function_script.telemetry import RequestInfo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +25,6 @@ _MAX_DETAIL_BYTES = 300
 _PANIC = re.compile(
     r"^\n?thread '[^\n]*panicked at [^\n]*\n[^\n]*\n?(note: [^\n]*\n?)?", re.MULTILINE
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Cause(Enum):
@@ -52,7 +52,7 @@ class Answered:
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
+    info: RequestInfo = field(default_factory=RequestInfo)
     log: str = ""
     waited_seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -144,7 +144,7 @@ def sanitize_stderr(printed: bytes) -> str:
     The notices hold paths of a build machine.
     """
     text = _PANIC.sub("", printed.decode("utf-8", "replace"))
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def explain(cause: Cause, limits: AppliedLimits, detail: str = "") -> FatalError:

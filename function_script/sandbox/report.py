@@ -6,16 +6,16 @@ Reports are untrusted input: parsing raises ValueError for anything unexpected.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import orjson
 
-from function_script.diagnostics import Diagnostic, cut
+from function_script.diagnostics import Diagnostic, Note, cut
 from function_script.sandbox.ipc import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
 from function_script.source import Excerpt, Span
+from function_script.telemetry import COUNTS, RequestInfo
 
 if TYPE_CHECKING:
     from function_script.values import Object, Value
@@ -24,7 +24,10 @@ _PARSE_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError
 # Bounds of a report that is too long; JSON may need six bytes for one.
 _MAX_PROBLEMS = 50
 _MAX_LOG_BYTES = 16 * 1024
-Facts: TypeAlias = Mapping[str, str]
+# Bounds of a text and of a number of a RequestInfo.
+_MAX_CHARACTERS = 256
+_MAX_NUMBER = 10**12
+_NUMBERS = frozenset({*COUNTS, "program_microseconds"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +39,7 @@ class WorkerReport:
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
-    facts: Facts = field(default_factory=dict)
+    info: RequestInfo = field(default_factory=RequestInfo)
     log: str = ""
     cause: Cause | None = None
     detail: str = ""
@@ -56,13 +59,18 @@ def to_bounded_json(report: WorkerReport) -> bytes:
             hint=None if problem.hint is None else cut(problem.hint),
             notes=(),
             excerpt=None,
+            field=problem.field if len(problem.field) <= _MAX_CHARACTERS else "",
         )
         for problem in report.diagnostics[:_MAX_PROBLEMS]
     )
+    members = {
+        name: cut(value) if isinstance(value, str) else value
+        for name, value in _info_to_json(report.info).items()
+    }
     return to_json(
         WorkerReport(
             diagnostics=problems,
-            facts={key: cut(fact) for key, fact in report.facts.items()},
+            info=RequestInfo(**members),  # type: ignore[arg-type] # of the same types
             log=cut(report.log, _MAX_LOG_BYTES),
             cause=report.cause,
             detail=cut(report.detail),
@@ -73,7 +81,7 @@ def to_bounded_json(report: WorkerReport) -> bytes:
 
 def to_json(report: WorkerReport) -> bytes:
     """Return the report as JSON without empty members; lone surrogates are replaced."""
-    document: Object = {"facts": {**report.facts}}
+    document: Object = {"info": _info_to_json(report.info)}
     if report.diagnostics:
         document["diagnostics"] = [_diagnostic_to_json(problem) for problem in report.diagnostics]
     if report.log:
@@ -95,14 +103,14 @@ def from_json(data: bytes) -> WorkerReport:
     """Parse a report; raise ValueError."""
     try:
         document = orjson.loads(data)
-        facts = _parse_facts(document["facts"])
+        info = _parse_info(document["info"])
         if len(document) == 1:
-            return WorkerReport(facts=facts)
+            return WorkerReport(info=info)
         diagnostics = _check_list(document.get("diagnostics", []))
         cause = document.get("cause")
         return WorkerReport(
             diagnostics=tuple(_parse_diagnostic(_check_object(item)) for item in diagnostics),
-            facts=facts,
+            info=info,
             log=_check_text(document.get("log", "")),
             cause=None if cause is None else Cause(cause),
             detail=_check_text(document.get("detail", "")),
@@ -112,35 +120,67 @@ def from_json(data: bytes) -> WorkerReport:
         raise ValueError(f"an unreadable report: {type(error).__name__}") from error
 
 
-def _parse_facts(value: Value) -> Facts:
-    facts = {}
-    for key, text in _check_object(value).items():
-        if not isinstance(text, str):
-            raise TypeError
-        facts[key] = text
-    return facts
-
-
-def _diagnostic_to_json(problem: Diagnostic) -> Object:
-    span, excerpt = problem.span, problem.excerpt
+def _info_to_json(info: RequestInfo) -> Object:
+    """Return the fields that are set."""
     return {
-        "message": problem.message,
-        "hint": problem.hint,
-        "notes": list(problem.notes),
-        "span": [span.name, span.line, span.column, span.width] if span else None,
-        "excerpt": [excerpt.first_line, *excerpt.lines] if excerpt else None,
+        name: value
+        for name, value in zip(RequestInfo._fields, info, strict=True)
+        if value is not None and value != ""
     }
 
 
+def _parse_info(value: Value) -> RequestInfo:
+    members = _check_object(value)
+    for name, item in members.items():
+        if name in _NUMBERS:
+            if type(item) is not int or not 0 <= item < _MAX_NUMBER:
+                raise ValueError
+        elif not isinstance(item, str):
+            raise TypeError
+        elif len(item) > _MAX_CHARACTERS and name != "bug":
+            members[name] = item[:_MAX_CHARACTERS]
+    return RequestInfo(**members)  # type: ignore[arg-type] # checked; other names are TypeErrors
+
+
+def _diagnostic_to_json(problem: Diagnostic) -> Object:
+    excerpt = problem.excerpt
+    return {
+        "message": problem.message,
+        "hint": problem.hint,
+        "notes": [
+            note if isinstance(note, str) else [note.text, _span_to_json(note.span)]
+            for note in problem.notes
+        ],
+        "span": _span_to_json(problem.span),
+        "excerpt": [excerpt.first_line, *excerpt.lines] if excerpt else None,
+        "field": problem.field,
+        "mention": _span_to_json(problem.mention),
+    }
+
+
+def _span_to_json(span: Span | None) -> Value:
+    return None if span is None else [span.name, span.line, span.column, span.width]
+
+
 def _parse_diagnostic(document: Object) -> Diagnostic:
-    span, excerpt, hint = document["span"], document["excerpt"], document["hint"]
+    span, mention, excerpt = document["span"], document["mention"], document["excerpt"]
+    hint = document["hint"]
     return Diagnostic(
         message=_check_text(document["message"]),
         hint=None if hint is None else _check_text(hint),
-        notes=tuple(_check_text(note) for note in _check_list(document["notes"])),
+        notes=tuple(_parse_note(note) for note in _check_list(document["notes"])),
         span=None if span is None else _parse_span(_check_list(span)),
         excerpt=None if excerpt is None else _parse_excerpt(_check_list(excerpt)),
+        field=_check_text(document["field"]),
+        mention=None if mention is None else _parse_span(_check_list(mention)),
     )
+
+
+def _parse_note(value: Value) -> str | Note:
+    if isinstance(value, str):
+        return value
+    text, span = _check_list(value)
+    return Note(_check_text(text), _parse_span(_check_list(span)))
 
 
 def _parse_span(parts: list[Value]) -> Span:

@@ -9,7 +9,7 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from function_script.diagnostics import Diagnostic
     from function_script.sandbox.ipc import Channel, RequestHeader
     from function_script.sandbox.rlimits import Watchdog
+    from function_script.telemetry import RequestInfo
 
 # A worker that has grown by more, through its caches, is replaced by a fresh one.
 _MAX_GROWTH_BYTES = 64 * MIB
@@ -43,8 +44,8 @@ class HandlerResult(Protocol):
         """The problems in the response, for the operator's log."""
 
     @property
-    def facts(self) -> Mapping[str, str]:
-        """The facts about the request that the log shows."""
+    def info(self) -> RequestInfo:
+        """Identity, counts and limit of the request, for the log."""
 
 
 Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None]], HandlerResult]
@@ -120,7 +121,7 @@ class Worker:
         self._memory.limit(self._limits.memory_bytes)
         log = _take_stderr()
         return result.response, WorkerReport(
-            diagnostics=result.diagnostics, facts=result.facts, log=log
+            diagnostics=result.diagnostics, info=result.info, log=log
         )
 
     def _limit_setter(self, limits: Limits) -> Callable[[Limits], None]:

@@ -5,18 +5,26 @@ from __future__ import annotations
 import pytest
 from support.sandbox_handlers import PROBLEM
 
-from function_script.diagnostics import Diagnostic
+from function_script.diagnostics import Diagnostic, Note
 from function_script.sandbox import report
 from function_script.sandbox.outcome import Cause
 from function_script.sandbox.report import WorkerReport
-from function_script.source import Excerpt
+from function_script.source import Excerpt, Span
+from function_script.telemetry import RequestInfo
+
+MENTIONING = Diagnostic(
+    message='resource name "a" is used twice; first at script:2',
+    notes=("plain", Note("called from main at", Span(name="script", line=3, column=1))),
+    field="input.script",
+    mention=Span(name="script", line=2),
+)
 
 
 def test_a_report_is_read_as_it_was_written() -> None:
     """All members survive JSON."""
     original = WorkerReport(
-        diagnostics=(PROBLEM, type(PROBLEM)(message="bare")),
-        facts={"xr": "\N{SNOWMAN}"},
+        diagnostics=(PROBLEM, type(PROBLEM)(message="bare"), MENTIONING),
+        info=RequestInfo(name="\N{SNOWMAN}", documents=0),
         log="a\nb",
         cause=Cause.CRASH,
         detail="d",
@@ -27,13 +35,21 @@ def test_a_report_is_read_as_it_was_written() -> None:
 
 def test_lone_surrogates_are_replaced() -> None:
     """JSON has no encoding for them."""
-    data = report.to_json(WorkerReport(facts={"name": "a\ud800b"}))
-    assert report.from_json(data).facts == {"name": "a?b"}
+    data = report.to_json(WorkerReport(info=RequestInfo(name="a\ud800b")))
+    assert report.from_json(data).info == RequestInfo(name="a?b")
+
+
+def test_long_texts_of_the_info_are_cut() -> None:
+    """They go to the log."""
+    info = RequestInfo(name="x" * 1_000, limit="y" * 1_000)
+    data = report.to_json(WorkerReport(info=info))
+    assert report.from_json(data).info == RequestInfo(name="x" * 256, limit="y" * 256)
 
 
 def test_empty_members_are_left_out() -> None:
-    """Most reports have facts only; absent members are read as empty."""
-    assert report.to_json(WorkerReport(facts={"a": "b"})) == b'{"facts":{"a":"b"}}'
+    """Most reports have a RequestInfo only; absent members are read as empty."""
+    info = RequestInfo(name="b", documents=0)
+    assert report.to_json(WorkerReport(info=info)) == b'{"info":{"name":"b","documents":0}}'
     alone = {"diagnostics": (PROBLEM,), "log": "l", "cause": Cause.BUG, "detail": "d", "trace": "t"}
     for name, value in alone.items():
         original = WorkerReport(**{name: value})  # type: ignore[arg-type] # each has its own type
@@ -41,16 +57,26 @@ def test_empty_members_are_left_out() -> None:
 
 
 FULL = WorkerReport(
-    diagnostics=(PROBLEM,), facts={"a": "b"}, log="l", cause=Cause.BUG, detail="d", trace="t"
+    diagnostics=(PROBLEM,),
+    info=RequestInfo(name="b", documents=7),
+    log="l",
+    cause=Cause.BUG,
+    detail="d",
+    trace="t",
 )
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        pytest.param(b'{"a":"b"}', b'{"a":1}', id="a fact is a number"),
-        pytest.param(b'{"a":"b"}', b'[["a","b"]]', id="facts are a list"),
-        pytest.param(b'"facts"', b'"fact"', id="no facts"),
+        pytest.param(b'"name":"b"', b'"name":1', id="a text is a number"),
+        pytest.param(b'"name":"b"', b'"evil":"b"', id="an unknown field"),
+        pytest.param(b'"documents":7', b'"documents":"7"', id="a number is a text"),
+        pytest.param(b'"documents":7', b'"documents":true', id="a number is a boolean"),
+        pytest.param(b'"documents":7', b'"documents":-1', id="a negative number"),
+        pytest.param(b'"documents":7', b'"documents":1000000000000', id="a huge number"),
+        pytest.param(b'{"name":"b","documents":7}', b'[["name","b"]]', id="info is a list"),
+        pytest.param(b'"info"', b'"inf"', id="no info"),
         pytest.param(b'"log":"l"', b'"log":1', id="the log is a number"),
         pytest.param(b'"cause":"bug"', b'"cause":"none"', id="an unknown cause"),
         pytest.param(b'"cause":"bug"', b'"cause":["bug"]', id="a list of causes"),
@@ -74,7 +100,7 @@ def test_a_member_of_another_type_is_refused(old: bytes, new: bytes) -> None:
     "data",
     [
         *(b"", b"null", b"1", b'"a"', b"[1]", b"{}", b"\xff", b"[" * 100_000),
-        *(b'{"facts":{"a":1}}', b'{"facts":["a"]}', b'{"facts":null}', b'{"log":"l"}'),
+        *(b'{"info":{"name":1}}', b'{"info":["name"]}', b'{"info":null}', b'{"log":"l"}'),
     ],
     ids=lambda data: str(data[:30]),
 )
@@ -89,7 +115,9 @@ def test_long_members_are_cut() -> None:
     long = "\x01" * 30_000
     excerpt = Excerpt(first_line=1, lines=(long,))
     problem = Diagnostic(message=long, hint=long, notes=(long,), excerpt=excerpt)
-    original = WorkerReport(diagnostics=(problem,) * 60, facts={"name": long}, log=long, trace=long)
+    original = WorkerReport(
+        diagnostics=(problem,) * 60, info=RequestInfo(name=long), log=long, trace=long
+    )
     text = report.to_bounded_json(original)
     assert len(text) <= 1 << 20
     assert report.from_json(text).diagnostics[0].message.endswith("…")
