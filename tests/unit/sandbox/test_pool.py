@@ -17,7 +17,7 @@ from support import builders
 from support.sandbox_handlers import PROBLEM
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
-from function_script.engines import ENGINES
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.errors import LimitError, SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, PoolStats, Reply
@@ -290,7 +290,7 @@ def test_the_description_of_a_crash_has_no_secrets() -> None:
         {**builders.starlark(PRINT_AND_CRASH), "credentials": ["api"]},
         credentials={"api": {"credentialData": {"data": data}}},
     )
-    options = PoolOptions(workers=1, preload=tuple(ENGINES.values()))
+    options = PoolOptions(workers=1, preload=ENGINE_MODULES)
     with Pool(options) as pool:
         failed = failure(pool.run(request.SerializeToString()))
     assert failed.cause is Cause.CRASH
