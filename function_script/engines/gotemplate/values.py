@@ -343,6 +343,16 @@ def byte_length(text: str) -> int:
     return len(text) if text.isascii() else len(to_bytes(text))
 
 
+def to_narrow(text: str) -> str:
+    """A text with one character for each byte."""
+    return text if text.isascii() else to_bytes(text).decode("latin-1")
+
+
+def to_wide(text: str) -> str:
+    """The text whose bytes these characters are."""
+    return text if text.isascii() else to_string(text.encode("latin-1"))
+
+
 def wrap_int64(number: int) -> int:
     """A number as int64 arithmetic leaves it: wrapped around at 64 bits."""
     return (number + _SIGN_BIT) % (_SIGN_BIT << 1) - _SIGN_BIT

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from function_script.engines.gotemplate.go_time import Time
-from function_script.engines.gotemplate.sprig.moments import Moment
+from function_script.engines.gotemplate.go_time import MAX_SECONDS, Time
 from function_script.engines.gotemplate.values import NamedString, Struct
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import Function
 
 _UNKNOWN: Final = "Unknown"
 
@@ -41,10 +37,6 @@ class TransitionTime(Time):
 
     __slots__ = ()
     go_type = "v1.Time"
-
-    def method(self, name: str) -> Function | None:
-        """The methods of the time it is."""
-        return Moment.of(self).method(name)
 
     def json(self) -> object:
         """The text of the time, or null."""
@@ -135,7 +127,7 @@ def _time(text: str) -> TransitionTime:
     if not text:
         return TransitionTime.zero()
     moment = dt.datetime.fromisoformat(text)
-    return TransitionTime(int(moment.timestamp()))
+    return TransitionTime(min(int(moment.timestamp()), MAX_SECONDS))
 
 
 def _make(kind: str, status: str) -> Condition:

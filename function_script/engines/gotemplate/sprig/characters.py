@@ -47,13 +47,3 @@ def whole(text: str) -> str:
     if not is_broken(text):
         return text
     return _LONE_SURROGATE.sub("\ufffd", to_string(to_bytes(text)))
-
-
-def to_narrow(text: str) -> str:
-    """A text with one character for each byte."""
-    return text if text.isascii() else to_bytes(text).decode("latin-1")
-
-
-def to_wide(text: str) -> str:
-    """The text whose bytes these characters are."""
-    return text if text.isascii() else to_string(text.encode("latin-1"))

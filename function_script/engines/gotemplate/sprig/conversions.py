@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.sprig.moments import NamedNumber
+from function_script.engines.gotemplate.go_time import NamedNumber
 from function_script.engines.gotemplate.values import Strings, to_string, wrap_int64
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ import re
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.sprig.characters import to_narrow
-from function_script.engines.gotemplate.sprig.layouts import DAYS, MONTHS, SHORT, split_layout
-from function_script.engines.gotemplate.sprig.moments import Moment
+from function_script.engines.gotemplate.go_time import DAYS, MONTHS, SHORT, Time, split_layout
+from function_script.engines.gotemplate.values import to_narrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +42,7 @@ _ZONE: Final = re.compile(
 )
 
 
-def parse_date(layout: str, text: str) -> Moment:
+def parse_date(layout: str, text: str) -> Time:
     """The time a text says; raises CallError in Go's words."""
     return _Reader(to_narrow(layout), to_narrow(text)).read()
 
@@ -66,7 +65,7 @@ class _Reader:
         self.offset: int | None = None
         self.zone = ""
 
-    def read(self) -> Moment:
+    def read(self) -> Time:
         elements = list(split_layout(self.layout))
         for index, (plain, element) in enumerate(elements):
             self.skip(plain)
@@ -80,7 +79,7 @@ class _Reader:
                 raise self.mismatch(before, element) from error
         if self.rest:
             self.fail(f"extra text: {quote_time(self.rest)}")
-        return self.moment()
+        return self.time()
 
     def skip(self, plain: str) -> None:
         """Consume what stands in the layout as it is; one blank stands for any number."""
@@ -226,14 +225,14 @@ class _Reader:
 
     # The whole
 
-    def moment(self) -> Moment:
+    def time(self) -> Time:
         if self.half == "PM" and self.hour < _NOON:
             self.hour += _NOON
         elif self.half == "AM" and self.hour == _NOON:
             self.hour = 0
         self.settle_day()
         clock = (self.hour * _SIXTY + self.minute) * _SIXTY + self.second
-        return self.in_zone(Moment.at(self.year, self.month, self.day, clock))
+        return self.in_zone(Time.at(self.year, self.month, self.day, clock))
 
     def settle_day(self) -> None:
         """Month and day, if need be from the day of the year; they must not contradict."""
@@ -254,17 +253,17 @@ class _Reader:
         if not 1 <= self.day <= days:
             self.fail("day out of range")
 
-    def in_zone(self, moment: Moment) -> Moment:
-        """The moment whose clock shows what was read; names alone do not move it."""
+    def in_zone(self, time: Time) -> Time:
+        """The time whose clock shows what was read; names alone do not move it."""
         if self.zone == "UTC" or (self.offset is None and not self.zone):
-            return moment.plus(self.nanoseconds)
+            return time.plus(self.nanoseconds)
         if self.offset is None:
             hours = int(self.zone[3:] or 0) if self.zone.startswith("GMT") else 0
             offset = hours * _HOUR_SECONDS
-            return Moment(moment.seconds, self.nanoseconds, offset=offset, zone=self.zone)
+            return Time(time.seconds, self.nanoseconds, offset=offset, zone=self.zone)
         zone = "UTC" if not self.offset and not self.zone else self.zone
-        seconds = moment.seconds - self.offset
-        return Moment(seconds, self.nanoseconds, offset=self.offset, zone=zone)
+        seconds = time.seconds - self.offset
+        return Time(seconds, self.nanoseconds, offset=self.offset, zone=zone)
 
     def mismatch(self, found: str, wanted: str) -> CallError:
         what = f"{quote_time(self.text)} as {quote_time(self.layout)}"

@@ -1,26 +1,25 @@
-"""sprig's functions on dates: ``toDate``, ``date``, ``dateModify``, ``duration``.
+"""sprig's functions on dates and durations: ``toDate``, ``date``, ``dateModify``, ``duration``.
 
-There is no clock: where sprig would take the current time for want of a date, these fail. The
-local zone is UTC.
+The local zone is UTC. The clock stands still: ``now`` is the time at which the composite resource
+was created. In Go every reconcile renders another time, and so changes the resources. An XR that
+is rendered before it exists has no such time: ``now`` is 1970 then. A function that would take
+``now`` for want of a date fails.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.function import Function
-from function_script.engines.gotemplate.go_time import Time
+from function_script.engines.gotemplate.function import Function, Injects
+from function_script.engines.gotemplate.go_time import NANOSECONDS, Time, format_time
 from function_script.engines.gotemplate.sprig.conversions import parse_decimal
-from function_script.engines.gotemplate.sprig.date_reader import parse_date
-from function_script.engines.gotemplate.sprig.durations import (
-    duration_text,
-    parse_duration,
-    rounded_text,
-)
-from function_script.engines.gotemplate.sprig.layouts import format_time
-from function_script.engines.gotemplate.sprig.moments import NANOSECONDS, Moment
-from function_script.engines.gotemplate.values import go_type, wrap_int64
+from function_script.engines.gotemplate.sprig.date_reader import parse_date, quote_time
+from function_script.engines.gotemplate.values import go_type, to_narrow, wrap_int64
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.run import Run
 
 _HTML: Final = "2006-01-02"
 _LOCAL: Final = "Local"
@@ -33,7 +32,7 @@ def _date(layout: str, value: object) -> str:
 
 
 def _date_in_zone(layout: str, value: object, zone: str) -> str:
-    return format_time(_to_moment(value).in_zone(zone), layout)
+    return format_time(_to_time(value).in_zone(zone), layout)
 
 
 def _html_date(value: object) -> str:
@@ -44,8 +43,8 @@ def _html_date_in_zone(value: object, zone: str) -> str:
     return _date_in_zone(_HTML, value, zone)
 
 
-def _to_moment(value: object) -> Moment:
-    found = find_moment(value)
+def _to_time(value: object) -> Time:
+    found = _find_time(value)
     if found is None:
         raise CallError(
             f"{_article(go_type(value))} is no date, and there is no current time to take instead: "
@@ -54,13 +53,13 @@ def _to_moment(value: object) -> Moment:
     return found
 
 
-def find_moment(value: object) -> Moment | None:
+def _find_time(value: object) -> Time | None:
     """The date that a value is: a time, or seconds since 1970."""
     kind = go_type(value)
     if isinstance(value, Time) and kind == Time.go_type:
-        return Moment.of(value)
+        return value
     if isinstance(value, int) and kind in _SECONDS:
-        return Moment(int(value))
+        return Time(int(value))
     return None
 
 
@@ -70,22 +69,22 @@ def _article(kind: str) -> str:
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
-def _to_date(layout: str, text: str) -> Moment:
+def _to_date(layout: str, text: str) -> Time:
     try:
         return parse_date(layout, text)
     except CallError:
-        return Moment.zero()
+        return Time.zero()
 
 
-def _date_modify(change: str, time: Time) -> Moment:
+def _date_modify(change: str, time: Time) -> Time:
     try:
         return _must_date_modify(change, time)
     except CallError:
-        return Moment.of(time)
+        return time
 
 
-def _must_date_modify(change: str, time: Time) -> Moment:
-    return Moment.of(time).plus(parse_duration(change))
+def _must_date_modify(change: str, time: Time) -> Time:
+    return time.plus(parse_duration(change))
 
 
 def _unix_epoch(time: Time) -> str:
@@ -120,6 +119,145 @@ def _text(name: str, takes: str, call: object) -> Function:
     return Function(name=name, takes=takes, call=call, gives="string")
 
 
+# Now
+
+
+_OPTION: Final = "stable_values"
+_MADE: Final = ("observed", "composite", "resource", "metadata", "creationTimestamp")
+_LAYOUT: Final = "2006-01-02T15:04:05Z07:00"
+
+
+def _now(run: Run) -> Time:
+    found = run.root
+    for key in _MADE:
+        found = found.get(key) if isinstance(found, dict) else None
+    try:
+        return parse_date(_LAYOUT, found) if isinstance(found, str) else Time(0)
+    except CallError:
+        return Time(0)
+
+
+def _ago(run: Run, value: object) -> str:
+    """How long before ``now`` it was, in whole seconds; what is no date is now."""
+    now = _now(run)
+    passed = now.unix_nanoseconds() - (_find_time(value) or now).unix_nanoseconds()
+    seconds, rest = divmod(abs(passed), NANOSECONDS)
+    seconds += rest * 2 >= NANOSECONDS
+    return duration_text((seconds if passed > 0 else -seconds) * NANOSECONDS)
+
+
+# Durations
+
+
+_UNITS: Final = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "μs": 1_000,
+    "ms": 1_000_000,
+    "s": NANOSECONDS,
+    "m": 60 * NANOSECONDS,
+    "h": 3600 * NANOSECONDS,
+}
+_PART: Final = re.compile(r"(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?(?P<unit>[^.0-9]*)")
+_LARGEST: Final = 1 << 63
+_MAX_DIGITS: Final = len(str(_LARGEST))
+
+# What durationRound counts in, with the names it gives them.
+_ROUNDED: Final = (
+    (365 * 24 * 3600 * NANOSECONDS, "y"),
+    (30 * 24 * 3600 * NANOSECONDS, "mo"),
+    (24 * 3600 * NANOSECONDS, "d"),
+    (3600 * NANOSECONDS, "h"),
+    (60 * NANOSECONDS, "m"),
+    (NANOSECONDS, "s"),
+)
+
+
+def parse_duration(text: str) -> int:
+    """Nanoseconds; raises CallError in Go's words."""
+    negative = text.startswith("-")
+    rest = text[1:] if text[:1] in {"+", "-"} else text
+    if rest == "0":
+        return 0
+    if not rest:
+        raise _invalid(text)
+    total = 0
+    while rest:
+        match = _PART.match(rest)
+        part, length = _read(match, text) if match is not None else (0, 0)
+        rest = rest[length:]
+        total += part
+        if total > _LARGEST:
+            raise _invalid(text)
+    if not negative and total == _LARGEST:
+        raise _invalid(text)
+    return -total if negative else total
+
+
+def _read(match: re.Match[str], text: str) -> tuple[int, int]:
+    """One number with its unit: the nanoseconds, and how many characters it took."""
+    whole, fraction = match["whole"], match["fraction"] or ""
+    if not whole and not fraction:
+        raise _invalid(text)
+    if len(whole.lstrip("0")) > _MAX_DIGITS or int(whole or "0") > _LARGEST:
+        raise _invalid(text)
+    name = match["unit"]
+    if not name:
+        raise CallError(f"time: missing unit in duration {quote_time(to_narrow(text))}")
+    if name not in _UNITS:
+        unknown = f"unknown unit {quote_time(to_narrow(name))}"
+        raise CallError(f"time: {unknown} in duration {quote_time(to_narrow(text))}")
+    unit = _UNITS[name]
+    digits = _significant(fraction)
+    # As in Go the fraction is a float.
+    part = int(int(digits) * (unit / 10.0 ** len(digits))) if digits else 0
+    return int(whole or "0") * unit + part, match.end()
+
+
+def _significant(fraction: str) -> str:
+    """As many digits of a fraction as 63 bits hold."""
+    zeros = len(fraction) - len(fraction.lstrip("0"))
+    digits = fraction[: zeros + _MAX_DIGITS]
+    return digits if int(digits or "0") <= _LARGEST else digits[:-1]
+
+
+def _invalid(text: str) -> CallError:
+    return CallError(f"time: invalid duration {quote_time(to_narrow(text))}")
+
+
+def duration_text(nanoseconds: int) -> str:
+    """``1h30m0s``, ``1.5s``, ``20ms``."""
+    sign = "-" if nanoseconds < 0 else ""
+    size = abs(nanoseconds)
+    if not size:
+        return "0s"
+    if size < NANOSECONDS:
+        name = "ns" if size < _UNITS["us"] else "µs" if size < _UNITS["ms"] else "ms"
+        return f"{sign}{_decimal(size, _UNITS[name])}{name}"
+    minutes, rest = divmod(size, 60 * NANOSECONDS)
+    hours, minutes_left = divmod(minutes, 60)
+    text = f"{_decimal(rest, NANOSECONDS)}s"
+    if minutes:
+        text = f"{minutes_left}m{text}"
+    return f"{sign}{hours}h{text}" if hours else sign + text
+
+
+def _decimal(size: int, unit: int) -> str:
+    whole, fraction = divmod(size, unit)
+    digits = f"{fraction:0{len(str(unit)) - 1}}".rstrip("0") if fraction else ""
+    return f"{whole}.{digits}" if digits else str(whole)
+
+
+def rounded_text(nanoseconds: int) -> str:
+    """``16d``: in the largest unit there is more than one of."""
+    size = abs(nanoseconds)
+    for unit, name in _ROUNDED:
+        if size > unit:
+            return f"{size // unit}{name}"
+    return "0s"
+
+
 FUNCTIONS: Final = (
     _text("date", "string any", _date),
     _text("date_in_zone", "string any string", _date_in_zone),
@@ -135,4 +273,6 @@ FUNCTIONS: Final = (
     _text("unixEpoch", "time.Time", _unix_epoch),
     _text("duration", "any", _duration),
     _text("durationRound", "any", _duration_round),
+    Function(name="now", takes="", call=_now, needs=Injects.RUN, option=_OPTION),
+    Function(name="ago", takes="any", call=_ago, needs=Injects.RUN, gives="string", option=_OPTION),
 )

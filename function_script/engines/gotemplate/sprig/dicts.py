@@ -7,7 +7,6 @@ from typing import Final
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_text
-from function_script.engines.gotemplate.sprig.merging import merge, merge_overwrite
 from function_script.engines.gotemplate.values import (
     MISSING,
     NilMap,
@@ -19,6 +18,7 @@ from function_script.engines.gotemplate.values import (
 )
 
 _Map = dict[str, object]
+_ABSENT: Final = object()
 
 
 def _dict(budget: Allocator, *values: object) -> _Map:
@@ -128,6 +128,61 @@ def _copy(value: object) -> object:
     return value
 
 
+# Merging, as Go's package mergo does it
+
+
+def _merge(budget: Allocator, target: object, *sources: object) -> object:
+    """Fill what is absent or empty in the first map; changes and returns it."""
+    return _merge_all(budget, target, sources, overwrite=False)
+
+
+def _merge_overwrite(budget: Allocator, target: object, *sources: object) -> object:
+    """Let later maps win, with empty values, too; changes and returns the first."""
+    return _merge_all(budget, target, sources, overwrite=True)
+
+
+def _merge_all(
+    budget: Allocator, target: object, sources: tuple[object, ...], *, overwrite: bool
+) -> object:
+    for source in sources:
+        if not isinstance(source, dict) or is_nil(source):
+            continue
+        if isinstance(target, NilMap):
+            target = {}
+        budget.check_tree(source)
+        if isinstance(target, dict):
+            _merge_into(target, source, overwrite=overwrite)
+    return target
+
+
+def _merge_into(
+    target: dict[object, object], source: dict[object, object], *, overwrite: bool
+) -> None:
+    """Maps are merged with maps; parts of ``source`` may become parts of ``target``."""
+    for key, value in list(source.items()):
+        old = target.get(key, _ABSENT)
+        if value is None:
+            if overwrite:
+                _put(target, key, None, source)
+            continue
+        both_maps = isinstance(value, dict) and isinstance(old, dict)
+        if isinstance(value, dict) and isinstance(old, dict) and not is_nil(old):
+            _merge_into(old, value, overwrite=overwrite)
+        if old is _ABSENT or not old or (overwrite and not both_maps):
+            _put(target, key, value, source)
+
+
+def _put(
+    target: dict[object, object], key: object, value: object, source: dict[object, object]
+) -> None:
+    if isinstance(target, TypedMap) and type(source) is not type(target):
+        given = source.element if isinstance(source, TypedMap) else "interface {}"
+        if target.element not in {given, "interface {}"}:
+            wanted = f"is not assignable to type {target.element}"
+            raise CallError(f"reflect.Value.SetMapIndex: value of type {given} {wanted}")
+    target[key] = value
+
+
 def _changes(name: str, takes: str, call: object, needs: Injects = Injects.NOTHING) -> Function:
     return Function(name=name, takes=takes, call=call, needs=needs, makes=False, mutates=True)
 
@@ -146,10 +201,10 @@ FUNCTIONS: Final = (
     Function(name="pick", takes="map string...", call=_pick),
     Function(name="omit", takes="map string...", call=_omit),
     Function(name="dig", takes="any...", call=dig, makes=False),
-    _changes("merge", "map map...", merge, _BUDGET),
-    _changes("mustMerge", "map map...", merge, _BUDGET),
-    _changes("mergeOverwrite", "map map...", merge_overwrite, _BUDGET),
-    _changes("mustMergeOverwrite", "map map...", merge_overwrite, _BUDGET),
+    _changes("merge", "map map...", _merge, _BUDGET),
+    _changes("mustMerge", "map map...", _merge, _BUDGET),
+    _changes("mergeOverwrite", "map map...", _merge_overwrite, _BUDGET),
+    _changes("mustMergeOverwrite", "map map...", _merge_overwrite, _BUDGET),
     Function(name="deepCopy", takes="any", call=_deep_copy, needs=_BUDGET),
     Function(name="mustDeepCopy", takes="any", call=_deep_copy, needs=_BUDGET),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.sprig.characters import to_narrow
+from function_script.engines.gotemplate.values import to_narrow
 
 _SPACES: Final = " \t\r\n"
 _DIGITS: Final = frozenset("0123456789")

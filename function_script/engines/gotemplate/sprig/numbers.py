@@ -1,13 +1,16 @@
-"""sprig's functions on whole numbers, on floats, and those that count: ``until``, ``seq``.
+"""sprig's functions on whole numbers, floats and decimals, and its counters: ``until``, ``seq``.
 
-Whole numbers are int64 and wrap around; arguments of any type are converted first.
+Whole numbers are int64 and wrap around. In decimal arithmetic each float stands for the shortest
+decimal that prints as it, and only the result is rounded: ``addf 0.1 0.2`` is 0.3. Arguments of any
+type are converted first.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import reduce
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
@@ -19,6 +22,9 @@ from function_script.engines.gotemplate.sprig.conversions import (
     to_int64,
 )
 from function_script.engines.gotemplate.values import Int, Ints, wrap_int64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Whole numbers
 
@@ -190,6 +196,61 @@ def _seq(budget: Allocator, *numbers: int) -> str:
     return " ".join(map(str, _until_step(budget, start, end + direction, step)))
 
 
+# Decimals
+
+# Quotients have this many digits behind the point.
+_QUOTIENT_PLACES: Final = 16
+
+
+def _add_decimals(*values: object) -> float:
+    return _compute(0.0, values, Fraction.__add__)
+
+
+def _add_one_decimal(value: object) -> float:
+    return _compute(value, (1,), Fraction.__add__)
+
+
+def _sub_decimals(first: object, *others: object) -> float:
+    return _compute(first, others, Fraction.__sub__)
+
+
+def _mul_decimals(first: object, *others: object) -> float:
+    return _compute(first, others, Fraction.__mul__)
+
+
+def _div_decimals(first: object, *others: object) -> float:
+    return _compute(first, others, _decimal_quotient)
+
+
+def _decimal_quotient(dividend: Fraction, divisor: Fraction) -> Fraction:
+    if not divisor:
+        raise CallError("decimal division by 0")
+    scaled = dividend * 10**_QUOTIENT_PLACES / divisor
+    # Halves are rounded away from zero.
+    rounded = math.floor(abs(scaled) + Fraction(1, 2))
+    return Fraction(rounded if scaled > 0 else -rounded, 10**_QUOTIENT_PLACES)
+
+
+def _compute(
+    first: object, others: tuple[object, ...], operation: Callable[[Fraction, Fraction], Fraction]
+) -> float:
+    result = _to_decimal(first)
+    for other in others:
+        result = operation(result, _to_decimal(other))
+    try:
+        return float(result)
+    except OverflowError:
+        return math.inf if result > 0 else -math.inf
+
+
+def _to_decimal(value: object) -> Fraction:
+    number = to_float64(value)
+    if math.isfinite(number):
+        return Fraction(repr(number))
+    name = "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
+    raise CallError(f"Cannot create a Decimal from {name}")
+
+
 def _whole(name: str, takes: str, call: object) -> Function:
     return Function(name=name, takes=takes, call=call, gives="int64")
 
@@ -199,6 +260,7 @@ def _float(name: str, takes: str, call: object) -> Function:
 
 
 _BUDGET: Final = Injects.BUDGET
+
 
 FUNCTIONS: Final = (
     Function(name="atoi", takes="string", call=_atoi, gives="int"),
@@ -223,4 +285,9 @@ FUNCTIONS: Final = (
     Function(name="until", takes="int", call=_until, needs=_BUDGET),
     Function(name="untilStep", takes="int int int", call=_until_step, needs=_BUDGET),
     Function(name="seq", takes="int...", call=_seq, needs=_BUDGET, gives="string"),
+    _float("addf", "any...", _add_decimals),
+    _float("add1f", "any", _add_one_decimal),
+    _float("subf", "any any...", _sub_decimals),
+    _float("mulf", "any any...", _mul_decimals),
+    _float("divf", "any any...", _div_decimals),
 )

@@ -14,8 +14,6 @@ from function_script.documents import events
 from function_script.documents.errors import YamlError
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.go_time import Time
-from function_script.engines.gotemplate.sprig.moments import Moment
 from function_script.engines.gotemplate.values import AnyMap, Int, to_bytes, to_string
 from function_script.engines.gotemplate.yaml.resolver import resolve
 
@@ -138,8 +136,6 @@ def scalar(event: Event) -> object:
         return _binary(event.text)
     if tag in {"", "int", "float", "bool", "null", "timestamp"}:
         value = resolve(event.text) if tag or event.plain else event.text
-        if isinstance(value, Time):
-            return Moment.of(value)
         return _tagged(value, tag, event.text) if tag else value
     return event.text
 

@@ -13,9 +13,9 @@ import pytest
 from function_script.engines.gotemplate import sprig
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.function import Injects
+from function_script.engines.gotemplate.go_time import Month, Time
 from function_script.engines.gotemplate.run import CompiledProgram, Run
-from function_script.engines.gotemplate.sprig.moments import Moment, Month
-from function_script.engines.gotemplate.sprig.versions import Version
+from function_script.engines.gotemplate.sprig.semver import Version
 from function_script.engines.gotemplate.values import (
     Int,
     Ints,
@@ -41,7 +41,7 @@ TEXTS = [
 ]
 INTEGERS = [Int(0), Int(1), Int(-1), Int(3), Int(2**63 - 1), Int(-(2**63))]
 FLOATS = [0.5, -0.0, 1e308, 5e-324, math.nan, math.inf, -math.inf]
-TIMES = [Moment.zero(), Moment(1_700_000_000, 5, offset=-3600, zone="")]
+TIMES = [Time.zero(), Time(1_700_000_000, 5, offset=-3600, zone="")]
 MAPS = [
     {},
     {"": None, "é": [1], "n": math.nan, "m": {"x": {}}},

@@ -1,19 +1,26 @@
-"""Values as JSON the way Go's encoding/json writes it; for ``toJson`` and its kin.
+"""sprig's JSON functions, and JSON as Go's encoding/json reads and writes it.
 
-Keys are sorted, ``<``, ``>`` and ``&`` are escaped unless the text is raw, whole floats have no
-point. Values must be measured (Budget.check_tree) before they are written.
+Written: keys are sorted, ``<``, ``>`` and ``&`` are escaped unless the text is raw, whole floats
+have no point. Read: every number is a float64. Functions without "must" in their names give an
+empty text or nil where the others fail.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import math
 import re
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import orjson
 
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.printing import exponent_form, shortest_digits, sorted_items
+from function_script.engines.gotemplate.sprig.characters import whole
+from function_script.engines.gotemplate.sprig.json_faults import find_fault
 from function_script.engines.gotemplate.values import (
     AnyMap,
     Struct,
@@ -26,6 +33,8 @@ from function_script.engines.gotemplate.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+# Writing
 
 # Outside of these a float is written with an exponent.
 _MIN_PLAIN: Final = 1e-6
@@ -187,3 +196,120 @@ def float_text(number: float) -> str:
     if size < _MAX_PLAIN:
         return sign + digits.ljust(exponent + 1, "0")
     return sign + exponent_form(digits, exponent)
+
+
+# Reading
+
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class BadJsonError(ValueError):
+    """A text that is not JSON, in Go's words; ``read`` is what Go has read all the same."""
+
+    def __init__(self, text: str, read: object = None) -> None:
+        super().__init__(text)
+        self.read = read
+
+
+class _Reader:
+    """Reads one text; numbers too large for a float are nil, the first is remembered."""
+
+    def __init__(self) -> None:
+        self.too_large = ""
+        self.decoder = json.JSONDecoder(
+            parse_int=self.number, parse_float=self.number, parse_constant=_refuse
+        )
+
+    def number(self, text: str) -> float | None:
+        number = float(text)
+        if math.isfinite(number):
+            return number
+        self.too_large = self.too_large or text
+        return None
+
+
+def from_json(budget: Allocator, text: str) -> object:
+    """The value of a JSON text; raises BadJsonError."""
+    budget.check_string(len(text))
+    budget.check_list(text.count(","))
+    reader = _Reader()
+    characters = whole(text)
+    try:
+        value: object = reader.decoder.decode(characters)
+    except ValueError as error:
+        raise BadJsonError(find_fault(characters)) from error
+    if _SURROGATE_ESCAPE.search(characters) is not None:
+        value = _mend(value)
+    if reader.too_large:
+        cause = f"json: cannot unmarshal number {reader.too_large} into Go value of type float64"
+        raise BadJsonError(cause, value)
+    return value
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _mend(value: object) -> object:
+    """Halves of characters that were escaped alone become U+FFFD."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return list(map(_mend, value))
+    if isinstance(value, dict):
+        return {_mend(key): _mend(item) for key, item in value.items()}
+    return value
+
+
+# Functions
+
+
+def _to_json(budget: Allocator, value: object, *, pretty: bool = False) -> str:
+    if budget.check_tree(value) and not pretty:
+        return to_plain_json(value)
+    try:
+        return to_json(value, pretty=pretty)
+    except NotJsonError:
+        return ""
+
+
+def _must_to_json(
+    budget: Allocator, value: object, *, pretty: bool = False, raw: bool = False
+) -> str:
+    if budget.check_tree(value) and not pretty:
+        return to_plain_json(value, raw=raw)
+    try:
+        return to_json(value, pretty=pretty, raw=raw)
+    except NotJsonError as error:
+        raise CallError(str(error)) from error
+
+
+def _from_json(budget: Allocator, text: str) -> object:
+    try:
+        return from_json(budget, text)
+    except BadJsonError as error:
+        return error.read
+
+
+def _must_from_json(budget: Allocator, text: str) -> object:
+    try:
+        return from_json(budget, text)
+    except BadJsonError as error:
+        raise CallError(str(error)) from error
+
+
+def _writes(name: str, call: object) -> Function:
+    return Function(name=name, takes="any", call=call, needs=Injects.BUDGET, gives="string")
+
+
+FUNCTIONS: Final = (
+    _writes("toJson", _to_json),
+    _writes("toPrettyJson", partial(_to_json, pretty=True)),
+    _writes("toRawJson", partial(_must_to_json, raw=True)),
+    _writes("mustToJson", _must_to_json),
+    _writes("mustToPrettyJson", partial(_must_to_json, pretty=True)),
+    _writes("mustToRawJson", partial(_must_to_json, raw=True)),
+    Function(name="fromJson", takes="string", call=_from_json, needs=Injects.BUDGET),
+    Function(name="mustFromJson", takes="string", call=_must_from_json, needs=Injects.BUDGET),
+)

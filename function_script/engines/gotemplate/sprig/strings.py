@@ -1,0 +1,586 @@
+"""sprig's functions on texts: trim, cut, test, build, split, change case, indent, wrap, abbreviate.
+
+Go's strings are bytes: what cuts or counts does so by bytes. Go maps upper and lower case character
+by character and never changes their number: ``ß`` has no upper case.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
+from function_script.engines.gotemplate.sprig import characters
+from function_script.engines.gotemplate.sprig.characters import SPACES, is_space, whole
+from function_script.engines.gotemplate.sprig.conversions import to_text, to_texts
+from function_script.engines.gotemplate.values import (
+    StringMap,
+    Strings,
+    byte_length,
+    to_bytes,
+    to_narrow,
+    to_string,
+    to_wide,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Searching is quick: this many characters take about as long as a step.
+_CHARACTERS_PER_STEP: Final = 1024
+
+
+def _hello() -> str:
+    return "Hello!"
+
+
+# Trimming and cutting
+
+
+def _trim(text: str) -> str:
+    return text.strip(SPACES)
+
+
+def _trim_all(characters: str, text: str) -> str:
+    return text.strip(characters)
+
+
+def _trim_suffix(suffix: str, text: str) -> str:
+    return text.removesuffix(suffix)
+
+
+def _trim_prefix(prefix: str, text: str) -> str:
+    return text.removeprefix(prefix)
+
+
+def _without_spaces(text: str) -> str:
+    """Go looks at bytes here, and takes each for a character once one is a space."""
+    characters = to_narrow(text)
+    kept = "".join(character for character in characters if character not in SPACES)
+    return text if len(kept) == len(characters) else kept
+
+
+def _truncate(count: int, text: str) -> str:
+    length = byte_length(text)
+    if count < 0 < length + count:
+        return _slice(text, length + count, length)
+    return _slice(text, 0, count) if 0 <= count < length else text
+
+
+def _substring(start: int, end: int, text: str) -> str:
+    length = byte_length(text)
+    if start < 0:
+        if end < 0:
+            raise _out_of_range(f"[:{end}]")
+        if end > length:
+            raise _out_of_range(f"[:{end}] with length {length}")
+        return _slice(text, 0, end)
+    if end < 0 or end > length:
+        end = length
+    if start > end:
+        raise _out_of_range(f"[{start}:{end}]")
+    return _slice(text, start, end)
+
+
+def _out_of_range(what: str) -> CallError:
+    return CallError(f"runtime error: slice bounds out of range {what}")
+
+
+def _slice(text: str, start: int, end: int) -> str:
+    return text[start:end] if text.isascii() else to_string(to_bytes(text)[start:end])
+
+
+# Testing
+
+
+def _contains(budget: Allocator, part: str, text: str) -> bool:
+    budget.spend(len(text) // _CHARACTERS_PER_STEP)
+    return part in text
+
+
+def _has_prefix(prefix: str, text: str) -> bool:
+    return text.startswith(prefix)
+
+
+def _has_suffix(suffix: str, text: str) -> bool:
+    return text.endswith(suffix)
+
+
+def _plural(one: str, many: str, count: int) -> str:
+    return one if count == 1 else many
+
+
+# Building
+
+
+def _repeat(budget: Allocator, count: int, text: str) -> str:
+    if count < 0:
+        raise CallError("strings: negative Repeat count")
+    budget.check_string(len(text) * count)
+    return text * count
+
+
+def _replace(budget: Allocator, old: str, new: str, text: str) -> str:
+    growth = len(new) - len(old)
+    if growth > 0:
+        budget.check_string(len(text) + text.count(old) * growth)
+    return text.replace(old, new)
+
+
+def _cat(budget: Allocator, *values: object) -> str:
+    return _joined(budget, " ", [_shown(budget, value) for value in values if value is not None])
+
+
+def _quote(budget: Allocator, *values: object) -> str:
+    texts = [to_text(budget, value) for value in values if value is not None]
+    return _joined(budget, " ", list(map(printing.quote, texts)))
+
+
+def _single_quote(budget: Allocator, *values: object) -> str:
+    shown = [_shown(budget, value) for value in values if value is not None]
+    return _joined(budget, " ", [f"'{text}'" for text in shown])
+
+
+def _shown(budget: Allocator, value: object) -> str:
+    """As ``%v``: unlike to_text, bytes are numbers."""
+    return printing.to_text(value) if isinstance(value, bytes) else to_text(budget, value)
+
+
+def _joined(budget: Allocator, separator: str, texts: list[str]) -> str:
+    if len(texts) == 1:
+        return texts[0]
+    budget.check_string(sum(map(len, texts)) + len(separator) * len(texts))
+    return separator.join(texts)
+
+
+# Lists of texts
+
+
+def _join(budget: Allocator, separator: str, value: object) -> str:
+    return _joined(budget, separator, list(map(str, to_texts(budget, value))))
+
+
+def _split_list(budget: Allocator, separator: str, text: str) -> Strings:
+    return Strings(_pieces(budget, separator, text, -1))
+
+
+def _split(budget: Allocator, separator: str, text: str) -> StringMap:
+    return _numbered(_pieces(budget, separator, text, -1))
+
+
+def _split_some(budget: Allocator, separator: str, count: int, text: str) -> StringMap:
+    return _numbered(_pieces(budget, separator, text, count))
+
+
+def _numbered(pieces: list[str]) -> StringMap:
+    return StringMap({f"_{index}": piece for index, piece in enumerate(pieces)})
+
+
+def _pieces(budget: Allocator, separator: str, text: str, count: int) -> list[str]:
+    """At most ``count`` pieces, the last one unsplit; all of them if it is negative."""
+    if count == 0:
+        return []
+    if separator:
+        budget.check_list(text.count(separator) + 1)
+        return text.split(separator, count - 1 if count > 0 else -1)
+    budget.check_list(len(text))
+    if count < 0 or count >= len(text):
+        return list(text)
+    return [*text[: count - 1], text[count - 1 :]]
+
+
+def _sort_alpha(budget: Allocator, value: object) -> Strings:
+    if not isinstance(value, (list, bytes)):
+        return Strings([to_text(budget, value)])
+    texts = sorted(map(str, to_texts(budget, value)), key=to_bytes)
+    return Strings(texts)
+
+
+# Upper and lower case
+
+# Words are taken apart character by character.
+_STEPS_PER_CHARACTER: Final = 10
+
+
+def _upper(text: str) -> str:
+    return text.upper() if text.isascii() else "".join(map(characters.upper, whole(text)))
+
+
+def _lower(text: str) -> str:
+    return text.lower() if text.isascii() else "".join(map(characters.lower, whole(text)))
+
+
+def _title(text: str) -> str:
+    return _first_letters(text, characters.title, _separates)
+
+
+def _untitle(text: str) -> str:
+    return _first_letters(text, characters.lower, is_space)
+
+
+def _first_letters(
+    text: str, change: Callable[[str], str], separates: Callable[[str], bool]
+) -> str:
+    """The text with the first character of each word changed."""
+    changed: list[str] = []
+    starts = True
+    for character in whole(text):
+        separator = separates(character)
+        changed.append(change(character) if starts and not separator else character)
+        starts = separator
+    return "".join(changed)
+
+
+def _separates(character: str) -> bool:
+    """Whether a word may end here: not at digits and underscores, but at any other ASCII."""
+    if character.isascii():
+        return not (character.isalnum() or character == "_")
+    return unicodedata.category(character)[0] != "L" and is_space(character)
+
+
+def _swap_case(text: str) -> str:
+    """Upper case becomes lower; lower case upper, and at the start of a word that of titles."""
+    changed: list[str] = []
+    starts = True
+    for character in whole(text):
+        category = unicodedata.category(character)
+        if category in {"Lu", "Lt"}:
+            changed.append(characters.lower(character))
+        elif category == "Ll":
+            changed.append((characters.title if starts else characters.upper)(character))
+        else:
+            changed.append(character)
+            starts = is_space(character)
+            continue
+        starts = False
+    return "".join(changed)
+
+
+def _initials(text: str) -> str:
+    """The first byte of each word; Go takes each for a character."""
+    found: list[str] = []
+    starts = True
+    for character in to_narrow(text):
+        space = is_space(character)
+        if starts and not space:
+            found.append(character)
+        starts = space
+    return "".join(found)
+
+
+def _snake_case(budget: Allocator, text: str) -> str:
+    budget.spend(len(text) * _STEPS_PER_CHARACTER)
+    return to_words(whole(text), "_")
+
+
+def _kebab_case(budget: Allocator, text: str) -> str:
+    budget.spend(len(text) * _STEPS_PER_CHARACTER)
+    return to_words(whole(text), "-")
+
+
+def _camel_case(budget: Allocator, text: str) -> str:
+    budget.spend(len(text) * _STEPS_PER_CHARACTER)
+    return to_pascal(whole(text))
+
+
+# Words in names: ``HTTPServer`` as ``http_server``, by the rules of Go's package xstrings
+
+# A character's kind: Connector, Dash (a connector, but behind Punctuation part of it), Upper case,
+# other Alphabet, Number, Other. Of capitals before a small letter the last begins the next word.
+_WORDS: Final = re.compile("[CD]+|P[PD]*|U+(?=UA)|UA+|U+|A+|N+|O+")
+# Chinese characters are no alphabet.
+_IDEOGRAPHS: Final = re.compile("[\u3400-\u4d85\u4e00-\u9fcc\U00020000-\U0002b81d]")
+
+
+class _Word(NamedTuple):
+    """Characters that belong together; ``kind`` is that of the first, empty for no word."""
+
+    kind: str = ""
+    text: str = ""
+
+
+def to_words(text: str, connector: str) -> str:
+    """The words in lower case, with the connector between them and for blanks, ``-`` and ``_``."""
+    return _Joiner(text, connector).join()
+
+
+class _Joiner:
+    """Goes through the words of a text and writes them in lower case."""
+
+    def __init__(self, text: str, connector: str) -> None:
+        kinds = "".join(map(_kind, text))
+        self.words = [
+            _Word(match[0][0].replace("D", "C"), text[match.start() : match.end()])
+            for match in _WORDS.finditer(kinds)
+        ]
+        self.index = 0
+        self.connector = connector
+        self.parts: list[str] = []
+
+    def join(self) -> str:
+        word = self.next()
+        while self.index < len(self.words):
+            if word.kind != "C":
+                self.write(word)
+            word = self.after(word)
+        self.write(word)
+        return "".join(self.parts)
+
+    def next(self) -> _Word:
+        word = self.words[self.index] if self.index < len(self.words) else _Word()
+        self.index += 1
+        return word
+
+    def after(self, word: _Word) -> _Word:
+        """Write what stands between ``word`` and the next one, which is returned unwritten."""
+        following = self.next()
+        if word.kind == "C":
+            self.write(word)
+        elif word.kind == "N":
+            following = self.together(following)
+        elif word.kind != "P" and following.kind == "N":
+            if self.index < len(self.words):
+                following = self.number(following)
+        elif word.kind != "P":
+            self.connect(following)
+        return following
+
+    def number(self, number: _Word) -> _Word:
+        """A number behind a word: part of it, unless small letters follow."""
+        following = self.next()
+        if following.kind == "A":
+            self.parts.append(self.connector)
+            self.write(number)
+            return self.together(following)
+        self.write(number)
+        self.connect(following)
+        return following
+
+    def together(self, word: _Word) -> _Word:
+        """Write the small letters and numbers that follow a number without a connector."""
+        while word.kind in {"A", "N"}:
+            self.write(word)
+            word = self.next()
+        self.connect(word)
+        return word
+
+    def connect(self, following: _Word) -> None:
+        if following.kind not in {"", "C", "P"}:
+            self.parts.append(self.connector)
+
+    def write(self, word: _Word) -> None:
+        if word.kind == "C":
+            self.parts.append(self.connector * len(word.text))
+        elif word.kind == "U":
+            self.parts.extend(map(characters.lower, word.text))
+        else:
+            self.parts.append(word.text)
+
+
+def _kind(character: str) -> str:
+    if _connects(character):
+        return "D" if character in "-_" else "C"
+    category = unicodedata.category(character)
+    if category == "Lu":
+        return "U"
+    if category[0] == "L":
+        return "O" if _IDEOGRAPHS.match(character) else "A"
+    return category[0] if category[0] in "PN" else "O"
+
+
+def _connects(character: str) -> bool:
+    return character in "-_" or characters.is_space(character)
+
+
+def to_pascal(text: str) -> str:
+    """The words with capitals and nothing between them; what leads stays."""
+    words = text.lstrip("-_" + characters.SPACES)
+    leading = text[: len(text) - len(words)]
+    if not words:
+        # As in Go, the last one counts twice.
+        return leading + leading[-1:]
+    return leading + _capitalized(words)
+
+
+def _capitalized(text: str) -> str:
+    """Each word with a capital, and small letters for the capitals that follow it at once."""
+    parts: list[str] = []
+    previous = characters.upper(text[0])
+    lowers = _is_upper(text[0])
+    for character in text[1:]:
+        current = character
+        if _connects(previous):
+            if _connects(current):
+                parts.append(previous)
+                previous = current
+                continue
+            lowers = _is_upper(current)
+            current = characters.upper(current)
+        else:
+            if lowers and _is_upper(current):
+                current = characters.lower(current)
+            else:
+                lowers = False
+            parts.append(previous)
+        previous = current
+    return "".join([*parts, previous])
+
+
+def _is_upper(character: str) -> bool:
+    return unicodedata.category(character) == "Lu"
+
+
+# Layout: widths count bytes
+
+_ELLIPSIS: Final = "..."
+# An abbreviation has at least one character of the text, with an offset four of them.
+_MIN_WIDTH: Final = 4
+_MIN_WIDTH_BOTH: Final = 7
+# An offset of no more than this is not worth an ellipsis.
+_SMALL_OFFSET: Final = 4
+
+
+def _indent(budget: Allocator, spaces: int, text: str) -> str:
+    if spaces < 0:
+        raise CallError("strings: negative Repeat count")
+    budget.check_width(spaces)
+    budget.check_string(len(text) + spaces * (text.count("\n") + 1))
+    padding = " " * spaces
+    return padding + text.replace("\n", f"\n{padding}")
+
+
+def _indent_below(budget: Allocator, spaces: int, text: str) -> str:
+    return f"\n{_indent(budget, spaces, text)}"
+
+
+# Wrapping
+
+
+def _wrap(budget: Allocator, width: int, text: str) -> str:
+    pieces = _lines(to_narrow(text), max(width, 1), cuts_words=False)
+    return _join_narrow(budget, "\n", list(pieces))
+
+
+def _wrap_with(budget: Allocator, width: int, separator: str, text: str) -> str:
+    pieces = _lines(to_narrow(text), max(width, 1), cuts_words=True)
+    return _join_narrow(budget, to_narrow(separator) or "\n", list(pieces))
+
+
+def _join_narrow(budget: Allocator, separator: str, pieces: list[str]) -> str:
+    budget.check_string(sum(map(len, pieces)) + len(separator) * len(pieces))
+    return to_wide(separator.join(pieces))
+
+
+def _lines(text: str, width: int, *, cuts_words: bool) -> Iterator[str]:
+    """Lines of at most ``width``, if need be by cutting words or else by exceeding it."""
+    start = 0
+    while len(text) - start > width:
+        if text[start] == " ":
+            start += 1
+            continue
+        end = text.rfind(" ", start, start + width + 1)
+        following = end + 1
+        if end < 0 and cuts_words:
+            end = following = start + width
+        elif end < 0:
+            end = text.find(" ", start + width)
+            following = end + 1
+            if end < 0:
+                yield text[start:]
+                return
+        yield text[start:end]
+        start = following
+    yield text[start:]
+
+
+# Abbreviating
+
+
+def _abbreviate(width: int, text: str) -> str:
+    if width < _MIN_WIDTH:
+        return text
+    return to_wide(_cut(to_narrow(text), 0, width))
+
+
+def _abbreviate_both(offset: int, width: int, text: str) -> str:
+    if width < _MIN_WIDTH or (offset > 0 and width < _MIN_WIDTH_BOTH):
+        return text
+    return to_wide(_cut(to_narrow(text), offset, width))
+
+
+def _cut(text: str, offset: int, width: int) -> str:
+    if len(text) <= width:
+        return text
+    room = width - len(_ELLIPSIS)
+    offset = min(offset, len(text) - room)
+    if offset <= _SMALL_OFFSET:
+        return text[:room] + _ELLIPSIS
+    if offset + room < len(text):
+        return _ELLIPSIS + _cut(text[offset:], 0, room)
+    return _ELLIPSIS + text[-room:]
+
+
+_BUDGET: Final = Injects.BUDGET
+
+
+def _text(name: str, takes: str, call: object) -> Function:
+    return Function(name=name, takes=takes, call=call, gives="string")
+
+
+def _built(name: str, takes: str, call: object) -> Function:
+    return Function(name=name, takes=takes, call=call, needs=_BUDGET, gives="string")
+
+
+def _test(name: str, call: object) -> Function:
+    return Function(name=name, takes="string string", call=call, gives="bool")
+
+
+def _list(name: str, takes: str, call: object) -> Function:
+    return Function(name=name, takes=takes, call=call, needs=_BUDGET)
+
+
+FUNCTIONS: Final = (
+    _text("hello", "", _hello),
+    _text("trim", "string", _trim),
+    _text("trimAll", "string string", _trim_all),
+    _text("trimall", "string string", _trim_all),
+    _text("trimSuffix", "string string", _trim_suffix),
+    _text("trimPrefix", "string string", _trim_prefix),
+    _text("nospace", "string", _without_spaces),
+    _text("trunc", "int string", _truncate),
+    _text("substr", "int int string", _substring),
+    Function(name="contains", takes="string string", call=_contains, needs=_BUDGET, gives="bool"),
+    _test("hasPrefix", _has_prefix),
+    _test("hasSuffix", _has_suffix),
+    _text("plural", "string string int", _plural),
+    _built("repeat", "int string", _repeat),
+    _built("replace", "string string string", _replace),
+    _built("cat", "any...", _cat),
+    _built("quote", "any...", _quote),
+    _built("squote", "any...", _single_quote),
+    _built("toString", "any", to_text),
+    _built("join", "string any", _join),
+    _list("toStrings", "any", to_texts),
+    _list("splitList", "string string", _split_list),
+    _list("split", "string string", _split),
+    _list("splitn", "string int string", _split_some),
+    _list("sortAlpha", "any", _sort_alpha),
+    _text("upper", "string", _upper),
+    _text("lower", "string", _lower),
+    _text("title", "string", _title),
+    _text("untitle", "string", _untitle),
+    _text("swapcase", "string", _swap_case),
+    _text("initials", "string", _initials),
+    _built("snakecase", "string", _snake_case),
+    _built("kebabcase", "string", _kebab_case),
+    _built("camelcase", "string", _camel_case),
+    _built("indent", "int string", _indent),
+    _built("nindent", "int string", _indent_below),
+    _built("wrap", "int string", _wrap),
+    _built("wrapWith", "int string string", _wrap_with),
+    _text("abbrev", "int string", _abbreviate),
+    _text("abbrevboth", "int int string", _abbreviate_both),
+)
