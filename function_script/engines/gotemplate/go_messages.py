@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from function_script.engines.gotemplate.compiler.statements import FILE
+from function_script.engines.gotemplate.compiler.codegen import FILE
 from function_script.engines.gotemplate.errors import CallError, TypeFieldError
 from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.run import MAIN

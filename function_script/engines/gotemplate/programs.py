@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from function_script.engines.cache import Cache
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler import checking, deferring
-from function_script.engines.gotemplate.compiler.expressions import CompileContext
-from function_script.engines.gotemplate.compiler.statements import compile_templates
+from function_script.engines.gotemplate.compiler.codegen import CompileContext, compile_templates
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from function_script.engines.gotemplate.access import MissingKey
-    from function_script.engines.gotemplate.compiler.statements import CodegenOptions
+    from function_script.engines.gotemplate.compiler.codegen import CodegenOptions
     from function_script.engines.gotemplate.errors import ParseError
     from function_script.engines.gotemplate.function import Function
     from function_script.engines.gotemplate.run import CompiledProgram
@@ -163,15 +162,15 @@ def compile_program(sources: Sources) -> Loaded:
     if bad:
         raise ProgramFailure(bad)
     mutates = any(functions[name].mutates for name in called)
-    around = CompileContext(functions, frozenset(assigned), mutates)
-    manner = _manner(sources.settings)
-    return Loaded(compile_templates(trees, around, sources.settings.missing, manner), origins)
+    context = CompileContext(functions, frozenset(assigned), mutates)
+    options = _options(sources.settings)
+    return Loaded(compile_templates(trees, context, sources.settings.missing, options), origins)
 
 
-def _manner(settings: Settings) -> CodegenOptions | None:
+def _options(settings: Settings) -> CodegenOptions | None:
     if settings.defers:
-        return deferring.MANNER
-    return checking.MANNER if settings.is_checked else None
+        return deferring.OPTIONS
+    return checking.OPTIONS if settings.is_checked else None
 
 
 def to_output(parts: list[str]) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate.compiler.code import Origin, Value
-from function_script.engines.gotemplate.compiler.statements import (
+from function_script.engines.gotemplate.compiler.codegen import (
+    CodeGenerator,
     CodegenOptions,
-    Statements,
 )
 from function_script.engines.gotemplate.missing import CARRYING, HOLDING, TOLERANT, helpers
 from function_script.engines.gotemplate.syntax.nodes import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
 
 
-class CheckingStatements(Statements):
+class CheckingGenerator(CodeGenerator):
     """Compiles one template."""
 
     # The function whose arguments are being compiled, and the stage before the current one.
@@ -158,4 +158,4 @@ def _stage(command: Command) -> Placed:
     return command if len(command.words) > 1 else command.words[0]
 
 
-MANNER = CodegenOptions(CheckingStatements, helpers())
+OPTIONS = CodegenOptions(CheckingGenerator, helpers())

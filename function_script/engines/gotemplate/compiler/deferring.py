@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from function_script.engines.gotemplate.compiler.checking import CheckingStatements
+from function_script.engines.gotemplate.compiler.checking import CheckingGenerator
 from function_script.engines.gotemplate.compiler.code import Value
-from function_script.engines.gotemplate.compiler.statements import (
+from function_script.engines.gotemplate.compiler.codegen import (
     MAX_LOOPS,
     CodegenOptions,
 )
@@ -18,7 +18,7 @@ from function_script.engines.gotemplate.syntax.nodes import If, Range, Text, Wit
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.compiler.code import Code
-    from function_script.engines.gotemplate.compiler.expressions import CompileContext
+    from function_script.engines.gotemplate.compiler.codegen import CompileContext
     from function_script.engines.gotemplate.syntax.nodes import (
         Action,
         Identifier,
@@ -32,13 +32,13 @@ _SEPARATOR = re.compile(r"^---", re.MULTILINE)
 _BLOCKS = 3
 
 
-class DeferringStatements(CheckingStatements):
+class DeferringGenerator(CheckingGenerator):
     """Compiles one template."""
 
     def __init__(
-        self, code: Code, template: str, around: CompileContext, templates: frozenset[str]
+        self, code: Code, template: str, context: CompileContext, templates: frozenset[str]
     ) -> None:
-        super().__init__(code, template, around, templates)
+        super().__init__(code, template, context, templates)
         # Each action is a block of its own, and CPython nests only so many.
         self.max_loops = MAX_LOOPS - _BLOCKS
         self.changes = False
@@ -116,4 +116,4 @@ def _writes_separators(nodes: list[Node]) -> bool:
     return False
 
 
-MANNER = CodegenOptions(DeferringStatements, helpers())
+OPTIONS = CodegenOptions(DeferringGenerator, helpers())

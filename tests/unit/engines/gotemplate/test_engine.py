@@ -10,8 +10,7 @@ import pytest
 
 from function_script.engines import gotemplate
 from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.compiler.expressions import CompileContext
-from function_script.engines.gotemplate.compiler.statements import generate
+from function_script.engines.gotemplate.compiler.codegen import CompileContext, generate
 from function_script.engines.gotemplate.programs import Settings, Sources, load
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure, parse
 from function_script.errors import ProgramError
