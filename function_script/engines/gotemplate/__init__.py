@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from function_script.engines.allowance import Allowance
 from function_script.engines.gotemplate import (
+    deferred_values,
     diagnostics,
-    gaps,
     positions,
     programs,
     references,
@@ -28,8 +28,8 @@ from function_script.program import TemplateResult
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.lazy_dict import LazyDict
-    from function_script.engines.gotemplate.positions import Part
-    from function_script.engines.gotemplate.programs import Loaded
+    from function_script.engines.gotemplate.positions import SourcePart
+    from function_script.engines.gotemplate.programs import LoadedProgram
     from function_script.limits import Limits
     from function_script.program import Program, Scope
     from function_script.source import Span
@@ -41,11 +41,11 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     """Render a program's main template with the request; raises FatalError."""
     _check_size(program, limits)
     allowance = Allowance(limits)
-    parts = positions.read_parts(program.options)
+    parts = positions.read_source_parts(program.options)
     loaded = _load(program, parts)
     pieces: list[str] = []
     began = allowance.used_seconds()
-    run = Run(loaded.unit, limits, scope.seed)
+    run = Run(loaded.program, limits, scope.seed)
     try:
         run.render(_data(program, scope, loaded), pieces)
     except (GoError, LimitExceededError, RecursionError) as error:
@@ -58,26 +58,27 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
         seconds = allowance.left_seconds()
         if run_seconds * source_map.STRETCH > seconds:
             return []
-        again = Run(loaded.unit, replace(limits, timeout_seconds=seconds), scope.seed)
+        again = Run(loaded.program, replace(limits, timeout_seconds=seconds), scope.seed)
         return source_map.trace(again, _data(program, scope, loaded))
 
     def locate(line: int) -> Span | None:
         return source_map.find_origin(line, trace(), loaded, parts)
 
-    told = tuple(gaps.tell(run, pieces, loaded, parts))
-    return TemplateResult(text=programs.to_output(pieces), gaps=told, locate=locate)
+    gaps = tuple(deferred_values.list_missing(run, pieces, loaded, parts))
+    return TemplateResult(text=programs.to_output(pieces), gaps=gaps, locate=locate)
 
 
 def check(program: Program, limits: Limits) -> None:
     """Compile a program; raises ProgramError with all that is certain to fail."""
     _check_size(program, limits)
-    parts = positions.read_parts(program.options)
+    parts = positions.read_source_parts(program.options)
     loaded = _load(program, parts)
-    found = [
-        diagnostics.site_problem(text, site, loaded, parts) for site, text in loaded.unit.failures
+    problems = [
+        diagnostics.site_problem(text, site, loaded, parts)
+        for site, text in loaded.program.failures
     ]
-    if found:
-        raise ProgramError(*found)
+    if problems:
+        raise ProgramError(*problems)
 
 
 def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
@@ -85,7 +86,7 @@ def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
     return references.find_unused(program)
 
 
-def _load(program: Program, parts: tuple[Part, ...]) -> Loaded:
+def _load(program: Program, parts: tuple[SourcePart, ...]) -> LoadedProgram:
     """The compiled program; raises ProgramError with the problems of all sources."""
     try:
         return programs.load(programs.sources_of(program))
@@ -95,10 +96,10 @@ def _load(program: Program, parts: tuple[Part, ...]) -> Loaded:
         raise LimitError.of(f"cannot parse {program.main.name}: {error}") from error
 
 
-def _data(program: Program, scope: Scope, loaded: Loaded) -> LazyDict:
+def _data(program: Program, scope: Scope, loaded: LoadedProgram) -> LazyDict:
     """The dot; what a step of the peer's own apiVersion has is the request alone."""
-    own = program.options.get("dialect") != "gotemplating"
-    return template_data(scope, mutates=loaded.unit.mutates, own=own)
+    is_own = program.options.get("dialect") != "gotemplating"
+    return template_data(scope, mutates=loaded.program.mutates, is_own=is_own)
 
 
 def _check_size(program: Program, limits: Limits) -> None:

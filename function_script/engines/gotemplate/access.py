@@ -133,8 +133,8 @@ def _beyond(name: str, index: int, missing: MissingKey) -> object:
 def _member(value: object, name: str, index: int, static: str | None) -> object:
     """A field or a method of a struct; nothing else has any."""
     if not isinstance(value, Struct):
-        known = static is None or static == "string"
-        type_name = go_type(value) if known else _UNTYPED
+        is_static_type = static is None or static == "string"
+        type_name = go_type(value) if is_static_type else _UNTYPED
         raise TypeFieldError(name, type_name, index=index, kind=go_kind(value))
     if name in value.fields:
         return value.fields[name]
@@ -164,10 +164,10 @@ def find_method(value: object, name: str, missing: MissingKey) -> Function | Non
 
 def call_method(method: Function, arguments: tuple[object, ...]) -> object:
     """Call a method with arguments whose types only the running template knows."""
-    types = method.parameters
+    types = method.parameter_types
     if len(arguments) != len(types) and not method.variadic:
-        wanted = f"want {len(types)} got {len(arguments)}"
-        raise EvalError(f"wrong number of args for {method.name}: {wanted}")
+        counts = f"want {len(types)} got {len(arguments)}"
+        raise EvalError(f"wrong number of args for {method.name}: {counts}")
     checked = [
         check_argument(argument, types[min(index, len(types) - 1)])
         for index, argument in enumerate(arguments)
@@ -206,5 +206,5 @@ def refuse(value: object, type_name: str) -> NoReturn:
     """Complain about an argument that is not of a parameter's type."""
     if value is MISSING:
         raise EvalError(f"invalid value; expected {type_name}")
-    got = _UNTYPED if value is None else go_type(value)
-    raise EvalError(f"wrong type for value; expected {type_name}; got {got}")
+    actual = _UNTYPED if value is None else go_type(value)
+    raise EvalError(f"wrong type for value; expected {type_name}; got {actual}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from function_script.engines.gotemplate.run import Run
 
 # Those that have something to put in the place of a variable that could not be computed.
-FORGIVING: Final = frozenset({"coalesce", "default", "empty"})
+ACCEPTS_POISON: Final = frozenset({"coalesce", "default", "empty"})
 # What a field of nothing is, by the words of FieldError.
 _NOTHING: Final = frozenset({"null", "absent", "map"})
 
@@ -52,7 +52,7 @@ def poison(error: GoError) -> Poison:
     return POISON
 
 
-def defer(run: Run, error: GoError) -> None:
+def leave_gap(run: Run, error: GoError) -> None:
     """Leave a gap in the main text; in a text that is captured it is an error."""
     if run.is_capturing:
         raise error
@@ -60,7 +60,7 @@ def defer(run: Run, error: GoError) -> None:
     run.gaps.append((len(run.parts), error))
 
 
-def stop(error: GoError) -> NoReturn:
+def fail_without_gap(error: GoError) -> NoReturn:
     """Fail at the same place in a way that leaves no gap."""
     raise EvalError(error.text).with_traceback(error.__traceback__) from error
 
@@ -71,14 +71,14 @@ def _check_missing(error: GoError) -> None:
         raise error
 
 
-def helpers() -> dict[str, object]:
+def code_globals() -> dict[str, object]:
     """What the code of such templates can name besides or instead of the usual."""
     return {
-        **missing.helpers(),
+        **missing.code_globals(),
         "absent": absent,
         "FAILURES": (NoValueError, FieldError),
         "POISON": POISON,
-        "defer": defer,
+        "leave_gap": leave_gap,
         "poison": poison,
-        "stop": stop,
+        "fail_without_gap": fail_without_gap,
     }

@@ -20,7 +20,7 @@ from function_script.engines.gotemplate.errors import (
     ParseError,
 )
 from function_script.engines.gotemplate.go_messages import run_text, sites_of
-from function_script.engines.gotemplate.positions import find_place
+from function_script.engines.gotemplate.positions import find_span
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax.nodes import (
     Chain,
@@ -34,8 +34,8 @@ from function_script.errors import LimitError, ProgramError
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.compiler.code import Site
-    from function_script.engines.gotemplate.positions import Part, Place
-    from function_script.engines.gotemplate.programs import Loaded, ProgramFailure
+    from function_script.engines.gotemplate.positions import SourcePart, SourceSpan
+    from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure
     from function_script.engines.gotemplate.syntax.nodes import Placed
     from function_script.errors import FatalError
     from function_script.source import Source
@@ -64,7 +64,9 @@ _LOST_REQUEST: Final = (
 )
 
 
-def parse_problems(failure: ProgramFailure, parts: tuple[Part, ...]) -> tuple[Diagnostic, ...]:
+def parse_problems(
+    failure: ProgramFailure, parts: tuple[SourcePart, ...]
+) -> tuple[Diagnostic, ...]:
     """What keeps a program from being read, all of it."""
     return tuple(
         _parse_problem(error, bad.source, parts if bad.name == MAIN else ())
@@ -73,19 +75,19 @@ def parse_problems(failure: ProgramFailure, parts: tuple[Part, ...]) -> tuple[Di
     )
 
 
-def _parse_problem(error: ParseError, source: Source, parts: tuple[Part, ...]) -> Diagnostic:
+def _parse_problem(error: ParseError, source: Source, parts: tuple[SourcePart, ...]) -> Diagnostic:
     position = (error.position or 0) if error.cause is None else error.cause
     word = _WORD.match(source.text, position)
-    place = find_place(source, position, len(word[0]) if word is not None else 1, parts)
+    place = find_span(source, position, len(word[0]) if word is not None else 1, parts)
     unknown = _UNKNOWN.fullmatch(error.text)
-    reason = registry.refusal(unknown[1]) if unknown is not None else None
+    reason = registry.unavailable_reason(unknown[1]) if unknown is not None else None
     cause = f'function "{unknown[1]}" is not available' if unknown and reason else error.text
-    similar = hints.of_function(unknown[1], registry.FUNCTIONS) if unknown is not None else None
+    similar = hints.function_hint(unknown[1], registry.FUNCTIONS) if unknown is not None else None
     return Diagnostic(
         message=f"cannot parse {place.span.name}: {cause}",
         span=place.span,
         excerpt=place.excerpt,
-        hint=error.hint or reason or similar or hints.of_syntax(error.text, source.text),
+        hint=error.hint or reason or similar or hints.syntax_hint(error.text, source.text),
     )
 
 
@@ -93,7 +95,9 @@ _WORD: Final = re.compile(r"[$.]?\w+|\S")
 
 
 def run_problem(
-    error: GoError | LimitExceededError | RecursionError, loaded: Loaded, parts: tuple[Part, ...]
+    error: GoError | LimitExceededError | RecursionError,
+    loaded: LoadedProgram,
+    parts: tuple[SourcePart, ...],
 ) -> FatalError:
     """What stopped a run: LimitError where a limit did."""
     sites = sites_of(error, loaded)
@@ -113,7 +117,9 @@ def run_problem(
     )
 
 
-def missing_problem(error: GoError, loaded: Loaded, parts: tuple[Part, ...]) -> Diagnostic:
+def missing_problem(
+    error: GoError, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
+) -> Diagnostic:
     """What a value that does not exist leaves undone: which expression, and where."""
     (site,) = sites_of(error, loaded)[-1:]
     place = _place(site, loaded, parts)
@@ -122,19 +128,21 @@ def missing_problem(error: GoError, loaded: Loaded, parts: tuple[Part, ...]) -> 
     return Diagnostic(message=message, span=place.span, excerpt=place.excerpt)
 
 
-def site_problem(text: str, site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Diagnostic:
+def site_problem(
+    text: str, site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
+) -> Diagnostic:
     """A failure that is certain once its place is reached."""
     place = _place(site, loaded, parts)
     message = f"cannot evaluate {_expression(site)}: {text}"
-    hint = hints.of_run(text, loaded.unit.bodies)
+    hint = hints.run_hint(text, loaded.program.templates)
     return Diagnostic(message=message, span=place.span, excerpt=place.excerpt, hint=hint)
 
 
-def _place(site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Place:
+def _place(site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]) -> SourceSpan:
     source = loaded.origins[site.template]
     joined = parts if source is next(iter(loaded.origins.values())) else ()
     width = len(to_source(site.node)) or 1
-    return find_place(source, _start(site.node, source.text), width, joined)
+    return find_span(source, _start(site.node, source.text), width, joined)
 
 
 def _start(node: Placed, text: str) -> int:
@@ -148,7 +156,7 @@ def _start(node: Placed, text: str) -> int:
     return start if start >= 0 else node.position
 
 
-def _message(error: Exception, site: Site | None, place: Place | None) -> str:
+def _message(error: Exception, site: Site | None, place: SourceSpan | None) -> str:
     name = place.span.name if place is not None else "the template"
     if isinstance(error, RecursionError):
         return f"cannot render {name}: templates or values are nested too deeply"
@@ -197,18 +205,18 @@ def _expression(site: Site) -> str:
     return text if len(text) <= _MAX_EXPRESSION else f"{text[: _MAX_EXPRESSION - 1]}…"
 
 
-def _hint(error: Exception, site: Site | None, loaded: Loaded) -> str | None:
+def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | None:
     if isinstance(error, LimitExceededError):
         return error.hint
     if isinstance(error, FieldError):
         return _field_hint(error, site)
     if isinstance(error, NoValueError):
         return _missing_hint(error)
-    return hints.of_run(str(error), loaded.unit.bodies)
+    return hints.run_hint(str(error), loaded.program.templates)
 
 
 def _missing_hint(error: NoValueError) -> str:
-    near = hints.meant(error.name, error.names)
+    near = hints.suggest(error.name, error.names)
     if near is not None:
         return near
     if error.name == "Values" and set(error.names) >= _REQUEST:
@@ -216,15 +224,15 @@ def _missing_hint(error: NoValueError) -> str:
     if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
         return _LOST_REQUEST
     if error.names:
-        shown = ", ".join(sorted(error.names)[:_MAX_NAMES])
-        return f"it has {shown}; {_OPTIONAL}"
+        names = ", ".join(sorted(error.names)[:_MAX_NAMES])
+        return f"it has {names}; {_OPTIONAL}"
     return _OPTIONAL
 
 
 def _field_hint(error: FieldError, site: Site | None) -> str | None:
     if error.names:
-        shown = ", ".join(sorted(error.names)[:_MAX_NAMES])
-        return hints.meant(error.name, error.names) or f"it has {shown}"
+        names = ", ".join(sorted(error.names)[:_MAX_NAMES])
+        return hints.suggest(error.name, error.names) or f"it has {names}"
     if error.index == 0 and site is not None and isinstance(site.node, Field):
         return _LOST_REQUEST
     if error.kind in {"null", "absent"}:

@@ -35,17 +35,17 @@ class Allocator(Protocol):
         """Refuse this much padding: printf's width and precision, an indent."""
 
 
-Draw = Callable[[int], int]
+NextRandom = Callable[[int], int]
 
 
 class Injects(Enum):
     """What the engine hands a function as its first argument, before the template's own."""
 
     NOTHING = "nothing"
-    BUDGET = "budget"
+    ALLOCATOR = "budget"
     # A Draw: draw(bound) gives a whole number in [0, bound), the same for every run with the same
     # XR and text of the call. Conformance pins every draw to 0: what 0 gives is what it expects.
-    DRAW = "draw"
+    RANDOM = "draw"
     # The engine's own functions only: the run itself (include); the first argument as it is
     # written in the template (call).
     RUN = "run"
@@ -80,25 +80,25 @@ class Function:
     """
 
     name: str
-    takes: str
+    parameters: str
     call: object
-    needs: Injects = Injects.NOTHING
-    makes: bool = True
+    injects: Injects = Injects.NOTHING
+    allocates: bool = True
     mutates: bool = False
-    gives: str = "any"
+    returns: str = "any"
     option: str = ""
     package: str = ""
     cost: int = 0
 
     @property
-    def parameters(self) -> tuple[str, ...]:
+    def parameter_types(self) -> tuple[str, ...]:
         """The types of ``takes`` without the dots."""
-        return tuple(word.removesuffix("...") for word in self.takes.split())
+        return tuple(word.removesuffix("...") for word in self.parameters.split())
 
     @property
     def variadic(self) -> bool:
         """Whether the last parameter takes any number of arguments."""
-        return self.takes.endswith("...")
+        return self.parameters.endswith("...")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,7 +82,7 @@ class NamedNumber(Struct):
 
     def method(self, name: str) -> Function | None:
         """Return the method ``String``; there is no other."""
-        return Function(name=name, takes="", call=self.text) if name == "String" else None
+        return Function(name=name, parameters="", call=self.text) if name == "String" else None
 
 
 class Month(NamedNumber):
@@ -199,13 +199,15 @@ class Time(Struct):
     def method(self, name: str) -> Function | None:
         """Return one of Go's methods that need neither the clock nor other types."""
         if name in _GETTERS:
-            return Function(name=name, takes="", call=partial(_GETTERS[name], self))
+            return Function(name=name, parameters="", call=partial(_GETTERS[name], self))
         if name in _COMPARISONS:
-            return Function(name=name, takes=Time.go_type, call=partial(_COMPARISONS[name], self))
+            return Function(
+                name=name, parameters=Time.go_type, call=partial(_COMPARISONS[name], self)
+            )
         if name == "Format":
-            return Function(name=name, takes="string", call=partial(format_time, self))
+            return Function(name=name, parameters="string", call=partial(format_time, self))
         if name == "AddDate":
-            return Function(name=name, takes="int int int", call=self.add_date)
+            return Function(name=name, parameters="int int int", call=self.add_date)
         return None
 
 

@@ -67,30 +67,30 @@ _VARIABLE: Final = re.compile(r'undefined variable "(\$\w*)"')
 _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 
 
-def of_syntax(text: str, source: str) -> str | None:
+def syntax_hint(text: str, source: str) -> str | None:
     """For what the parser says of ``source``."""
     if unknown := _VARIABLE.search(text):
         declared = {name for names in _DECLARED.findall(source) for name in names if name}
         if unknown[1] in declared:
             return "its block has ended: declare it before the block, and set it inside with ="
-        return meant(unknown[1], declared) or f"declare it first: {{{{ {unknown[1]} := ... }}}}"
+        return suggest(unknown[1], declared) or f"declare it first: {{{{ {unknown[1]} := ... }}}}"
     return next((hint for words, hint in _SYNTAX if text.startswith(words)), None)
 
 
-def of_function(name: str, functions: Iterable[str]) -> str | None:
+def function_hint(name: str, functions: Iterable[str]) -> str | None:
     """For a function that there is not; it may be meant as a keyword, such as ``end``."""
-    return _FROM_HELM.get(name) or meant(name, (*functions, *sorted(KEYWORDS)))
+    return _FROM_HELM.get(name) or suggest(name, (*functions, *sorted(KEYWORDS)))
 
 
-def of_run(text: str, templates: Iterable[str]) -> str | None:
+def run_hint(text: str, templates: Iterable[str]) -> str | None:
     """For what stopped a run; ``templates`` are the names of those that are defined."""
     if unknown := _NOT_A_TEMPLATE.search(text):
         name = next(group for group in unknown.groups() if group is not None)
-        return meant(name, templates) or f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}'
+        return suggest(name, templates) or f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}'
     return next((hint for pattern, hint in _RUN if re.fullmatch(pattern, text, re.DOTALL)), None)
 
 
-def meant(name: str, names: Iterable[str]) -> str | None:
+def suggest(name: str, names: Iterable[str]) -> str | None:
     """The nearest of ``names``."""
     near = nearest(name, tuple(names))
     return f'did you mean "{near}"?' if near else None

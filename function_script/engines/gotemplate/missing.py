@@ -15,10 +15,10 @@ from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import MISSING
 
 # Functions that give back what they are given: what is missing stays so.
-CARRYING: Final = frozenset({"and", "coalesce", "default", "dig", "include", "or", "ternary"})
+PASSES_MISSING: Final = frozenset({"and", "coalesce", "default", "dig", "include", "or", "ternary"})
 # Functions for which a null is a value like others: they hold it, write it as JSON or YAML, or tell
 # its type. To the others Go's nil is an empty text or a zero, which would hide it.
-HOLDING: Final = frozenset(
+ACCEPTS_NULL: Final = frozenset(
     {
         *("append", "compact", "deepEqual", "dict", "has", "kindOf", "list", "mustAppend"),
         *("mustCompact", "mustHas", "mustPrepend", "mustPush", "mustToJson", "mustToPrettyJson"),
@@ -28,7 +28,7 @@ HOLDING: Final = frozenset(
     }
 )
 # Functions that are made for values which may not be there.
-TOLERANT: Final = CARRYING | {
+ACCEPTS_MISSING: Final = PASSES_MISSING | {
     *("all", "any", "empty", "eq", "get", "hasKey", "index", "kindIs", "ne", "not"),
     *("getExternalName", "getResourceCondition", "isDeleting", "unreadyReason"),
 }
@@ -39,7 +39,7 @@ _MAX_NAMES: Final = 1_000
 _MAX_LENGTH: Final = 64
 
 
-def lack(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
+def raise_missing(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
     """Refuse what ``names`` do not lead to from ``start``, which the template calls ``prefix``."""
     path = prefix
     for name in names:
@@ -56,27 +56,27 @@ def lack(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
 
 
 def _step(name: str) -> str:
-    shown = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
-    return f".{shown}" if name.isidentifier() else f'["{shown}"]'
+    text = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
+    return f".{text}" if name.isidentifier() else f'["{text}"]'
 
 
-def write(run: Run, value: object) -> str:
+def format_value(run: Run, value: object) -> str:
     """What an action prints that is no string; a null as YAML has it."""
-    return "null" if value is None else Run.show(run, value)
+    return "null" if value is None else Run.format_value(run, value)
 
 
-def range_over(value: object) -> object:
+def reject_null(value: object) -> object:
     """``value``, which is something to go over and no null."""
     if value is None:
         raise EvalError("range can't iterate over null")
     return value
 
 
-def helpers() -> dict[str, object]:
+def code_globals() -> dict[str, object]:
     """What the code of such templates can name besides or instead of the usual."""
     return {
-        "lack": lack,
-        "show": write,
-        "elements": lambda value: loops.elements(range_over(value)),
-        "pairs": lambda value: loops.pairs(range_over(value)),
+        "raise_missing": raise_missing,
+        "format_value": format_value,
+        "elements": lambda value: loops.elements(reject_null(value)),
+        "pairs": lambda value: loops.pairs(reject_null(value)),
     }

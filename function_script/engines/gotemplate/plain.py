@@ -62,8 +62,8 @@ def render_text(
     except ProgramFailure as failure:
         raise GoFailure("parse", go_messages.parse_error(failure.sources[0])) from failure
     loaded = load(_sources(template, Settings(delims, _missing_key(options))))
-    run = Run(loaded.unit, Limits(), "")
-    run.pinned = True
+    run = Run(loaded.program, Limits(), "")
+    run.is_random_zero = True
     parts: list[str] = []
     try:
         run.render(data, parts)
@@ -79,9 +79,9 @@ def _sources(template: str, settings: Settings) -> Sources:
 
 
 def _missing_key(options: Sequence[str]) -> MissingKey:
-    found: MissingKey = "default"
+    missing: MissingKey = "default"
     for option in options:
         if option not in _MISSING:
             raise GoFailure("option", f"unrecognized option: {option}")
-        found = _MISSING[option]
-    return found
+        missing = _MISSING[option]
+    return missing

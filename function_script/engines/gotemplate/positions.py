@@ -16,21 +16,23 @@ if TYPE_CHECKING:
     from function_script.values import Value
 
 
-class Part(NamedTuple):
+class SourcePart(NamedTuple):
     """A piece of a joined text: the name its author knows it by, and its first line."""
 
     name: str
     line: int
 
 
-def read_parts(options: Mapping[str, Value]) -> tuple[Part, ...]:
+def read_source_parts(options: Mapping[str, Value]) -> tuple[SourcePart, ...]:
     """What a text was joined from: the option ``parts``, ``[[name, line], …]``."""
-    found = options.get("parts")
-    pairs = [part for part in found if isinstance(part, list)] if isinstance(found, list) else []
-    return tuple(Part(str(name), line) for name, line in pairs if isinstance(line, int))
+    entries = options.get("parts")
+    pairs = (
+        [part for part in entries if isinstance(part, list)] if isinstance(entries, list) else []
+    )
+    return tuple(SourcePart(str(name), line) for name, line in pairs if isinstance(line, int))
 
 
-class Place(NamedTuple):
+class SourceSpan(NamedTuple):
     """A span, and the source it is in."""
 
     span: Span
@@ -42,14 +44,16 @@ class Place(NamedTuple):
         return excerpt(self.source, self.span)
 
 
-def find_place(source: Source, position: int, width: int, parts: tuple[Part, ...]) -> Place:
+def find_span(
+    source: Source, position: int, width: int, parts: tuple[SourcePart, ...]
+) -> SourceSpan:
     """The place of a position, in characters; ``width`` is cut at the end of the line."""
-    written = span_at(source, position, width)
-    own, line = part_at(source, written.line, parts)
-    return Place(replace(written, name=own.name, line=line), own)
+    span = span_at(source, position, width)
+    own, line = find_part(source, span.line, parts)
+    return SourceSpan(replace(span, name=own.name, line=line), own)
 
 
-def part_at(source: Source, line: int, parts: tuple[Part, ...]) -> tuple[Source, int]:
+def find_part(source: Source, line: int, parts: tuple[SourcePart, ...]) -> tuple[Source, int]:
     """The part that a line of a joined text belongs to, and the line's number in there."""
     if len(parts) < 2:  # noqa: PLR2004 # a single part is the text itself
         return source, line

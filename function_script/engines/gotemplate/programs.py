@@ -53,9 +53,9 @@ class Settings(NamedTuple):
         """Whether using a value that does not exist is an error."""
         return self.defers or self.missing == "checked"
 
-    def functions(self) -> Mapping[str, Function]:
+    def func_map(self) -> Mapping[str, Function]:
         """What it may call, by name."""
-        return registry.functions(self.allowed, is_own=self.is_own, is_checked=self.is_checked)
+        return registry.func_map(self.allowed, is_own=self.is_own, is_checked=self.is_checked)
 
 
 class Sources(NamedTuple):
@@ -65,10 +65,10 @@ class Sources(NamedTuple):
     settings: Settings
 
 
-class Loaded(NamedTuple):
+class LoadedProgram(NamedTuple):
     """A unit, and which source each of its templates stands in."""
 
-    unit: CompiledProgram
+    program: CompiledProgram
     origins: Mapping[str, Source]
 
 
@@ -122,28 +122,28 @@ def sources_of(program: Program) -> Sources:
     return Sources(((MAIN, program.main), *modules), read_settings(program.options))
 
 
-_programs: Final[Cache[Sources, Loaded]] = Cache(
+_programs: Final[Cache[Sources, LoadedProgram]] = Cache(
     max_entries=_MAX_PROGRAMS, max_size=_MAX_CHARACTERS
 )
 
 
-def load(sources: Sources) -> Loaded:
+def load(sources: Sources) -> LoadedProgram:
     """The program, compiled now if it is not kept; raises ProgramFailure and OverLimit."""
-    found = _programs.find(sources)
-    if found is None:
-        found = compile_program(sources)
-        _programs.put(sources, found, sum(len(source.text) for _, source in sources.texts))
-    return found
+    program = _programs.find(sources)
+    if program is None:
+        program = compile_program(sources)
+        _programs.put(sources, program, sum(len(source.text) for _, source in sources.texts))
+    return program
 
 
-def compile_program(sources: Sources) -> Loaded:
+def compile_program(sources: Sources) -> LoadedProgram:
     """All templates of a program, compiled; raises ProgramFailure and OverLimit."""
-    functions = sources.settings.functions()
+    functions = sources.settings.func_map()
     grammar = Grammar(sources.settings.delims, functions)
     trees: dict[str, list[Node]] = {}
     origins: dict[str, Source] = {}
     assigned: set[str] = set()
-    called: set[str] = set()
+    calls: set[str] = set()
     bad: list[BadSource] = []
     tokens = 0
     for name, source in sources.texts:
@@ -156,15 +156,17 @@ def compile_program(sources: Sources) -> Loaded:
             trees.setdefault(template, root)
             origins.setdefault(template, source)
         assigned |= parsed.assigned
-        called |= parsed.called
+        calls |= parsed.calls
         tokens += parsed.tokens
         parser.check_tokens(tokens)
     if bad:
         raise ProgramFailure(bad)
-    mutates = any(functions[name].mutates for name in called)
+    mutates = any(functions[name].mutates for name in calls)
     context = CompileContext(functions, frozenset(assigned), mutates)
     options = _options(sources.settings)
-    return Loaded(compile_templates(trees, context, sources.settings.missing, options), origins)
+    return LoadedProgram(
+        compile_templates(trees, context, sources.settings.missing, options), origins
+    )
 
 
 def _options(settings: Settings) -> CodegenOptions | None:

@@ -25,24 +25,24 @@ _INCLUDE: Final = "include"
 def find_unused(program: Program) -> tuple[str, ...]:
     """The modules of which no template is ever named; none when in doubt."""
     sources = programs.sources_of(program)
-    grammar = Grammar(sources.settings.delims, sources.settings.functions())
+    grammar = Grammar(sources.settings.delims, sources.settings.func_map())
     try:
-        left = {
+        unused = {
             name: parser.parse(name, source.text, grammar).trees for name, source in sources.texts
         }
     except ParseFailure:
         return ()
-    pending = [left.pop(MAIN)]
+    pending = [unused.pop(MAIN)]
     while pending:
-        named = _named(pending.pop())
-        if named is None:
+        names = _names_of(pending.pop())
+        if names is None:
             return ()
-        used = [name for name, trees in left.items() if not named.isdisjoint(trees)]
-        pending += [left.pop(name) for name in used]
-    return tuple(left)
+        used = [name for name, trees in unused.items() if not names.isdisjoint(trees)]
+        pending += [unused.pop(name) for name in used]
+    return tuple(unused)
 
 
-def _named(trees: Trees) -> frozenset[str] | None:
+def _names_of(trees: Trees) -> frozenset[str] | None:
     """The names of the templates that these use; None when one of them is computed."""
     names: set[str] = set()
     computed = 0

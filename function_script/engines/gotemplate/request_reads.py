@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import programs
-from function_script.engines.gotemplate.positions import find_place, read_parts
+from function_script.engines.gotemplate.positions import find_span, read_source_parts
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.nodes import (
@@ -33,7 +33,7 @@ from function_script.engines.reads import ANY, FieldAccess, guarded, unchanged
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from function_script.engines.gotemplate.positions import Part
+    from function_script.engines.gotemplate.positions import SourcePart
     from function_script.engines.gotemplate.syntax.nodes import Node, Operand
     from function_script.objects import Path
     from function_script.program import Program
@@ -41,36 +41,37 @@ if TYPE_CHECKING:
 
 _XR: Final = ("observed", "composite", "resource")
 # Functions that change their first argument.
-_CHANGING: Final = frozenset(
+_MUTATING: Final = frozenset(
     {"set", "unset", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite"}
 )
 # Functions that expect arguments which do not exist.
-_ASKING: Final = frozenset(
+_TESTS: Final = frozenset(
     [
         *("all", "and", "any", "coalesce", "default", "dig", "empty", "eq", "get", "hasKey"),
         *("kindIs", "ne", "not", "or", "ternary"),
     ]
 )
 # The values of `missingkey` that let a template write what does not exist.
-_PASSING: Final = ("default", "zero")
+_LENIENT: Final = ("default", "zero")
 
 
 def find(program: Program) -> list[FieldAccess]:
     """The lookups in the main template of a program that compiles."""
     sources = programs.sources_of(program)
-    grammar = Grammar(sources.settings.delims, sources.settings.functions())
+    grammar = Grammar(sources.settings.delims, sources.settings.func_map())
     try:
         root = parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
     except ParseFailure:
         return []
-    walk = _Walk(program.main, read_parts(program.options), _declared(root))
+    walk = _Walk(program.main, read_source_parts(program.options), _declared(root))
     walk.nodes(root, ())
-    reads = guarded(unchanged(walk.reads, walk.changed), walk.asked)
-    if sources.settings.missing not in _PASSING:
+    reads = guarded(unchanged(walk.reads, walk.changed_paths), walk.tested_paths)
+    if sources.settings.missing not in _LENIENT:
         return reads
     # What is missing passes, also a field of it, but for what `index` looks into.
     return [
-        read._replace(is_guarded=read.is_guarded or read.path not in walk.indexed) for read in reads
+        read._replace(is_guarded=read.is_guarded or read.path not in walk.indexed_paths)
+        for read in reads
     ]
 
 
@@ -93,12 +94,14 @@ def _parts(value: object) -> Iterator[object]:
 class _Walk:
     """Goes through a template with the dot's path, None where it is not known."""
 
-    def __init__(self, source: Source, parts: tuple[Part, ...], declared: Counter[str]) -> None:
+    def __init__(
+        self, source: Source, parts: tuple[SourcePart, ...], declared: Counter[str]
+    ) -> None:
         self.reads: list[FieldAccess] = []
-        self.changed: list[Path] = []
-        self.asked: set[Path] = set()
-        self.indexed: set[Path] = set()
-        self._is_asking = False
+        self.changed_paths: list[Path] = []
+        self.tested_paths: set[Path] = set()
+        self.indexed_paths: set[Path] = set()
+        self._is_testing = False
         self._source = source
         self._sections = parts
         self._declared = declared
@@ -111,10 +114,10 @@ class _Walk:
                 case Action(pipe=pipe):
                     self._pipe(pipe, dot)
                 case If(pipe=pipe, body=body, otherwise=otherwise):
-                    self._ask(pipe, dot)
+                    self._test(pipe, dot)
                     self._bodies(body, otherwise, dot, dot)
                 case With(pipe=pipe, body=body, otherwise=otherwise):
-                    self._bodies(body, otherwise, self._ask(pipe, dot), dot)
+                    self._bodies(body, otherwise, self._test(pipe, dot), dot)
                 case Range(pipe=pipe, body=body, otherwise=otherwise):
                     self._bodies(body, otherwise, self._range(pipe, dot), dot)
                 case _:
@@ -138,43 +141,43 @@ class _Walk:
         name = variable.names[0]
         self._variables[name] = path if self._declared[name] == 1 else None
 
-    def _ask(self, pipe: Pipe, dot: Path | None) -> Path | None:
+    def _test(self, pipe: Pipe, dot: Path | None) -> Path | None:
         """As ``_pipe``, for a pipeline that may come to nothing."""
-        was_asking, self._is_asking = self._is_asking, True
+        was_testing, self._is_testing = self._is_testing, True
         path = self._pipe(pipe, dot)
-        self._is_asking = was_asking
+        self._is_testing = was_testing
         return path
 
     def _pipe(self, pipe: Pipe, dot: Path | None) -> Path | None:
         """Note what a pipeline reads; where in the request its value stands."""
         path: Path | None = None
-        was_asking = self._is_asking
+        was_testing = self._is_testing
         for number, command in enumerate(pipe.commands):
             following = pipe.commands[number + 1 :]
-            self._is_asking = was_asking or any(_function(each) in _ASKING for each in following)
-            found = self._command(command, dot)
+            self._is_testing = was_testing or any(_function(each) in _TESTS for each in following)
+            command_path = self._command(command, dot)
             is_default = number > 0 and _function(command) == "default"
-            path = path if is_default else found if number == 0 else None
-        self._is_asking = was_asking
+            path = path if is_default else command_path if number == 0 else None
+        self._is_testing = was_testing
         for variable in pipe.declared:
             self._declare(variable, path)
         return path
 
     def _command(self, command: Command, dot: Path | None) -> Path | None:
         function = _function(command)
-        was_asking = self._is_asking
-        self._is_asking = was_asking or function in _ASKING
+        was_testing = self._is_testing
+        self._is_testing = was_testing or function in _TESTS
         paths = [self._operand(word, dot) for word in command.words]
-        if self._is_asking:
-            self.asked.update(path for path in paths if path is not None)
-        self._is_asking = was_asking
+        if self._is_testing:
+            self.tested_paths.update(path for path in paths if path is not None)
+        self._is_testing = was_testing
         if not function:
             return paths[0] if len(paths) == 1 else None
-        if function in _CHANGING:
-            self.changed.extend(path for path in paths[1:2] if path is not None)
-        return self._called(command, paths)
+        if function in _MUTATING:
+            self.changed_paths.extend(path for path in paths[1:2] if path is not None)
+        return self._call_path(command, paths)
 
-    def _called(self, command: Command, paths: list[Path | None]) -> Path | None:
+    def _call_path(self, command: Command, paths: list[Path | None]) -> Path | None:
         """Where the value of a call stands."""
         match command.words[1:]:
             case [_] if _function(command) == "getCompositeResource" and paths[1] == ():
@@ -183,13 +186,13 @@ class _Walk:
                 path = paths[1]
                 for key in keys:
                     if _function(command) == "index":
-                        self.indexed.add(path)
+                        self.indexed_paths.add(path)
                     path = (*path, key.value if isinstance(key, String) else ANY)
                     if isinstance(key, String):
-                        self._note(path, key.position, len(key.quoted))
+                        self._add_access(path, key.position, len(key.quoted))
                 return path
             case [_, String(value=key)] if _function(command) == "hasKey" and paths[1] is not None:
-                self.asked.add((*paths[1], key))
+                self.tested_paths.add((*paths[1], key))
             case [_, _] if _function(command) == "default":
                 return paths[2]
         return None
@@ -216,9 +219,9 @@ class _Walk:
         start = self._first(names, position)
         for name in names:
             path = (*path, name)
-            found = self._source.text.find(f".{name}", start)
-            start = found + len(name) if found >= 0 else start
-            self._note(path, found + 1, len(name))
+            index = self._source.text.find(f".{name}", start)
+            start = index + len(name) if index >= 0 else start
+            self._add_access(path, index + 1, len(name))
         return path
 
     def _first(self, names: tuple[str, ...], position: int) -> int:
@@ -228,10 +231,10 @@ class _Walk:
         start = self._source.text.rfind(f".{names[0]}", 0, position + len(names[0]) + 1)
         return start if start >= 0 else position
 
-    def _note(self, path: Path, position: int, width: int) -> None:
-        if self._is_asking:
-            self.asked.add(path)
-        place = find_place(self._source, position, width, self._sections)
+    def _add_access(self, path: Path, position: int, width: int) -> None:
+        if self._is_testing:
+            self.tested_paths.add(path)
+        place = find_span(self._source, position, width, self._sections)
         self.reads.append(FieldAccess(path, place.source, place.span))
 
 

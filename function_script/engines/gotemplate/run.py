@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from function_script.engines.gotemplate.compiler.code import Site
     from function_script.engines.gotemplate.errors import GoError
-    from function_script.engines.gotemplate.function import Draw
+    from function_script.engines.gotemplate.function import NextRandom
     from function_script.limits import Limits
 
 # What Go calls the template that is not defined by name, in positions and in messages.
@@ -51,7 +51,7 @@ class CompiledProgram(NamedTuple):
     reached.
     """
 
-    bodies: Mapping[str, CompiledTemplate]
+    templates: Mapping[str, CompiledTemplate]
     sites: list[Site | None]
     mutates: bool
     failures: list[tuple[Site, str]]
@@ -61,46 +61,46 @@ class Run:
     """The budget of a run, and what its templates share."""
 
     __slots__ = (
-        "_captures",
-        "_counted",
+        "_capture_depth",
+        "_counted_parts",
         "_deadline",
         "_depth",
-        "_drawn",
         "_limits",
-        "_look_at",
+        "_next_check",
+        "_output_characters",
+        "_random_counts",
         "_seed",
         "_steps",
-        "_written",
         "gaps",
+        "is_random_zero",
         "mutates",
         "parts",
-        "pinned",
         "root",
         "templates",
     )
 
-    def __init__(self, unit: CompiledProgram, limits: Limits, seed: str) -> None:
-        self.templates = unit.bodies
-        self.mutates = unit.mutates
+    def __init__(self, program: CompiledProgram, limits: Limits, seed: str) -> None:
+        self.templates = program.templates
+        self.mutates = program.mutates
         # The main template's data, for functions that imply it.
         self.root: object = None
         # Tests set it: every draw is then 0.
-        self.pinned = False
+        self.is_random_zero = False
         self._limits = limits
         self._seed = seed
-        self._drawn: dict[str, int] = {}
+        self._random_counts: dict[str, int] = {}
         self._steps = limits.steps
-        self._look_at = limits.steps - _STEPS_UNOBSERVED
+        self._next_check = limits.steps - _STEPS_UNOBSERVED
         self._deadline = time.thread_time() + limits.timeout_seconds * _TIME_SHARE
         self._depth = 0
         # How many texts around the running code are captured and not written.
-        self._captures = 0
+        self._capture_depth = 0
         # Where the main text has gaps: before which part, and what failed there.
         self.gaps: list[tuple[int, GoError]] = []
         # The parts of the text being written, how many of them are counted, and their length.
         self.parts: list[str] = []
-        self._counted = 0
-        self._written = 0
+        self._counted_parts = 0
+        self._output_characters = 0
 
     # Rendering
 
@@ -109,7 +109,7 @@ class Run:
         self.parts = parts
         self.root = data
         self.templates[MAIN](parts.append, data, self)
-        self._count()
+        self._count_output()
 
     def call(self, write: Callable[[str], object], name: str, data: object) -> None:
         """Run a template as ``{{ template }}`` does, into the same text."""
@@ -120,19 +120,19 @@ class Run:
     def include(self, name: str, data: object) -> str:
         """The text of a template: the function of that name."""
         if name not in self.templates:
-            known = f'associated with template "{MAIN}"'
-            raise CallError(f"template: no template {printing.quote(name)} {known}")
+            associated = f'associated with template "{MAIN}"'
+            raise CallError(f"template: no template {printing.quote(name)} {associated}")
         self._enter(name)
-        outside, counted, written = self.parts, self._counted, self._written
+        outside, counted, written = self.parts, self._counted_parts, self._output_characters
         depth = self._depth
         parts: list[str] = []
-        self.parts, self._counted = parts, 0
-        self._captures += 1
+        self.parts, self._counted_parts = parts, 0
+        self._capture_depth += 1
         try:
             self.templates[name](parts.append, data, self)
         finally:
-            self.parts, self._counted, self._written = outside, counted, written
-            self._captures -= 1
+            self.parts, self._counted_parts, self._output_characters = outside, counted, written
+            self._capture_depth -= 1
             self._depth = depth - 1
         self.check_string(sum(map(len, parts)))
         return "".join(parts)
@@ -140,7 +140,7 @@ class Run:
     @property
     def is_capturing(self) -> bool:
         """Whether what is being written goes into a value and not into the main text."""
-        return self._captures > 0
+        return self._capture_depth > 0
 
     def _enter(self, name: str) -> None:
         self._depth += 1
@@ -151,15 +151,15 @@ class Run:
             )
         self.spend(1)
 
-    def turns(self, items: Iterable[object], cost: int) -> Iterator[object]:
+    def iterate(self, items: Iterable[object], cost: int) -> Iterator[object]:
         """The items of a loop; a turn costs as many steps as the loop has lines of code."""
         for item in items:
             self._steps -= cost
-            if self._steps < self._look_at:
-                self._look()
+            if self._steps < self._next_check:
+                self._check_budget()
             yield item
 
-    def show(self, value: object) -> str:
+    def format_value(self, value: object) -> str:
         """What an action prints that is no string."""
         if type(value) is int or type(value) is Int:
             return int.__repr__(value)
@@ -176,8 +176,8 @@ class Run:
     def spend(self, steps: int) -> None:
         """Charge for work: one step is about one turn of a small loop."""
         self._steps -= steps
-        if self._steps < self._look_at:
-            self._look()
+        if self._steps < self._next_check:
+            self._check_budget()
 
     def measure(self, value: object) -> object:
         """``value``, which a function has just made, once its size is charged."""
@@ -223,13 +223,12 @@ class Run:
 
     def check_output(self) -> None:
         """Refuse more text than a step may render."""
-        if self._written > self._limits.output_bytes:
-            raise LimitExceededError(
-                f"output of {self._written} characters, the limit is {self._limits.output_bytes}"
-            )
+        count, limit = self._output_characters, self._limits.output_bytes
+        if count > limit:
+            raise LimitExceededError(f"output of {count} characters, the limit is {limit}")
 
-    def _look(self) -> None:
-        self._look_at = self._steps - _STEPS_UNOBSERVED
+    def _check_budget(self) -> None:
+        self._next_check = self._steps - _STEPS_UNOBSERVED
         if self._steps < 0:
             raise LimitExceededError(
                 f"more than {self._limits.steps} steps, which is the limit",
@@ -240,31 +239,31 @@ class Run:
             raise LimitExceededError(
                 f"rendering needs more CPU time than its share of the limit of {seconds:g} s"
             )
-        if len(self.parts) - self._counted > _PARTS_UNCOUNTED:
-            self._count()
+        if len(self.parts) - self._counted_parts > _PARTS_UNCOUNTED:
+            self._count_output()
 
-    def _count(self) -> None:
+    def _count_output(self) -> None:
         """Add what was written since the last look to the length of the output."""
-        counted, self._counted = self._counted, len(self.parts)
-        self._written += sum(map(len, self.parts[counted:]))
+        counted, self._counted_parts = self._counted_parts, len(self.parts)
+        self._output_characters += sum(map(len, self.parts[counted:]))
         self.check_output()
 
     # Draws
 
-    def draw(self, site: str) -> Draw:
+    def seed_random(self, site: str) -> NextRandom:
         """Numbers for the random function called at ``site``: the same in every run of one XR.
 
         Every further draw at a site gives another number.
         """
 
-        def pick(bound: int) -> int:
-            if self.pinned:
+        def next_random(bound: int) -> int:
+            if self.is_random_zero:
                 return 0
-            count = self._drawn[site] = self._drawn.get(site, 0) + 1
+            count = self._random_counts[site] = self._random_counts.get(site, 0) + 1
             digest = hashlib.sha256(f"{self._seed}\0{site}\0{count}".encode()).digest()
             return int.from_bytes(digest) % bound
 
-        return pick
+        return next_random
 
 
 class _Measure:

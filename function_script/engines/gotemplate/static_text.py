@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def static_parts(program: Program) -> Iterator[tuple[int, str]]:
     """Pieces of the main template's text and the lines they begin in."""
     sources = programs.sources_of(program)
-    grammar = Grammar(sources.settings.delims, sources.settings.functions())
+    grammar = Grammar(sources.settings.delims, sources.settings.func_map())
     try:
         root = parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
     except ParseFailure:

@@ -274,18 +274,18 @@ _NIL_TYPES: Final = (NilMap, NilList, NilStrings, NilBytesMap)
 
 
 def is_small(value: object, nodes: int) -> bool:
-    """Whether a value, written out, has at most so many nodes; endless ones have not."""
-    waiting = [value]
-    seen = 0
-    while waiting:
-        seen += 1
-        if seen + len(waiting) > nodes:
+    """Report whether a value, written out, has at most ``nodes`` nodes; an endless one has more."""
+    pending = [value]
+    count = 0
+    while pending:
+        count += 1
+        if count + len(pending) > nodes:
             return False
-        found = waiting.pop()
-        if isinstance(found, dict):
-            waiting.extend(found.values())
-        elif isinstance(found, list):
-            waiting.extend(found)
+        node = pending.pop()
+        if isinstance(node, dict):
+            pending.extend(node.values())
+        elif isinstance(node, list):
+            pending.extend(node)
     return True
 
 

@@ -81,8 +81,8 @@ def _equal_others(left: object, right: object) -> bool:
 def _check_kinds(left: object, right: object) -> None:
     kinds = {go_kind(left), go_kind(right)}
     if len(kinds) > 1 and "invalid" not in kinds:
-        shown = to_text(right) if is_small(right, _SHOWN) else "…"
-        types = f"{_shown(left)}: {go_type(left)}, {go_type(right)}: {shown}"
+        right_text = to_text(right) if is_small(right, _SHOWN) else "…"
+        types = f"{_shown(left)}: {go_type(left)}, {go_type(right)}: {right_text}"
         raise CallError(f"non-comparable types {types}")
 
 
@@ -125,10 +125,10 @@ def _greater_or_equal(left: object, right: object) -> bool:
 
 
 FUNCTIONS: Final = (
-    Function(name="eq", takes="value value...", call=equal, gives="bool"),
-    Function(name="ne", takes="value value", call=_not_equal, gives="bool"),
-    Function(name="lt", takes="value value", call=_less, gives="bool"),
-    Function(name="le", takes="value value", call=_less_or_equal, gives="bool"),
-    Function(name="gt", takes="value value", call=_greater, gives="bool"),
-    Function(name="ge", takes="value value", call=_greater_or_equal, gives="bool"),
+    Function(name="eq", parameters="value value...", call=equal, returns="bool"),
+    Function(name="ne", parameters="value value", call=_not_equal, returns="bool"),
+    Function(name="lt", parameters="value value", call=_less, returns="bool"),
+    Function(name="le", parameters="value value", call=_less_or_equal, returns="bool"),
+    Function(name="gt", parameters="value value", call=_greater, returns="bool"),
+    Function(name="ge", parameters="value value", call=_greater_or_equal, returns="bool"),
 )

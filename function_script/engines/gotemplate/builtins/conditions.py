@@ -55,11 +55,11 @@ class Condition(Struct):
 
     def json(self) -> object:
         """Without an empty message and an observed generation of zero."""
-        written = {f"{name[0].lower()}{name[1:]}": value for name, value in self.fields.items()}
+        fields = {f"{name[0].lower()}{name[1:]}": value for name, value in self.fields.items()}
         for optional in ("message", "observedGeneration"):
-            if not written[optional]:
-                del written[optional]
-        return written
+            if not fields[optional]:
+                del fields[optional]
+        return fields
 
 
 def read_condition(kind: str, resource: object) -> Condition:
@@ -70,8 +70,8 @@ def read_condition(kind: str, resource: object) -> Condition:
     for holder in (_at(resource, "resource"), resource):
         conditions = _conditions(_at(holder, "status"))
         if conditions is not None:
-            matching = (found for found in conditions if found.fields["Type"] == kind)
-            return next(matching, _make(kind, _UNKNOWN))
+            matches = (condition for condition in conditions if condition.fields["Type"] == kind)
+            return next(matches, _make(kind, _UNKNOWN))
     return _make(kind, _UNKNOWN)
 
 

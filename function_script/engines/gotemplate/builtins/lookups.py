@@ -35,8 +35,8 @@ def checked(functions: Mapping[str, Function]) -> dict[str, Function]:
     finding = {name: _finding(functions[name], MISSING) for name in _FINDING if name in functions}
     slicing = {name: _finding(functions[name], NilList()) for name in ("slice", "mustSlice")}
     replaced = {
-        name: replace(functions[name], takes=takes, call=call)
-        for name, (takes, call) in _REPLACED.items()
+        name: replace(functions[name], parameters=parameters, call=call)
+        for name, (parameters, call) in _REPLACED.items()
     }
     return finding | slicing | replaced
 

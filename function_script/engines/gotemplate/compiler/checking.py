@@ -12,7 +12,12 @@ from function_script.engines.gotemplate.compiler.codegen import (
     CodeGenerator,
     CodegenOptions,
 )
-from function_script.engines.gotemplate.missing import CARRYING, HOLDING, TOLERANT, helpers
+from function_script.engines.gotemplate.missing import (
+    ACCEPTS_MISSING,
+    ACCEPTS_NULL,
+    PASSES_MISSING,
+    code_globals,
+)
 from function_script.engines.gotemplate.syntax.nodes import (
     Chain,
     Field,
@@ -57,7 +62,7 @@ class CheckingGenerator(CodeGenerator):
     def refuse_missing(self, value: Value) -> None:
         """A line that fails if the value does not exist."""
         if value.nil:
-            self.code.line(f"if {value.code} is MISSING: {_lack(value)}", self.site())
+            self.code.line(f"if {value.code} is MISSING: {_missing_code(value)}", self.site())
 
     # Pipelines and fields
 
@@ -71,7 +76,11 @@ class CheckingGenerator(CodeGenerator):
     def command(self, command: Command, final: Value | None) -> Value:
         """One stage of a pipeline; what is missing is the stage before it, and told there."""
         first = command.words[0]
-        if final is not None and isinstance(first, Identifier) and first.name not in TOLERANT:
+        if (
+            final is not None
+            and isinstance(first, Identifier)
+            and first.name not in ACCEPTS_MISSING
+        ):
             here, self.at = self.at, self.before or self.at
             self.refuse_missing(final)
             final, self.at = final._replace(nil=False), here
@@ -83,8 +92,8 @@ class CheckingGenerator(CodeGenerator):
         """Where a chain of fields begins; how the template writes that goes with it."""
         start, names = super().chain_start(node)
         if start.origin is None and not isinstance(node, Field):
-            written = to_source(node).removesuffix("".join(f".{name}" for name in names))
-            start = start._replace(origin=Origin(start.code, written, ()))
+            prefix = to_source(node).removesuffix("".join(f".{name}" for name in names))
+            start = start._replace(origin=Origin(start.code, prefix, ()))
         return start, names
 
     def fields(self, start: Value, names: tuple[str, ...]) -> Value:
@@ -93,10 +102,10 @@ class CheckingGenerator(CodeGenerator):
         origin = before._replace(names=(*before.names, *names))
         return super().fields(start, names)._replace(origin=origin)
 
-    def settle(self, value: Value) -> str:
+    def missing_for_nil(self, value: Value) -> str:
         """A null stays what it is, but where a map or nothing is wanted."""
-        if self.callee in TOLERANT - CARRYING:
-            return super().settle(value)
+        if self.callee in ACCEPTS_MISSING - PASSES_MISSING:
+            return super().missing_for_nil(value)
         return value.code
 
     # Calls
@@ -109,7 +118,7 @@ class CheckingGenerator(CodeGenerator):
         outer, self.callee = self.callee, name.name
         value = super().call(name, node, words, final)._replace(origin=origin)
         self.callee = outer
-        return value._replace(nil=True, null=True) if name.name in _CARRIED else value
+        return value._replace(nil=True, null=True) if name.name in _RETURNS_MISSING else value
 
     def looked_up(self, words: tuple[Operand, ...]) -> Origin | None:
         """Where a call reads that is given a chain of fields and constant keys."""
@@ -126,28 +135,28 @@ class CheckingGenerator(CodeGenerator):
 
     def check(self, value: Value, type_name: str) -> Value:
         """A value as an argument: it has to exist, unless the function is made for what may not."""
-        if self.callee in CARRYING:
+        if self.callee in PASSES_MISSING:
             value = value._replace(nil=False)
-        elif self.callee in TOLERANT:
+        elif self.callee in ACCEPTS_MISSING:
             # Also a null that is no pipeline's value is no map.
-            value = value._replace(settled=True)
+            value = value._replace(from_pipeline=True)
         else:
             self.refuse_missing(value)
             value = value._replace(nil=False)
-            if value.null and self.callee not in HOLDING:
+            if value.null and self.callee not in ACCEPTS_NULL:
                 self.code.line(f"if {value.code} is None: fail('it is null')", self.site())
         return super().check(value, type_name)
 
 
 # Of `include` the result is a text.
-_CARRIED = CARRYING - {"include"}
+_RETURNS_MISSING = PASSES_MISSING - {"include"}
 
 
-def _lack(value: Value) -> str:
+def _missing_code(value: Value) -> str:
     if value.origin is None:
-        return "lack()"
+        return "raise_missing()"
     start, prefix, names = value.origin
-    return f"lack({start}, {', '.join(map(repr, (prefix, *names)))})"
+    return f"raise_missing({start}, {', '.join(map(repr, (prefix, *names)))})"
 
 
 def _last_stage(pipe: Pipe) -> Placed:
@@ -158,4 +167,4 @@ def _stage(command: Command) -> Placed:
     return command if len(command.words) > 1 else command.words[0]
 
 
-OPTIONS = CodegenOptions(CheckingGenerator, helpers())
+OPTIONS = CodegenOptions(CheckingGenerator, code_globals())

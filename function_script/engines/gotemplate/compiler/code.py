@@ -54,7 +54,7 @@ class Value(NamedTuple):
     type: str = "any"
     nil: bool = True
     null: bool = True
-    settled: bool = False
+    from_pipeline: bool = False
     element: bool = False
     origin: Origin | None = None
 
@@ -70,7 +70,7 @@ class Code:
         self.failures: list[tuple[Site, str]] = []
         # Locals that get another value while they can be seen.
         self.changing: set[str] = set()
-        self._known: dict[tuple[type, object], str] = {}
+        self._constant_names: dict[tuple[type, object], str] = {}
         # What is computed already: in each of the blocks around the next line.
         self._computed: list[dict[str, str]] = [{}]
         self._indent = ""
@@ -98,7 +98,7 @@ class Code:
         """``name`` has what the expression gives, from here to the end of the block."""
         self._computed[-1][expression] = name
 
-    def known(self, expression: str) -> str | None:
+    def find_name(self, expression: str) -> str | None:
         """The name that has what the expression gives, if it is computed already."""
         for computed in reversed(self._computed):
             if expression in computed:
@@ -113,10 +113,10 @@ class Code:
     def constant(self, value: object) -> str:
         """A global name for a value that has no literal in Python."""
         key = (type(value), value)
-        if key not in self._known:
-            self._known[key] = f"k{len(self._known)}"
-            self.constants[self._known[key]] = value
-        return self._known[key]
+        if key not in self._constant_names:
+            self._constant_names[key] = f"k{len(self._constant_names)}"
+            self.constants[self._constant_names[key]] = value
+        return self._constant_names[key]
 
 
 class Scope:

@@ -79,7 +79,7 @@ class CodegenOptions(NamedTuple):
     """How templates are compiled, and what their code can name besides or instead."""
 
     generator: type[CodeGenerator]
-    helpers: Mapping[str, object]
+    code_globals: Mapping[str, object]
 
 
 def compile_templates(
@@ -91,7 +91,11 @@ def compile_templates(
     """All templates, ready to run; ``options`` is how they are compiled, if not as always."""
     options = options or CodegenOptions(CodeGenerator, {})
     code = generate(trees, context, options.generator)
-    namespace: dict[str, object] = {**_helpers(missing), **options.helpers, **code.constants}
+    namespace: dict[str, object] = {
+        **_code_globals(missing),
+        **options.code_globals,
+        **code.constants,
+    }
     exec(compile("\n".join(code.lines), FILE, "exec"), namespace)  # noqa: S102 # our own code
     bodies = {name: namespace[_local(index)] for index, name in enumerate(trees)}
     used = (context.functions[name[2:]] for name in code.constants if name.startswith("f_"))
@@ -118,7 +122,7 @@ def _fail(text: str) -> NoReturn:
     raise EvalError(text)
 
 
-def _helpers(missing: MissingKey) -> dict[str, object]:
+def _code_globals(missing: MissingKey) -> dict[str, object]:
     """All that generated code can name besides its functions: there are no other builtins."""
     return {
         "__builtins__": {},
@@ -131,11 +135,11 @@ def _helpers(missing: MissingKey) -> dict[str, object]:
         "pairs": loops.pairs,
         "quoted": quote,
         "call": Run.call,
-        "draw": Run.draw,
+        "seed_random": Run.seed_random,
         "measure": Run.measure,
-        "show": Run.show,
+        "format_value": Run.format_value,
         "spend": Run.spend,
-        "turns": Run.turns,
+        "iterate": Run.iterate,
         "fail": _fail,
         "MISSING": MISSING,
         "NilMap": NilMap,
@@ -203,7 +207,7 @@ class CodeGenerator:
             case Range():
                 self.loop(node)
             case Template():
-                self.use(node)
+                self.compile_template_call(node)
             case Break() | Continue():
                 self.code.line("break" if isinstance(node, Break) else "continue")
 
@@ -217,15 +221,15 @@ class CodeGenerator:
 
     def write(self, value: Value, _: Action) -> None:
         """Print a value."""
-        shown = f"{value.code} if type({value.code}) is str else show(run, {value.code})"
-        self.code.line(f"w({value.code if value.type == 'string' else shown})", self.site())
+        text = f"{value.code} if type({value.code}) is str else format_value(run, {value.code})"
+        self.code.line(f"w({value.code if value.type == 'string' else text})", self.site())
 
-    def use(self, node: Template) -> None:
+    def compile_template_call(self, node: Template) -> None:
         """``{{ template }}``."""
         if node.name not in self.templates:
             self.fail(f"template {quote(node.name)} not defined")
             return
-        data = "MISSING" if node.pipe is None else self.settle(self.pipeline(node.pipe))
+        data = "MISSING" if node.pipe is None else self.missing_for_nil(self.pipeline(node.pipe))
         self.at = node
         self.code.line(f"call(run, w, {node.name!r}, {data})", self.site())
 
@@ -236,19 +240,19 @@ class CodeGenerator:
         """
         outer_scope, outer_dot = self.scope, self.dot
         chain, rest = _chain(node)
-        done = self.code.name("c")
+        is_false = self.code.name("c")
         for index, link in enumerate(chain):
-            again = self.code.block(f"if {done}:") if index else nullcontext()
+            again = self.code.block(f"if {is_false}:") if index else nullcontext()
             with again:
                 self.scope = header = Scope(self.scope)
                 value = self.pipeline(link.pipe)
                 if len(chain) > 1 or rest is not None:
-                    self.code.line(f"{done} = not {value.code}", self.site())
+                    self.code.line(f"{is_false} = not {value.code}", self.site())
                 with self.code.block(f"if {value.code}:", self.site()):
                     self.inside(header, link.body, value, link)
                 self.scope, self.dot = header, outer_dot
         if rest is not None:
-            with self.code.block(f"if {done}:"):
+            with self.code.block(f"if {is_false}:"):
                 self.scope = Scope(self.scope)
                 self.nodes(rest)
         self.scope = outer_scope
@@ -278,7 +282,7 @@ class CodeGenerator:
         header = self.scope
         guard = self.code.block(f"if {items}:") if node.otherwise is not None else nullcontext()
         with guard:
-            self.turns(node, items)
+            self.loop_body(node, items)
         self.scope, self.dot = header, outer_dot
         if node.otherwise is not None:
             with self.code.block("else:"):
@@ -299,20 +303,20 @@ class CodeGenerator:
             self.code.changing.add(local)
             self.scope.declare(name, Value(local))
 
-    def turns(self, node: Range, items: str) -> None:
+    def loop_body(self, node: Range, items: str) -> None:
         """The loop itself: the dot and the variables are the element of each turn."""
         dot, key = self.code.name("d"), self.code.name("i")
         declared = [variable.names[0] for variable in node.pipe.declared]
         target = f"{key}, {dot}" if len(declared) > 1 else dot
         self.loops += 1
         start = len(self.code.lines)
-        with self.code.block(f"for {target} in turns(run, {items}, COST):", self.site()):
+        with self.code.block(f"for {target} in iterate(run, {items}, COST):", self.site()):
             self.scope = Scope(self.scope)
             self.dot = Value(dot, element=True)
             for name, local in zip(declared, [key, dot] if declared[1:] else [dot], strict=False):
-                known = self.scope.find(name)
-                if known is not None and (node.pipe.assigns or name in self.assigned):
-                    self.code.line(f"{known.code} = {local}")
+                variable = self.scope.find(name)
+                if variable is not None and (node.pipe.assigns or name in self.assigned):
+                    self.code.line(f"{variable.code} = {local}")
                 else:
                     self.scope.declare(name, Value(local, element=True))
             self.nodes(node.body)
@@ -346,32 +350,32 @@ class CodeGenerator:
         self.at = pipe
         value: Value | None = None
         for command in pipe.commands:
-            value = self.command(command, value)._replace(settled=True, element=False)
-        found = value or _NOTHING
+            value = self.command(command, value)._replace(from_pipeline=True, element=False)
+        result = value or _NOTHING
         for variable in pipe.declared:
-            self.bind(variable.names[0], found, assigns=pipe.assigns)
-        return found
+            self.bind(variable.names[0], result, assigns=pipe.assigns)
+        return result
 
     def bind(self, name: str, value: Value, *, assigns: bool) -> None:
         """Give a variable its value: a new one, or with ``assigns`` one that is there."""
-        settled = self.settle(value)
+        from_pipeline = self.missing_for_nil(value)
         if not assigns:
             local = self.code.name("v")
-            self.code.line(f"{local} = {settled}")
-            is_null = value.null and settled == value.code
-            kept = Value(local, value.type, nil=value.nil, null=is_null)
+            self.code.line(f"{local} = {from_pipeline}")
+            is_null = value.null and from_pipeline == value.code
+            local_value = Value(local, value.type, nil=value.nil, null=is_null)
             if value.origin is not None and value.origin.start not in self.code.changing:
-                kept = kept._replace(origin=value.origin)
+                local_value = local_value._replace(origin=value.origin)
             if name in self.assigned:
                 self.code.changing.add(local)
-                kept = Value(local)
-            self.scope.declare(name, kept)
+                local_value = Value(local)
+            self.scope.declare(name, local_value)
             return
-        known = self.scope.find(name)
-        if known is None:
+        variable = self.scope.find(name)
+        if variable is None:
             self.fail(f"undefined variable: {name}")
             return
-        self.code.line(f"{known.code} = {settled}")
+        self.code.line(f"{variable.code} = {from_pipeline}")
 
     def command(self, command: Command, final: Value | None) -> Value:
         """One stage of a pipeline; ``final`` is what the stage before it gave."""
@@ -399,8 +403,8 @@ class CodeGenerator:
         if isinstance(word, Dot):
             return self.dot
         if isinstance(word, Variable):
-            known = self.scope.find(word.names[0])
-            return known or self.fail(f"undefined variable: {word.names[0]}")
+            variable = self.scope.find(word.names[0])
+            return variable or self.fail(f"undefined variable: {word.names[0]}")
         return self.constant(word) if isinstance(word, (Bool, Number, String)) else _NOTHING
 
     def constant(self, word: constants.Constant, type_name: str = "any") -> Value:
@@ -422,19 +426,19 @@ class CodeGenerator:
         if isinstance(node.start, Nil):
             return self.fail(f"indirection through explicit nil in {to_source(node)}"), node.names
         start = self.operand(node.start)
-        return self.at_end(start) if start.settled else start, node.names
+        return self.leave_pipeline(start) if start.from_pipeline else start, node.names
 
     def fields(self, start: Value, names: tuple[str, ...]) -> Value:
         """The value at the end of a chain; what was read before need not be read again."""
         listed = ", ".join(map(repr, names))
         reader = f"get{len(names)}" if len(names) <= _MAX_READER else "get"
         expression = f"{reader}({start.code}, {listed})"
-        found = self.code.known(expression)
-        if found is None:
-            found = self.compute(expression, start)
+        name = self.code.find_name(expression)
+        if name is None:
+            name = self.compute(expression, start)
             if not self.mutates and start.code not in self.code.changing:
-                self.code.remember(expression, found)
-        return Value(found)
+                self.code.remember(expression, name)
+        return Value(name)
 
     def method(
         self, command: Command, start: Value, names: tuple[str, ...], final: Value | None
@@ -467,14 +471,14 @@ class CodeGenerator:
                 site = Site(node, self.template, name.name)
                 self.code.failures.append((site, f"template {quote(template)} not defined"))
         function = self.functions[name.name]
-        types = function.parameters
+        types = function.parameter_types
         count = len(words) + (final is not None)
         if function.variadic and count < len(types) - 1:
-            wanted = f"want at least {len(types) - 1} got {len(words)}"
-            return self.fail(f"wrong number of args for {name.name}: {wanted}")
+            counts = f"want at least {len(types) - 1} got {len(words)}"
+            return self.fail(f"wrong number of args for {name.name}: {counts}")
         if not function.variadic and count != len(types):
-            wanted = f"want {len(types)} got {count}"
-            return self.fail(f"wrong number of args for {name.name}: {wanted}")
+            counts = f"want {len(types)} got {count}"
+            return self.fail(f"wrong number of args for {name.name}: {counts}")
         if name.name in {"and", "or"}:
             return self.choose(words, final, stops_at="not " if name.name == "and" else "")
         arguments = [
@@ -483,35 +487,35 @@ class CodeGenerator:
         ]
         if final is not None:
             arguments.append(self.check(final, types[min(len(words), len(types) - 1)]))
-        given = [
+        codes = [
             _passed(value, types[min(index, len(types) - 1)])
             for index, value in enumerate(arguments)
         ]
-        if function.needs is Injects.SOURCE:
-            given.insert(0, repr(to_source(words[0])) if words else "''")
-        return self.invoke(function, node, arguments, given)
+        if function.injects is Injects.SOURCE:
+            codes.insert(0, repr(to_source(words[0])) if words else "''")
+        return self.invoke(function, node, arguments, codes)
 
     def invoke(
-        self, function: Function, node: Placed, arguments: list[Value], given: list[str]
+        self, function: Function, node: Placed, arguments: list[Value], codes: list[str]
     ) -> Value:
         """The line that calls a function, and the one that charges for what it made."""
-        if function.needs is Injects.DRAW:
+        if function.injects is Injects.RANDOM:
             # The call's own text is its place: edits elsewhere do not change what it draws.
-            given = [f"draw(run, {f'{self.template}: {to_source(node)}'!r})", *given]
-        elif function.needs in {Injects.BUDGET, Injects.RUN}:
-            given = ["run", *given]
+            codes = [f"seed_random(run, {f'{self.template}: {to_source(node)}'!r})", *codes]
+        elif function.injects in {Injects.ALLOCATOR, Injects.RUN}:
+            codes = ["run", *codes]
         self.code.constants[f"f_{function.name}"] = function.call
-        call = f"f_{function.name}({', '.join(given)})"
+        call = f"f_{function.name}({', '.join(codes)})"
         short = shorten(function.name, arguments, call)
-        unknown = function.gives == "any"
-        value = short or Value(call, function.gives, nil=unknown, null=unknown)
+        unknown = function.returns == "any"
+        value = short or Value(call, function.returns, nil=unknown, null=unknown)
         name, site = self.code.name(), Site(node, self.template, function.name)
         if function.cost:
             self.code.line(f"spend(run, {function.cost})", site)
         self.code.line(f"{name} = {value.code}", site)
         if value.type == "string":
             self.code.line(f"if len({name}) > {_SMALL}: measure(run, {name})", site)
-        elif value.type == "any" and short is None and function.makes:
+        elif value.type == "any" and short is None and function.allocates:
             self.code.line(f"measure(run, {name})", site)
         return value._replace(code=name)
 
@@ -552,21 +556,21 @@ class CodeGenerator:
         """A value as an argument, once it is of the parameter's type."""
         if type_name in {"any", value.type}:
             return value
-        given = self.at_end(value) if value.settled else value
+        final = self.leave_pipeline(value) if value.from_pipeline else value
         if type_name == "value":
-            return given
+            return final
         if type_name in _EXACT:
             test = f"if type({value.code}) is not {_EXACT[type_name]}:"
-            self.code.line(f"{test} refuse({given.code}, {type_name!r})", self.site())
+            self.code.line(f"{test} refuse({final.code}, {type_name!r})", self.site())
             return Value(value.code, type_name, nil=False, null=False)
-        checked = self.compute(f"check_argument({given.code}, {type_name!r})")
+        checked = self.compute(f"check_argument({final.code}, {type_name!r})")
         return Value(checked, nil=False, null=False)
 
-    def at_end(self, value: Value) -> Value:
+    def leave_pipeline(self, value: Value) -> Value:
         """The value as it leaves a pipeline: MISSING for nil."""
-        return value._replace(code=self.settle(value), null=False)
+        return value._replace(code=self.missing_for_nil(value), null=False)
 
-    def settle(self, value: Value) -> str:
+    def missing_for_nil(self, value: Value) -> str:
         """The code of ``at_end``."""
         if not value.null:
             return value.code

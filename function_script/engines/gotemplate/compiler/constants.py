@@ -39,9 +39,9 @@ def of_type(word: Constant, type_name: str, code: Code) -> Value:
     if type_name in {"any", "value"}:
         return _of_any_type(word, code)
     if isinstance(word, Number):
-        found = _number(word, type_name)
-        if found is not None:
-            return Value(code.constant(found), type_name, nil=False, null=False)
+        number = _number(word, type_name)
+        if number is not None:
+            return Value(code.constant(number), type_name, nil=False, null=False)
     elif type_name == ("string" if isinstance(word, String) else "bool"):
         return _literal(repr(word.value), type_name)
     expected = _EXPECTED.get(type_name)

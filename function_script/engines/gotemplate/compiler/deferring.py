@@ -11,8 +11,8 @@ from function_script.engines.gotemplate.compiler.codegen import (
     MAX_LOOPS,
     CodegenOptions,
 )
-from function_script.engines.gotemplate.deferral import FORGIVING, helpers
-from function_script.engines.gotemplate.missing import TOLERANT
+from function_script.engines.gotemplate.deferral import ACCEPTS_POISON, code_globals
+from function_script.engines.gotemplate.missing import ACCEPTS_MISSING
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax.nodes import If, Range, Text, With
 
@@ -56,7 +56,7 @@ class DeferringGenerator(CheckingGenerator):
         with self.code.block("try:"):
             super().nodes(nodes)
         with self.code.block("except FAILURES as error:"):
-            self.code.line("stop(error)")
+            self.code.line("fail_without_gap(error)")
 
     def action(self, node: Action) -> None:
         """An action whose value does not exist leaves a gap, or a variable that is poison.
@@ -68,15 +68,15 @@ class DeferringGenerator(CheckingGenerator):
             super().action(node)
         with self.code.block("except FAILURES as error:"):
             if self.changes:
-                self.code.line("stop(error)")
+                self.code.line("fail_without_gap(error)")
             if not node.pipe.declared:
-                self.code.line("defer(run, error)")
+                self.code.line("leave_gap(run, error)")
             for variable in node.pipe.declared:
-                known = self.scope.find(variable.names[0])
-                if known is not None:
-                    self.code.line(f"{known.code} = poison(error)")
+                value = self.scope.find(variable.names[0])
+                if value is not None:
+                    self.code.line(f"{value.code} = poison(error)")
                     # Nothing is known of its type any more.
-                    self.scope.declare(variable.names[0], Value(known.code))
+                    self.scope.declare(variable.names[0], Value(value.code))
 
     def call(
         self, name: Identifier, node: Placed, words: tuple[Operand, ...], final: Value | None
@@ -87,10 +87,10 @@ class DeferringGenerator(CheckingGenerator):
 
     def check(self, value: Value, type_name: str) -> Value:
         """A value as an argument; a few functions have something for one that is poison."""
-        if value.nil and self.callee in FORGIVING:
+        if value.nil and self.callee in ACCEPTS_POISON:
             value = value._replace(code=self.compute(f"absent({value.code})"))
-        elif value.nil and self.callee in TOLERANT:
-            self.code.line(f"if {value.code} is POISON: lack()", self.site())
+        elif value.nil and self.callee in ACCEPTS_MISSING:
+            self.code.line(f"if {value.code} is POISON: raise_missing()", self.site())
         return super().check(value, type_name)
 
     def refuse_missing(self, value: Value) -> None:
@@ -101,7 +101,7 @@ class DeferringGenerator(CheckingGenerator):
         super().refuse_missing(value)
         if value.nil:
             code = value.code
-            self.code.line(f"if {code} is None or {code} is POISON: lack()", self.site())
+            self.code.line(f"if {code} is None or {code} is POISON: raise_missing()", self.site())
 
 
 def _writes_separators(nodes: list[Node]) -> bool:
@@ -116,4 +116,4 @@ def _writes_separators(nodes: list[Node]) -> bool:
     return False
 
 
-OPTIONS = CodegenOptions(DeferringGenerator, helpers())
+OPTIONS = CodegenOptions(DeferringGenerator, code_globals())

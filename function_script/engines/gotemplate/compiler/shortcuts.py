@@ -55,22 +55,22 @@ def _is_integer(value: Value) -> bool:
 
 
 def _comparison(operator: str, values: list[Value], call: str) -> Value | None:
-    left, right = values
-    if right.code == "MISSING" and operator in {"==", "!="}:
+    first, second = values
+    if second.code == "MISSING" and operator in {"==", "!="}:
         negation = "not " if operator == "!=" else ""
-        return Value(f"({negation}is_nil({left.code}))", "bool", nil=False, null=False)
-    expression = f"{left.code} {operator} {right.code}"
-    if _is_text(left) and _is_text(right):
+        return Value(f"({negation}is_nil({first.code}))", "bool", nil=False, null=False)
+    expression = f"{first.code} {operator} {second.code}"
+    if _is_text(first) and _is_text(second):
         return Value(f"({expression})", "bool", nil=False, null=False)
-    if _is_integer(left) and _is_integer(right):
+    if _is_integer(first) and _is_integer(second):
         return Value(f"({expression})", "bool", nil=False, null=False)
-    if _is_text(left) or _is_text(right):
-        test = f"type({left.code if _is_text(right) else right.code}) is str"
-    elif _is_integer(left) or _is_integer(right):
-        test = f"type({left.code if _is_integer(right) else right.code}) in INTEGERS"
+    if _is_text(first) or _is_text(second):
+        test = f"type({first.code if _is_text(second) else second.code}) is str"
+    elif _is_integer(first) or _is_integer(second):
+        test = f"type({first.code if _is_integer(second) else second.code}) in INTEGERS"
     else:
-        test = f"type({left.code}) is str is type({right.code})"
-        if left.type != "any" or right.type != "any":
+        test = f"type({first.code}) is str is type({second.code})"
+        if first.type != "any" or second.type != "any":
             return None
     return Value(f"{expression} if {test} else {call}", "bool", nil=False, null=False)
 
@@ -80,7 +80,7 @@ def _formatted(values: list[Value], call: str) -> Value | None:
     if not _is_literal(template) or len(values) > _MAX_PIECES:
         return None
     text = template.code[1:-1]
-    verbs = [found[1] for found in _SIMPLE_VERBS.findall(text) if found != "%%"]
+    verbs = [match[1] for match in _SIMPLE_VERBS.findall(text) if match != "%%"]
     if len(verbs) != len(values) - 1 or "%" in _SIMPLE_VERBS.sub("", text) or not verbs:
         return None
     tests = [
@@ -128,8 +128,8 @@ def _is_literal(value: Value) -> bool:
 def _default(values: list[Value]) -> Value | None:
     if len(values) != 2:  # noqa: PLR2004 # a default and what is given
         return None
-    fallback, given = values
-    return Value(f"{given.code} or {any_code(fallback)}", nil=fallback.nil, null=fallback.nil)
+    fallback, value = values
+    return Value(f"{value.code} or {any_code(fallback)}", nil=fallback.nil, null=fallback.nil)
 
 
 def _empty(values: list[Value]) -> Value:

@@ -69,13 +69,13 @@ def _hexadecimal(number: float, precision: int | None) -> str:
 
 def _round(mantissa: int, precision: int, exponent: int) -> tuple[str, str, int]:
     dropped = 52 - 4 * precision
-    kept, rest = mantissa >> dropped, mantissa & ((1 << dropped) - 1)
+    digits_kept, rest = mantissa >> dropped, mantissa & ((1 << dropped) - 1)
     half = 1 << (dropped - 1)
-    if rest > half or (rest == half and kept & 1):
-        kept += 1
-    if kept >> (4 * precision) > 1:
-        kept, exponent = kept >> 1, exponent + 1
-    digits = f"{kept & ((1 << 4 * precision) - 1):0{precision}x}" if precision else ""
+    if rest > half or (rest == half and digits_kept & 1):
+        digits_kept += 1
+    if digits_kept >> (4 * precision) > 1:
+        digits_kept, exponent = digits_kept >> 1, exponent + 1
+    digits = f"{digits_kept & ((1 << 4 * precision) - 1):0{precision}x}" if precision else ""
     return "1", digits, exponent
 
 
@@ -84,8 +84,8 @@ def _with_point(text: str, verb: str, precision: int | None) -> str:
     marks = "pP" if verb in "xX" else "eE"
     cut = next((index for index, letter in enumerate(text) if letter in marks), len(text))
     number, tail = text[:cut], text[cut:]
-    wanted = (6 if precision is None else precision) if verb in "gGx" else 0
+    count = (6 if precision is None else precision) if verb in "gGx" else 0
     digits = number.lstrip("-").removeprefix("0x").replace(".", "")
     significant = len(digits.lstrip("0")) or (1 if digits == "0" else 0)
     point = "" if "." in number else "."
-    return f"{number}{point}{'0' * (wanted - significant)}{tail}"
+    return f"{number}{point}{'0' * (count - significant)}{tail}"

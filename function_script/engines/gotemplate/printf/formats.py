@@ -32,17 +32,17 @@ class _Number(NamedTuple):
     complaint: str = ""
 
 
-def sprintf(budget: Allocator, template: str, *arguments: object) -> str:
+def sprintf(allocator: Allocator, template: str, *arguments: object) -> str:
     """``fmt.Sprintf``; raises OverLimit for padding and texts beyond what a run may ask for."""
     simple = _read_simple(template)
     if simple is None or len(simple.verbs) != len(arguments):
-        return _Formatter(budget, template, arguments).run()
+        return _Formatter(allocator, template, arguments).run()
     parts = [simple.texts[0]]
     for verb, text, value in zip(simple.verbs, simple.texts[1:], arguments, strict=True):
         plain = type(value) is str and verb in "sv"
         parts.append(str(value) if plain else format_argument(value, verb, _PLAIN))
         parts.append(text)
-    budget.check_string(sum(map(len, parts)))
+    allocator.check_string(sum(map(len, parts)))
     return "".join(parts)
 
 
@@ -66,8 +66,8 @@ _VERB: Final = re.compile(r"%([a-zA-Z])")
 
 
 class _Formatter:
-    def __init__(self, budget: Allocator, template: str, arguments: tuple[object, ...]) -> None:
-        self.budget = budget
+    def __init__(self, allocator: Allocator, template: str, arguments: tuple[object, ...]) -> None:
+        self.allocator = allocator
         self.template = template
         self.arguments = arguments
         self.position = 0
@@ -90,7 +90,7 @@ class _Formatter:
             parts.append(self.verb())
         if not self.reordered and self.next < len(self.arguments):
             parts.append(self.extra())
-        self.budget.check_string(sum(map(len, parts)))
+        self.allocator.check_string(sum(map(len, parts)))
         return "".join(parts)
 
     def verb(self) -> str:
@@ -133,7 +133,7 @@ class _Formatter:
             width=abs(width.value) if width.value is not None else None,
             precision=precision.value,
         )
-        self.budget.check_width(max(flags.width or 0, flags.precision or 0))
+        self.allocator.check_width(max(flags.width or 0, flags.precision or 0))
         return format_argument(value, letter, flags.for_value() if letter == "v" else flags)
 
     def index(self) -> None:
@@ -142,14 +142,14 @@ class _Formatter:
         if not self.template.startswith("[", self.position):
             return
         self.reordered = True
-        found = _INDEX.match(self.template, self.position)
-        number = int(found[1]) if found is not None and len(found[1]) <= len("1000000") else 0
+        match = _INDEX.match(self.template, self.position)
+        number = int(match[1]) if match is not None and len(match[1]) <= len("1000000") else 0
         if 0 < number <= len(self.arguments):
             self.next = number - 1
             self.after_index = True
         else:
             self.good_index = False
-            self.after_index = found is not None
+            self.after_index = match is not None
         skipped = _BRACKETS.match(self.template, self.position)
         self.position = skipped.end() if skipped is not None else self.position + 1
 
@@ -200,19 +200,19 @@ class _Formatter:
 
     def extra(self) -> str:
         """The complaint about arguments no verb asked for."""
-        shown = (
+        texts = (
             NIL if value is None else f"{go_type(value)}={format_argument(value, 'v', _PLAIN)}"
             for value in self.arguments[self.next :]
         )
-        return f"%!(EXTRA {', '.join(shown)})"
+        return f"%!(EXTRA {', '.join(texts)})"
 
     def match(self, pattern: re.Pattern[str]) -> str:
         """What ``pattern`` finds here, consumed."""
-        found = pattern.match(self.template, self.position)
-        if found is None:
+        match = pattern.match(self.template, self.position)
+        if match is None:
             return ""
-        self.position = found.end()
-        return found[0]
+        self.position = match.end()
+        return match[0]
 
     def letter(self) -> str:
         """The character here; empty at the end."""

@@ -79,8 +79,8 @@ def _format(value: object, verb: str, flags: Flags) -> str:
 
 
 def _bad_verb(value: object, verb: str, flags: Flags) -> str:
-    shown = value.fields if isinstance(value, Struct) and not value.text() else value
-    text = _format(shown, "v", flags) if shown is value else _braces(value, "v", flags)
+    printable = value.fields if isinstance(value, Struct) and not value.text() else value
+    text = _format(printable, "v", flags) if printable is value else _braces(value, "v", flags)
     return f"%!{verb}({go_type(value)}={text})"
 
 
@@ -235,9 +235,9 @@ def _format_struct(value: Struct, verb: str, flags: Flags) -> str:
 def _braces(value: object, verb: str, flags: Flags) -> str:
     if not isinstance(value, Struct):
         return ""
-    named = flags.names or flags.go_syntax
+    has_names = flags.names or flags.go_syntax
     fields = [
-        (f"{name}:" if named else "") + _element(field, verb, flags)
+        (f"{name}:" if has_names else "") + _element(field, verb, flags)
         for name, field in value.fields.items()
     ]
     name = value.go_type if flags.go_syntax else ""

@@ -49,4 +49,4 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *derived_password.FUNCTIONS,
     *ciphers.FUNCTIONS,
 )
-REFUSALS: Final[tuple[Unavailable, ...]] = unavailable.REFUSALS
+UNAVAILABLE: Final[tuple[Unavailable, ...]] = unavailable.UNAVAILABLE

@@ -17,7 +17,7 @@ from function_script.engines.gotemplate.sprig.encoding import decode_64
 from function_script.engines.gotemplate.values import Struct, to_bytes, to_string
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import Draw
+    from function_script.engines.gotemplate.function import NextRandom
 
 _KEY_BYTES: Final = 32
 _BLOCK: Final = 16
@@ -45,13 +45,13 @@ def _key(password: str) -> bytes:
     return to_bytes(password)[:_KEY_BYTES].ljust(_KEY_BYTES, b"\0")
 
 
-def _encrypt(draw: Draw, password: str, text: str) -> str:
+def _encrypt(next_random: NextRandom, password: str, text: str) -> str:
     """The start that Go draws is the same for the same call and XR here."""
     from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
 
     if not text:
         return ""
-    start = bytes(draw(_BYTE) for _ in range(_BLOCK))
+    start = bytes(next_random(_BYTE) for _ in range(_BLOCK))
     plain = to_bytes(text)
     padding = _BLOCK - len(plain) % _BLOCK
     blocks = crypto.encrypt(_key(password), start, plain + bytes([padding]) * padding)
@@ -65,8 +65,8 @@ def _decrypt(password: str, text: str) -> str:
         return ""
     data = decode_64(text)
     if len(data) < _BLOCK:
-        bound = f"with capacity {len(data)}"
-        raise CallError(f"runtime error: slice bounds out of range [:{_BLOCK}] {bound}")
+        capacity = f"with capacity {len(data)}"
+        raise CallError(f"runtime error: slice bounds out of range [:{_BLOCK}] {capacity}")
     start, blocks = data[:_BLOCK], data[_BLOCK:]
     if len(blocks) % _BLOCK:
         raise CallError("crypto/cipher: input not full blocks")
@@ -85,11 +85,11 @@ def _custom_certificate(certificate: str, key: str) -> Certificate:
 
     pem = _decoded(certificate, "certificate")
     key_pem = _decoded(key, "private key")
-    found = _read_pem(pem)
-    if found is None:
+    block = _read_pem(pem)
+    if block is None:
         raise CallError("unable to decode certificate")
     try:
-        crypto.check_certificate(found[1])
+        crypto.check_certificate(block[1])
     except ValueError as error:
         cause = "error parsing certificate: decodedCert.Bytes: x509: malformed certificate"
         raise CallError(cause) from error
@@ -107,21 +107,21 @@ def _decoded(text: str, what: str) -> bytes:
 def _check_key(pem: bytes) -> None:
     from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
 
-    found = _read_pem(pem)
-    if found is None:
-        raise _bad_key("no PEM data in input")
-    kind, der = found
+    block = _read_pem(pem)
+    if block is None:
+        raise _bad_key_error("no PEM data in input")
+    kind, der = block
     if not kind.endswith("PRIVATE KEY"):
-        raise _bad_key(f"no private key data in PEM block of type {kind}")
+        raise _bad_key_error(f"no private key data in PEM block of type {kind}")
     if kind not in _KEY_KINDS:
-        raise _bad_key(f"unsupported private key type {kind}")
+        raise _bad_key_error(f"unsupported private key type {kind}")
     try:
         crypto.check_private_key(der)
     except (ValueError, TypeError) as error:
-        raise _bad_key(f"{_KEY_KINDS[kind]}: it is malformed") from error
+        raise _bad_key_error(f"{_KEY_KINDS[kind]}: it is malformed") from error
 
 
-def _bad_key(cause: str) -> CallError:
+def _bad_key_error(cause: str) -> CallError:
     return CallError(f"error parsing private key: {cause}")
 
 
@@ -137,14 +137,14 @@ def _read_pem(data: bytes) -> tuple[str, bytes] | None:
 
 
 def _secret(
-    name: str, call: object, needs: Injects = Injects.NOTHING, gives: str = "string"
+    name: str, call: object, injects: Injects = Injects.NOTHING, returns: str = "string"
 ) -> Function:
     return Function(
         name=name,
-        takes="string string",
+        parameters="string string",
         call=call,
-        needs=needs,
-        gives=gives,
+        injects=injects,
+        returns=returns,
         option="crypto",
         package="cryptography",
         cost=100,
@@ -152,7 +152,7 @@ def _secret(
 
 
 FUNCTIONS: Final = (
-    _secret("encryptAES", _encrypt, Injects.DRAW),
+    _secret("encryptAES", _encrypt, Injects.RANDOM),
     _secret("decryptAES", _decrypt),
-    _secret("buildCustomCert", _custom_certificate, gives="any"),
+    _secret("buildCustomCert", _custom_certificate, returns="any"),
 )

@@ -43,26 +43,26 @@ _HEX_FLOAT: Final = re.compile(
 _MAX_DIGITS: Final = 100
 
 
-def to_text(budget: Allocator, value: object) -> str:
+def to_text(allocator: Allocator, value: object) -> str:
     """Sprig's strval: texts as they are, bytes as text, all else as ``%v`` prints it."""
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, bytes):
         return to_string(value)
     if isinstance(value, (dict, list)):
-        budget.check_tree(value)
+        allocator.check_tree(value)
     return printing.to_text(value)
 
 
-def to_texts(budget: Allocator, value: object) -> Strings:
+def to_texts(allocator: Allocator, value: object) -> Strings:
     """Sprig's strslice: the items that are not nil as texts; what is no list is one item."""
     if isinstance(value, Strings):
         return value
     if isinstance(value, list):
-        return Strings(to_text(budget, item) for item in value if item is not None)
+        return Strings(to_text(allocator, item) for item in value if item is not None)
     if isinstance(value, bytes):
         return Strings(map(str, value))
-    return Strings() if value is None else Strings([to_text(budget, value)])
+    return Strings() if value is None else Strings([to_text(allocator, value)])
 
 
 def to_int64(value: object) -> int:

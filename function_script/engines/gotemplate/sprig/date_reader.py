@@ -110,10 +110,10 @@ class _Reader:
 
     def take(self, count: int) -> str:
         """The next bytes, consumed."""
-        taken, self.rest = self.rest[:count], self.rest[count:]
-        if len(taken) < count:
+        prefix, self.rest = self.rest[:count], self.rest[count:]
+        if len(prefix) < count:
             raise _BadValueError
-        return taken
+        return prefix
 
     def number(self, least: int, most: int) -> int:
         """A number of so many digits."""
@@ -241,12 +241,12 @@ class _Reader:
             if not 1 <= self.day_of_year <= (366 if leap else 365):
                 self.fail("day-of-year out of range")
             first = dt.date(2000 if leap else 2001, 1, 1)
-            found = first + dt.timedelta(days=self.day_of_year - 1)
-            if self.month not in {-1, found.month}:
+            date = first + dt.timedelta(days=self.day_of_year - 1)
+            if self.month not in {-1, date.month}:
                 self.fail("day-of-year does not match month")
-            if self.day not in {-1, found.day}:
+            if self.day not in {-1, date.day}:
                 self.fail("day-of-year does not match day")
-            self.month, self.day = found.month, found.day
+            self.month, self.day = date.month, date.day
         self.month = 1 if self.month < 0 else self.month
         self.day = 1 if self.day < 0 else self.day
         days = calendar.monthrange(2000 if leap else 2001, self.month)[1]
@@ -265,10 +265,10 @@ class _Reader:
         seconds = time.seconds - self.offset
         return Time(seconds, self.nanoseconds, offset=self.offset, zone=zone)
 
-    def mismatch(self, found: str, wanted: str) -> CallError:
-        what = f"{quote_time(self.text)} as {quote_time(self.layout)}"
+    def mismatch(self, rest: str, expected: str) -> CallError:
+        texts = f"{quote_time(self.text)} as {quote_time(self.layout)}"
         return CallError(
-            f"parsing time {what}: cannot parse {quote_time(found)} as {quote_time(wanted)}"
+            f"parsing time {texts}: cannot parse {quote_time(rest)} as {quote_time(expected)}"
         )
 
     def fail(self, problem: str) -> NoReturn:
@@ -305,7 +305,7 @@ _READERS: Final[dict[str, Callable[[_Reader], object]]] = {
 
 def quote_time(text: str) -> str:
     """As Go's package time quotes: bytes beyond ASCII and controls by their numbers."""
-    shown = "".join(
+    escaped = "".join(
         f"\\x{ord(character):02x}"
         if not " " <= character < "\x80"
         else f"\\{character}"
@@ -313,4 +313,4 @@ def quote_time(text: str) -> str:
         else character
         for character in text
     )
-    return f'"{shown}"'
+    return f'"{escaped}"'

@@ -44,13 +44,13 @@ def _html_date_in_zone(value: object, zone: str) -> str:
 
 
 def _to_time(value: object) -> Time:
-    found = _find_time(value)
-    if found is None:
+    time = _find_time(value)
+    if time is None:
         raise CallError(
             f"{_article(go_type(value))} is no date, and there is no current time to take instead: "
             "use toDate, or seconds since 1970"
         )
-    return found
+    return time
 
 
 def _find_time(value: object) -> Time | None:
@@ -115,8 +115,8 @@ def _duration_round(value: object) -> str:
     return rounded_text(nanoseconds)
 
 
-def _text(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, gives="string")
+def _text(name: str, parameters: str, call: object) -> Function:
+    return Function(name=name, parameters=parameters, call=call, returns="string")
 
 
 # Now
@@ -128,11 +128,11 @@ _LAYOUT: Final = "2006-01-02T15:04:05Z07:00"
 
 
 def _now(run: Run) -> Time:
-    found = run.root
+    value = run.root
     for key in _MADE:
-        found = found.get(key) if isinstance(found, dict) else None
+        value = value.get(key) if isinstance(value, dict) else None
     try:
-        return parse_date(_LAYOUT, found) if isinstance(found, str) else Time(0)
+        return parse_date(_LAYOUT, value) if isinstance(value, str) else Time(0)
     except CallError:
         return Time(0)
 
@@ -264,15 +264,22 @@ FUNCTIONS: Final = (
     _text("dateInZone", "string any string", _date_in_zone),
     _text("htmlDate", "any", _html_date),
     _text("htmlDateInZone", "any string", _html_date_in_zone),
-    Function(name="toDate", takes="string string", call=_to_date),
-    Function(name="mustToDate", takes="string string", call=parse_date),
-    Function(name="date_modify", takes="string time.Time", call=_date_modify),
-    Function(name="dateModify", takes="string time.Time", call=_date_modify),
-    Function(name="must_date_modify", takes="string time.Time", call=_must_date_modify),
-    Function(name="mustDateModify", takes="string time.Time", call=_must_date_modify),
+    Function(name="toDate", parameters="string string", call=_to_date),
+    Function(name="mustToDate", parameters="string string", call=parse_date),
+    Function(name="date_modify", parameters="string time.Time", call=_date_modify),
+    Function(name="dateModify", parameters="string time.Time", call=_date_modify),
+    Function(name="must_date_modify", parameters="string time.Time", call=_must_date_modify),
+    Function(name="mustDateModify", parameters="string time.Time", call=_must_date_modify),
     _text("unixEpoch", "time.Time", _unix_epoch),
     _text("duration", "any", _duration),
     _text("durationRound", "any", _duration_round),
-    Function(name="now", takes="", call=_now, needs=Injects.RUN, option=_OPTION),
-    Function(name="ago", takes="any", call=_ago, needs=Injects.RUN, gives="string", option=_OPTION),
+    Function(name="now", parameters="", call=_now, injects=Injects.RUN, option=_OPTION),
+    Function(
+        name="ago",
+        parameters="any",
+        call=_ago,
+        injects=Injects.RUN,
+        returns="string",
+        option=_OPTION,
+    ),
 )

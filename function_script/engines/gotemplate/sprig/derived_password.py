@@ -81,9 +81,9 @@ def _counted(text: str) -> bytes:
 FUNCTIONS: Final = (
     Function(
         name="derivePassword",
-        takes="uint32 string string string string",
+        parameters="uint32 string string string string",
         call=_derive_password,
-        gives="string",
+        returns="string",
         option="crypto",
         cost=20_000,
     ),

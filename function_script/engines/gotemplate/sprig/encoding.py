@@ -55,8 +55,8 @@ def decode_64(text: str) -> bytes:
     plain = data.translate(None, _NEWLINES)
     count = _leading(_ALPHABET_64, plain)
     padding = plain[count:]
-    left = count % _QUANTUM_64
-    if padding != _PADDING * (-count % _QUANTUM_64) or left == 1:
+    remainder = count % _QUANTUM_64
+    if padding != _PADDING * (-count % _QUANTUM_64) or remainder == 1:
         raise CallError(f"illegal base64 data at input byte {_fault(data, count)}")
     return base64.b64decode(plain)
 
@@ -69,20 +69,20 @@ def _leading(alphabet: re.Pattern[bytes], data: bytes) -> int:
 
 def _fault(data: bytes, count: int) -> int:
     """Where Go's decoder gives up, line breaks counted; ``count`` characters are good."""
-    places = [place for place, byte in enumerate(data) if byte not in _NEWLINES]
-    left = count % _QUANTUM_64
-    rest = places[count:]
+    positions = [position for position, byte in enumerate(data) if byte not in _NEWLINES]
+    remainder = count % _QUANTUM_64
+    rest = positions[count:]
     if not rest:
-        return len(data) - left
-    if left < len(("first", "second")) or data[rest[0]] not in _PADDING:
+        return len(data) - remainder
+    if remainder < len(("first", "second")) or data[rest[0]] not in _PADDING:
         return rest[0]
-    wanted = _QUANTUM_64 - left
-    if wanted > 1:
+    padding = _QUANTUM_64 - remainder
+    if padding > 1:
         if len(rest) == 1:
             return len(data)
         if data[rest[1]] not in _PADDING:
             return rest[1] - 1
-    return rest[wanted]
+    return rest[padding]
 
 
 # Base32
@@ -102,23 +102,23 @@ def _b32_decode(text: str) -> str:
 
 def _decode_32(data: bytes) -> bytes:
     count = _leading(_ALPHABET_32, data)
-    left = count % _QUANTUM_32
+    remainder = count % _QUANTUM_32
     rest = data[count:]
     if not rest:
-        if left:
-            raise _CorruptInputError(len(data) - left)
+        if remainder:
+            raise _CorruptInputError(len(data) - remainder)
         return base64.b32decode(data)
-    if not rest.startswith(_PADDING) or left <= 1 or len(rest) > _QUANTUM_32:
+    if not rest.startswith(_PADDING) or remainder <= 1 or len(rest) > _QUANTUM_32:
         raise _CorruptInputError(count)
-    wanted = _QUANTUM_32 - left
-    if len(rest) < wanted:
+    padding = _QUANTUM_32 - remainder
+    if len(rest) < padding:
         raise _CorruptInputError(len(data))
-    padded = len(rest[:wanted]) - len(rest[:wanted].lstrip(_PADDING))
-    if padded < wanted:
+    padded = len(rest[:padding]) - len(rest[:padding].lstrip(_PADDING))
+    if padded < padding:
         raise _CorruptInputError(count + padded - 1)
-    if left not in _ENDINGS_32:
+    if remainder not in _ENDINGS_32:
         raise _CorruptInputError(count)
-    return base64.b32decode(data[: count + wanted])
+    return base64.b32decode(data[: count + padding])
 
 
 # Checksums
@@ -141,7 +141,7 @@ def _adler32(text: str) -> str:
 
 
 def _encodes(name: str, call: object) -> Function:
-    return Function(name=name, takes="string", call=call, gives="string")
+    return Function(name=name, parameters="string", call=call, returns="string")
 
 
 FUNCTIONS: Final = (

@@ -41,11 +41,11 @@ def _fail(message: str) -> str:
 
 
 FUNCTIONS: Final = (
-    Function(name="default", takes="any any...", call=default, makes=False),
-    Function(name="empty", takes="any", call=_empty, gives="bool"),
-    Function(name="coalesce", takes="any...", call=_coalesce, makes=False),
-    Function(name="all", takes="any...", call=_all, gives="bool"),
-    Function(name="any", takes="any...", call=_any, gives="bool"),
-    Function(name="ternary", takes="any any bool", call=_ternary, makes=False),
-    Function(name="fail", takes="string", call=_fail, gives="string"),
+    Function(name="default", parameters="any any...", call=default, allocates=False),
+    Function(name="empty", parameters="any", call=_empty, returns="bool"),
+    Function(name="coalesce", parameters="any...", call=_coalesce, allocates=False),
+    Function(name="all", parameters="any...", call=_all, returns="bool"),
+    Function(name="any", parameters="any...", call=_any, returns="bool"),
+    Function(name="ternary", parameters="any any bool", call=_ternary, allocates=False),
+    Function(name="fail", parameters="string", call=_fail, returns="string"),
 )

@@ -137,11 +137,11 @@ class _Writer:
 
     def write_struct(self, value: Struct, line: str) -> None:
         """What the struct says it is, its fields in Go's order."""
-        shown = value.json()
-        if isinstance(shown, dict):
-            self.write_object(shown.items(), line)
+        data = value.json()
+        if isinstance(data, dict):
+            self.write_object(data.items(), line)
         else:
-            self.write(shown, line)
+            self.write(data, line)
 
     def write_object(self, items: Collection[tuple[object, object]], line: str) -> None:
         """An object, its keys in the order given."""
@@ -229,10 +229,10 @@ class _Reader:
         return None
 
 
-def from_json(budget: Allocator, text: str) -> object:
+def from_json(allocator: Allocator, text: str) -> object:
     """The value of a JSON text; raises BadJsonError."""
-    budget.check_string(len(text))
-    budget.check_list(text.count(","))
+    allocator.check_string(len(text))
+    allocator.check_list(text.count(","))
     reader = _Reader()
     characters = whole(text)
     try:
@@ -265,8 +265,8 @@ def _mend(value: object) -> object:
 # Functions
 
 
-def _to_json(budget: Allocator, value: object, *, pretty: bool = False) -> str:
-    if budget.check_tree(value) and not pretty:
+def _to_json(allocator: Allocator, value: object, *, pretty: bool = False) -> str:
+    if allocator.check_tree(value) and not pretty:
         return to_plain_json(value)
     try:
         return to_json(value, pretty=pretty)
@@ -275,9 +275,9 @@ def _to_json(budget: Allocator, value: object, *, pretty: bool = False) -> str:
 
 
 def _must_to_json(
-    budget: Allocator, value: object, *, pretty: bool = False, raw: bool = False
+    allocator: Allocator, value: object, *, pretty: bool = False, raw: bool = False
 ) -> str:
-    if budget.check_tree(value) and not pretty:
+    if allocator.check_tree(value) and not pretty:
         return to_plain_json(value, raw=raw)
     try:
         return to_json(value, pretty=pretty, raw=raw)
@@ -285,22 +285,24 @@ def _must_to_json(
         raise CallError(str(error)) from error
 
 
-def _from_json(budget: Allocator, text: str) -> object:
+def _from_json(allocator: Allocator, text: str) -> object:
     try:
-        return from_json(budget, text)
+        return from_json(allocator, text)
     except BadJsonError as error:
         return error.read
 
 
-def _must_from_json(budget: Allocator, text: str) -> object:
+def _must_from_json(allocator: Allocator, text: str) -> object:
     try:
-        return from_json(budget, text)
+        return from_json(allocator, text)
     except BadJsonError as error:
         raise CallError(str(error)) from error
 
 
 def _writes(name: str, call: object) -> Function:
-    return Function(name=name, takes="any", call=call, needs=Injects.BUDGET, gives="string")
+    return Function(
+        name=name, parameters="any", call=call, injects=Injects.ALLOCATOR, returns="string"
+    )
 
 
 FUNCTIONS: Final = (
@@ -310,6 +312,8 @@ FUNCTIONS: Final = (
     _writes("mustToJson", _must_to_json),
     _writes("mustToPrettyJson", partial(_must_to_json, pretty=True)),
     _writes("mustToRawJson", partial(_must_to_json, raw=True)),
-    Function(name="fromJson", takes="string", call=_from_json, needs=Injects.BUDGET),
-    Function(name="mustFromJson", takes="string", call=_must_from_json, needs=Injects.BUDGET),
+    Function(name="fromJson", parameters="string", call=_from_json, injects=Injects.ALLOCATOR),
+    Function(
+        name="mustFromJson", parameters="string", call=_must_from_json, injects=Injects.ALLOCATOR
+    ),
 )

@@ -121,10 +121,10 @@ class _Scanner:
     def literal(self, word: str) -> None:
         """``true``, ``false`` or ``null``."""
         self.index += 1
-        for wanted in word[1:]:
+        for expected in word[1:]:
             character = self.next()
-            if character != wanted:
-                self.fail(character, f"in literal {word} (expecting '{wanted}')")
+            if character != expected:
+                self.fail(character, f"in literal {word} (expecting '{expected}')")
 
     def number(self) -> None:
         """A number; one that begins with 0 has no further digits."""
@@ -174,5 +174,5 @@ class _Scanner:
         raise _Fault("unexpected end of JSON input")
 
     def fail(self, character: str, context: str) -> NoReturn:
-        shown = {"'": r"\'", '"': '"'}.get(character) or quote(character)[1:-1]
-        raise _Fault(f"invalid character '{shown}' {context}")
+        quoted = {"'": r"\'", '"': '"'}.get(character) or quote(character)[1:-1]
+        raise _Fault(f"invalid character '{quoted}' {context}")

@@ -44,21 +44,21 @@ def _list(*items: object) -> list[object]:
     return list(items)
 
 
-def _append(budget: Allocator, value: object, item: object) -> list[object]:
+def _append(allocator: Allocator, value: object, item: object) -> list[object]:
     items = _items(value, "Cannot push on type")
-    budget.check_list(len(items) + 1)
+    allocator.check_list(len(items) + 1)
     return [*items, item]
 
 
-def _prepend(budget: Allocator, value: object, item: object) -> list[object]:
+def _prepend(allocator: Allocator, value: object, item: object) -> list[object]:
     items = _items(value, "Cannot prepend on type")
-    budget.check_list(len(items) + 1)
+    allocator.check_list(len(items) + 1)
     return [item, *items]
 
 
-def _concat(budget: Allocator, *values: object) -> list[object]:
+def _concat(allocator: Allocator, *values: object) -> list[object]:
     lists = [_to_concat(value) for value in values]
-    budget.check_list(sum(map(len, lists)))
+    allocator.check_list(sum(map(len, lists)))
     return [item for items in lists for item in items] or NilList()
 
 
@@ -140,14 +140,14 @@ def _negative_length() -> CallError:
 # Membership: items are equal when their types are, too
 
 
-def _known(budget: Allocator, items: Iterable[object]) -> set[object]:
-    return {_frozen(budget, item) for item in items}
+def _known(allocator: Allocator, items: Iterable[object]) -> set[object]:
+    return {_frozen(allocator, item) for item in items}
 
 
-def _frozen(budget: Allocator, item: object) -> object:
+def _frozen(allocator: Allocator, item: object) -> object:
     """Something to look an item up by: equal where reflect.DeepEqual says so."""
     if isinstance(item, (dict, list)):
-        budget.check_tree(item)
+        allocator.check_tree(item)
     return _freeze(item)
 
 
@@ -164,63 +164,65 @@ def _freeze(item: object) -> object:
     return object() if item != item else (kind, item)  # noqa: PLR0124 # how to know NaN
 
 
-def _unique(budget: Allocator, value: object) -> list[object]:
+def _unique(allocator: Allocator, value: object) -> list[object]:
     unique: dict[object, object] = {}
     for item in _items(value, "Cannot find uniq on type"):
-        unique.setdefault(_frozen(budget, item), item)
+        unique.setdefault(_frozen(allocator, item), item)
     return list(unique.values())
 
 
-def _without(budget: Allocator, value: object, *unwanted: object) -> list[object]:
-    known = _known(budget, unwanted)
+def _without(allocator: Allocator, value: object, *exclusions: object) -> list[object]:
+    excluded = _known(allocator, exclusions)
     items = _items(value, "Cannot find without on type")
-    return [item for item in items if _frozen(budget, item) not in known]
+    return [item for item in items if _frozen(allocator, item) not in excluded]
 
 
-def _has(budget: Allocator, needle: object, value: object) -> bool:
+def _has(allocator: Allocator, needle: object, value: object) -> bool:
     if value is None:
         return False
     items = _items(value, "Cannot find has on type")
-    budget.spend(len(items) * _STEPS_PER_COMPARISON)
-    wanted = _frozen(budget, needle)
-    return any(_frozen(budget, item) == wanted for item in items)
+    allocator.spend(len(items) * _STEPS_PER_COMPARISON)
+    key = _frozen(allocator, needle)
+    return any(_frozen(allocator, item) == key for item in items)
 
 
 _STEPS_PER_COMPARISON: Final = 2
 
 
-_BUDGET: Final = Injects.BUDGET
+_ALLOCATOR: Final = Injects.ALLOCATOR
 
 
 def _named(
-    *names: str, takes: str, call: object, needs: Injects = Injects.NOTHING
+    *names: str, parameters: str, call: object, injects: Injects = Injects.NOTHING
 ) -> list[Function]:
-    return [Function(name=name, takes=takes, call=call, needs=needs) for name in names]
+    return [
+        Function(name=name, parameters=parameters, call=call, injects=injects) for name in names
+    ]
 
 
 def _picks(*names: str, call: object) -> list[Function]:
-    return [Function(name=name, takes="any", call=call, makes=False) for name in names]
+    return [Function(name=name, parameters="any", call=call, allocates=False) for name in names]
 
 
 FUNCTIONS: Final = (
-    *_named("list", "tuple", takes="any...", call=_list),
+    *_named("list", "tuple", parameters="any...", call=_list),
     *_named(
         *("append", "push", "mustAppend", "mustPush"),
-        takes="any any",
+        parameters="any any",
         call=_append,
-        needs=_BUDGET,
+        injects=_ALLOCATOR,
     ),
-    *_named("prepend", "mustPrepend", takes="any any", call=_prepend, needs=_BUDGET),
-    *_named("concat", takes="any...", call=_concat, needs=_BUDGET),
+    *_named("prepend", "mustPrepend", parameters="any any", call=_prepend, injects=_ALLOCATOR),
+    *_named("concat", parameters="any...", call=_concat, injects=_ALLOCATOR),
     *_picks("first", "mustFirst", call=_first),
     *_picks("last", "mustLast", call=_last),
-    *_named("rest", "mustRest", takes="any", call=_rest),
-    *_named("initial", "mustInitial", takes="any", call=_initial),
-    *_named("reverse", "mustReverse", takes="any", call=_reverse),
-    *_named("compact", "mustCompact", takes="any", call=_compact),
-    *_named("slice", "mustSlice", takes="any any...", call=_slice),
-    *_named("chunk", "mustChunk", takes="int any", call=_chunk),
-    *_named("uniq", "mustUniq", takes="any", call=_unique, needs=_BUDGET),
-    *_named("without", "mustWithout", takes="any any...", call=_without, needs=_BUDGET),
-    *_named("has", "mustHas", takes="any any", call=_has, needs=_BUDGET),
+    *_named("rest", "mustRest", parameters="any", call=_rest),
+    *_named("initial", "mustInitial", parameters="any", call=_initial),
+    *_named("reverse", "mustReverse", parameters="any", call=_reverse),
+    *_named("compact", "mustCompact", parameters="any", call=_compact),
+    *_named("slice", "mustSlice", parameters="any any...", call=_slice),
+    *_named("chunk", "mustChunk", parameters="int any", call=_chunk),
+    *_named("uniq", "mustUniq", parameters="any", call=_unique, injects=_ALLOCATOR),
+    *_named("without", "mustWithout", parameters="any any...", call=_without, injects=_ALLOCATOR),
+    *_named("has", "mustHas", parameters="any any", call=_has, injects=_ALLOCATOR),
 )

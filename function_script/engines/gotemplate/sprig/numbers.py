@@ -37,9 +37,9 @@ def _int(value: object) -> Int:
     return Int(to_int64(value))
 
 
-def _from_octal(budget: Allocator, value: object) -> int:
+def _from_octal(allocator: Allocator, value: object) -> int:
     if isinstance(value, (dict, list)):
-        budget.check_tree(value)
+        allocator.check_tree(value)
     return parse_octal(to_text(value))
 
 
@@ -100,17 +100,17 @@ def _min_float(*values: object) -> float:
 def _extreme(numbers: list[float], limit: float) -> float:
     """The number nearest to a limit; NaN if there is one, unless the limit itself is there."""
     sign = math.copysign(1, limit)
-    found = numbers[0]
+    extreme = numbers[0]
     for number in numbers[1:]:
-        if limit in {found, number}:
-            found = limit
-        elif math.isnan(found) or math.isnan(number):
-            found = math.nan
-        elif found == number == 0:
-            found = number if math.copysign(1, number) == sign else found
+        if limit in {extreme, number}:
+            extreme = limit
+        elif math.isnan(extreme) or math.isnan(number):
+            extreme = math.nan
+        elif extreme == number == 0:
+            extreme = number if math.copysign(1, number) == sign else extreme
         else:
-            found = max(found, number) if sign > 0 else min(found, number)
-    return found
+            extreme = max(extreme, number) if sign > 0 else min(extreme, number)
+    return extreme
 
 
 def _floor(value: object) -> float:
@@ -172,18 +172,18 @@ def _divide(left: float, right: float) -> float:
 # Counting
 
 
-def _until(budget: Allocator, count: int) -> Ints:
-    return _until_step(budget, 0, count, -1 if count < 0 else 1)
+def _until(allocator: Allocator, count: int) -> Ints:
+    return _until_step(allocator, 0, count, -1 if count < 0 else 1)
 
 
-def _until_step(budget: Allocator, start: int, stop: int, step: int) -> Ints:
+def _until_step(allocator: Allocator, start: int, stop: int, step: int) -> Ints:
     """Up with a positive step, down with a negative one; nothing if it leads away."""
     count = max(0, -((start - stop) // step)) if step else 0
-    budget.check_list(count)
+    allocator.check_list(count)
     return Ints(map(Int, range(start, start + count * step, step or 1)))
 
 
-def _seq(budget: Allocator, *numbers: int) -> str:
+def _seq(allocator: Allocator, *numbers: int) -> str:
     """As the command of that name: END, START END or START STEP END, all inclusive."""
     if not 1 <= len(numbers) <= len(("start", "step", "end")):
         return ""
@@ -193,7 +193,7 @@ def _seq(budget: Allocator, *numbers: int) -> str:
     step = numbers[1] if len(numbers) == len(("start", "step", "end")) else direction
     if direction < 0 < step:
         return ""
-    return " ".join(map(str, _until_step(budget, start, end + direction, step)))
+    return " ".join(map(str, _until_step(allocator, start, end + direction, step)))
 
 
 # Decimals
@@ -251,22 +251,24 @@ def _to_decimal(value: object) -> Fraction:
     raise CallError(f"Cannot create a Decimal from {name}")
 
 
-def _whole(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, gives="int64")
+def _whole(name: str, parameters: str, call: object) -> Function:
+    return Function(name=name, parameters=parameters, call=call, returns="int64")
 
 
-def _float(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, gives="float64")
+def _float(name: str, parameters: str, call: object) -> Function:
+    return Function(name=name, parameters=parameters, call=call, returns="float64")
 
 
-_BUDGET: Final = Injects.BUDGET
+_ALLOCATOR: Final = Injects.ALLOCATOR
 
 
 FUNCTIONS: Final = (
-    Function(name="atoi", takes="string", call=_atoi, gives="int"),
-    Function(name="int", takes="any", call=_int, gives="int"),
+    Function(name="atoi", parameters="string", call=_atoi, returns="int"),
+    Function(name="int", parameters="any", call=_int, returns="int"),
     _whole("int64", "any", to_int64),
-    Function(name="toDecimal", takes="any", call=_from_octal, needs=_BUDGET, gives="int64"),
+    Function(
+        name="toDecimal", parameters="any", call=_from_octal, injects=_ALLOCATOR, returns="int64"
+    ),
     _whole("add", "any...", _add),
     _whole("add1", "any", _add_one),
     _whole("sub", "any any", _sub),
@@ -282,9 +284,9 @@ FUNCTIONS: Final = (
     _float("floor", "any", _floor),
     _float("ceil", "any", _ceil),
     _float("round", "any int float64...", _round),
-    Function(name="until", takes="int", call=_until, needs=_BUDGET),
-    Function(name="untilStep", takes="int int int", call=_until_step, needs=_BUDGET),
-    Function(name="seq", takes="int...", call=_seq, needs=_BUDGET, gives="string"),
+    Function(name="until", parameters="int", call=_until, injects=_ALLOCATOR),
+    Function(name="untilStep", parameters="int int int", call=_until_step, injects=_ALLOCATOR),
+    Function(name="seq", parameters="int...", call=_seq, injects=_ALLOCATOR, returns="string"),
     _float("addf", "any...", _add_decimals),
     _float("add1f", "any", _add_one_decimal),
     _float("subf", "any any...", _sub_decimals),

@@ -12,14 +12,14 @@ from function_script.engines.gotemplate.function import Function
 
 def _clean(path: str) -> str:
     """The shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``."""
-    kept: list[str] = []
+    segments: list[str] = []
     rooted = path.startswith("/")
-    for part in path.split("/"):
-        if part == ".." and kept and kept[-1] != "..":
-            kept.pop()
-        elif part not in {"", "."} and not (part == ".." and rooted):
-            kept.append(part)
-    return ("/" if rooted else "") + "/".join(kept) or "."
+    for segment in path.split("/"):
+        if segment == ".." and segments and segments[-1] != "..":
+            segments.pop()
+        elif segment not in {"", "."} and not (segment == ".." and rooted):
+            segments.append(segment)
+    return ("/" if rooted else "") + "/".join(segments) or "."
 
 
 def _base(path: str) -> str:
@@ -42,10 +42,12 @@ def _is_absolute(path: str) -> bool:
     return path.startswith("/")
 
 
-def _named(name: str, call: object, gives: str = "string") -> tuple[Function, Function]:
+def _named(name: str, call: object, returns: str = "string") -> tuple[Function, Function]:
     """A function and its like for the paths of the operating system."""
     names = (name, f"os{name[0].upper()}{name[1:]}")
-    first, second = (Function(name=name, takes="string", call=call, gives=gives) for name in names)
+    first, second = (
+        Function(name=name, parameters="string", call=call, returns=returns) for name in names
+    )
     return first, second
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
-from function_script.engines.gotemplate.function import Draw, Function, Injects
+from function_script.engines.gotemplate.function import Function, Injects, NextRandom
 from function_script.engines.gotemplate.sprig.characters import whole
 from function_script.engines.gotemplate.values import Int
 
@@ -38,40 +38,45 @@ def _check_count(count: int) -> None:
         raise LimitExceededError(f"{count} draws for one value, the limit is {_MAX_DRAWS}")
 
 
-def _text(draw: Draw, count: int, *, characters: str) -> str:
+def _text(next_random: NextRandom, count: int, *, characters: str) -> str:
     _check_count(count)
-    return "".join(characters[draw(len(characters))] for _ in range(count))
+    return "".join(characters[next_random(len(characters))] for _ in range(count))
 
 
-def _bytes(draw: Draw, count: int) -> str:
+def _bytes(next_random: NextRandom, count: int) -> str:
     if count < 0:
         raise CallError("runtime error: makeslice: len out of range")
     _check_count(count)
-    return base64.b64encode(bytes(draw(_BYTE) for _ in range(count))).decode()
+    return base64.b64encode(bytes(next_random(_BYTE) for _ in range(count))).decode()
 
 
-def _integer(draw: Draw, low: int, high: int) -> Int:
+def _integer(next_random: NextRandom, low: int, high: int) -> Int:
     if high <= low:
         raise CallError("invalid argument to Intn")
-    return Int(low + draw(high - low))
+    return Int(low + next_random(high - low))
 
 
-def _shuffle(draw: Draw, text: str) -> str:
+def _shuffle(next_random: NextRandom, text: str) -> str:
     characters = list(whole(text))
     _check_count(len(characters))
     for index in range(len(characters) - 1):
-        other = index + draw(len(characters) - index)
+        other = index + next_random(len(characters) - index)
         characters[index], characters[other] = characters[other], characters[index]
     return "".join(characters)
 
 
-def _uuid(draw: Draw) -> str:
-    return str(uuid.UUID(bytes=bytes(draw(_BYTE) for _ in range(_UUID_BYTES)), version=4))
+def _uuid(next_random: NextRandom) -> str:
+    return str(uuid.UUID(bytes=bytes(next_random(_BYTE) for _ in range(_UUID_BYTES)), version=4))
 
 
-def _drawn(name: str, takes: str, call: object, gives: str = "string") -> Function:
+def _drawn(name: str, parameters: str, call: object, returns: str = "string") -> Function:
     return Function(
-        name=name, takes=takes, call=call, needs=Injects.DRAW, gives=gives, option=_OPTION
+        name=name,
+        parameters=parameters,
+        call=call,
+        injects=Injects.RANDOM,
+        returns=returns,
+        option=_OPTION,
     )
 
 

@@ -20,18 +20,22 @@ def _kind_is(name: str, value: object) -> bool:
     return go_kind(value) == name
 
 
-def _deep_equal(budget: Allocator, left: object, right: object) -> bool:
-    budget.check_tree(left)
+def _deep_equal(allocator: Allocator, left: object, right: object) -> bool:
+    allocator.check_tree(left)
     return deep_equal(left, right)
 
 
 FUNCTIONS: Final = (
-    Function(name="typeOf", takes="any", call=go_type, gives="string"),
-    Function(name="typeIs", takes="string any", call=_type_is, gives="bool"),
-    Function(name="typeIsLike", takes="string any", call=_type_is_like, gives="bool"),
-    Function(name="kindOf", takes="any", call=go_kind, gives="string"),
-    Function(name="kindIs", takes="string any", call=_kind_is, gives="bool"),
+    Function(name="typeOf", parameters="any", call=go_type, returns="string"),
+    Function(name="typeIs", parameters="string any", call=_type_is, returns="bool"),
+    Function(name="typeIsLike", parameters="string any", call=_type_is_like, returns="bool"),
+    Function(name="kindOf", parameters="any", call=go_kind, returns="string"),
+    Function(name="kindIs", parameters="string any", call=_kind_is, returns="bool"),
     Function(
-        name="deepEqual", takes="any any", call=_deep_equal, needs=Injects.BUDGET, gives="bool"
+        name="deepEqual",
+        parameters="any any",
+        call=_deep_equal,
+        injects=Injects.ALLOCATOR,
+        returns="bool",
     ),
 )

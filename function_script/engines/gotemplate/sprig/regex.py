@@ -78,66 +78,70 @@ def _quote(text: str) -> str:
     return f"`{text}`" if plain else quote(text)
 
 
-def _matches(budget: Allocator, regex: _Regex, text: str) -> Iterator[Match]:
+def _matches(allocator: Allocator, regex: _Regex, text: str) -> Iterator[Match]:
     """All matches; an empty one right behind another does not count."""
     end = -1
     for number, match in enumerate(regex.pattern.finditer(text)):
         if match.start() == match.end() == end:
             continue
         end = match.end()
-        budget.check_list(number)
+        allocator.check_list(number)
         yield match
 
 
-def _is_match(budget: Allocator, pattern: str, text: str) -> bool:
+def _is_match(allocator: Allocator, pattern: str, text: str) -> bool:
     try:
-        return _must_match(budget, pattern, text)
+        return _must_match(allocator, pattern, text)
     except CallError:
         return False
 
 
-def _must_match(budget: Allocator, pattern: str, text: str) -> bool:
-    budget.spend(len(text) // _CHARACTERS_PER_STEP)
+def _must_match(allocator: Allocator, pattern: str, text: str) -> bool:
+    allocator.spend(len(text) // _CHARACTERS_PER_STEP)
     return _compile(pattern).pattern.search(whole(text)) is not None
 
 
-def _find(budget: Allocator, regex: _Regex, text: str) -> str:
-    budget.check_string(len(text))
+def _find(allocator: Allocator, regex: _Regex, text: str) -> str:
+    allocator.check_string(len(text))
     match = regex.pattern.search(whole(text))
     return (match.group() or "") if match is not None else ""
 
 
-def _find_all(budget: Allocator, regex: _Regex, text: str, count: int) -> Strings:
-    found = Strings()
-    for match in _matches(budget, regex, whole(text)):
-        if len(found) == count:
+def _find_all(allocator: Allocator, regex: _Regex, text: str, count: int) -> Strings:
+    matches = Strings()
+    for match in _matches(allocator, regex, whole(text)):
+        if len(matches) == count:
             break
-        found.append(match.group() or "")
-    return found or NilStrings()
+        matches.append(match.group() or "")
+    return matches or NilStrings()
 
 
 # Replacing
 
 
-def _replace_all(budget: Allocator, regex: _Regex, text: str, replacement: str) -> str:
+def _replace_all(allocator: Allocator, regex: _Regex, text: str, replacement: str) -> str:
     if "$" not in replacement:
-        return _replace_literally(budget, regex, text, replacement)
-    return _replace(budget, regex, text, lambda match: _expand(replacement, match, regex.pattern))
+        return _replace_literally(allocator, regex, text, replacement)
+    return _replace(
+        allocator, regex, text, lambda match: _expand(replacement, match, regex.pattern)
+    )
 
 
-def _replace_literally(budget: Allocator, regex: _Regex, text: str, replacement: str) -> str:
-    return _replace(budget, regex, text, lambda _: replacement)
+def _replace_literally(allocator: Allocator, regex: _Regex, text: str, replacement: str) -> str:
+    return _replace(allocator, regex, text, lambda _: replacement)
 
 
-def _replace(budget: Allocator, regex: _Regex, text: str, replace: Callable[[Match], str]) -> str:
+def _replace(
+    allocator: Allocator, regex: _Regex, text: str, replace: Callable[[Match], str]
+) -> str:
     characters = whole(text)
     parts: list[str] = []
     length = len(characters)
     end = 0
-    for match in _matches(budget, regex, characters):
+    for match in _matches(allocator, regex, characters):
         parts += (characters[end : match.start()], replace(match))
         length += len(parts[-1])
-        budget.check_string(length)
+        allocator.check_string(length)
         end = match.end()
     return "".join([*parts, characters[end:]])
 
@@ -159,7 +163,7 @@ def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
 # Splitting
 
 
-def _split(budget: Allocator, regex: _Regex, text: str, count: int) -> Strings:
+def _split(allocator: Allocator, regex: _Regex, text: str, count: int) -> Strings:
     """The texts between the matches, at most ``count`` unless it is negative."""
     if count == 0:
         return NilStrings()
@@ -168,7 +172,7 @@ def _split(budget: Allocator, regex: _Regex, text: str, count: int) -> Strings:
     characters = whole(text)
     parts = Strings()
     start = end = 0
-    for match in _matches(budget, regex, characters):
+    for match in _matches(allocator, regex, characters):
         if len(parts) == count - 1:
             break
         end = match.start()
@@ -185,29 +189,37 @@ _Call: TypeAlias = "Callable[..., object]"  # type: ignore[explicit-any] # one t
 
 
 def _match(name: str, call: _Call) -> Function:
-    return Function(name=name, takes="string string", call=call, needs=Injects.BUDGET, gives="bool")
+    return Function(
+        name=name, parameters="string string", call=call, injects=Injects.ALLOCATOR, returns="bool"
+    )
 
 
-def _pair(name: str, takes: str, call: _Call, gives: str = "any") -> tuple[Function, ...]:
+def _pair(name: str, parameters: str, call: _Call, returns: str = "any") -> tuple[Function, ...]:
     """A function and its like with "must" in front: their complaints about patterns differ."""
 
-    def panics(budget: Allocator, source: str, *arguments: object) -> object:
-        return call(budget, _compile_or_panic(source), *arguments)
+    def panics(allocator: Allocator, source: str, *arguments: object) -> object:
+        return call(allocator, _compile_or_panic(source), *arguments)
 
-    def fails(budget: Allocator, source: str, *arguments: object) -> object:
-        return call(budget, _compile(source), *arguments)
+    def fails(allocator: Allocator, source: str, *arguments: object) -> object:
+        return call(allocator, _compile(source), *arguments)
 
     pairs = ((name, panics), (f"mustR{name[1:]}", fails))
     return tuple(
-        Function(name=name, takes=takes, call=made, needs=Injects.BUDGET, gives=gives)
-        for name, made in pairs
+        Function(
+            name=name,
+            parameters=parameters,
+            call=variant,
+            injects=Injects.ALLOCATOR,
+            returns=returns,
+        )
+        for name, variant in pairs
     )
 
 
 FUNCTIONS: Final = (
     _match("regexMatch", _is_match),
     _match("mustRegexMatch", _must_match),
-    Function(name="regexQuoteMeta", takes="string", call=regex_escape, gives="string"),
+    Function(name="regexQuoteMeta", parameters="string", call=regex_escape, returns="string"),
     *_pair("regexFind", "string string", _find, "string"),
     *_pair("regexFindAll", "string string int", _find_all),
     *_pair("regexReplaceAll", "string string string", _replace_all, "string"),

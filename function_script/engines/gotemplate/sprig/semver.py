@@ -80,14 +80,16 @@ class Version(Struct):
     def method(self, name: str) -> Function | None:
         """Go's methods of this type."""
         if name == "Original":
-            return Function(name=name, takes="", call=lambda: self.original)
+            return Function(name=name, parameters="", call=lambda: self.original)
         if name in _GETTERS:
-            return Function(name=name, takes="", call=partial(_GETTERS[name], self))
+            return Function(name=name, parameters="", call=partial(_GETTERS[name], self))
         if name in _COMPARISONS:
-            takes = f"*{self.go_type}"
-            return Function(name=name, takes=takes, call=partial(_COMPARISONS[name], self))
+            parameters = f"*{self.go_type}"
+            return Function(
+                name=name, parameters=parameters, call=partial(_COMPARISONS[name], self)
+            )
         if name in _SETTERS:
-            return Function(name=name, takes="string", call=partial(_SETTERS[name], self))
+            return Function(name=name, parameters="string", call=partial(_SETTERS[name], self))
         return None
 
 
@@ -248,16 +250,16 @@ def _parse_group(text: str) -> list[_Constraint]:
 def _parse(operator: str, text: str) -> _Constraint:
     match = compiled(_PARTS).search(text)
     numbers = match.groups() if match is not None else ()
-    given: list[str] = []
+    digits: list[str] = []
     for number in numbers[:_MAX_PARTS]:
         if number is None or number in _WILDCARDS:
             break
-        given.append(number)
-    parts = len(given)
+        digits.append(number)
+    parts = len(digits)
     zeros = ["0"] * (_MAX_PARTS - parts)
     pre = numbers[_MAX_PARTS] or "" if match is not None else ""
     try:
-        version = Version.parse(".".join([*given, *zeros]) + pre)
+        version = Version.parse(".".join([*digits, *zeros]) + pre)
     except CallError as error:
         raise CallError("constraint parser error") from error
     return _Constraint(operator, version, parts)
@@ -274,8 +276,8 @@ def _compare_with(version: Version, constraint: _Constraint) -> int:
 def _differs(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts == _MAX_PARTS:
         return _compare_with(version, constraint) != 0
-    meant = max(constraint.parts, 1)
-    if version.numbers[:meant] != constraint.version.numbers[:meant]:
+    count = max(constraint.parts, 1)
+    if version.numbers[:count] != constraint.version.numbers[:count]:
         return True
     if constraint.parts == 0:
         return _compare_with(version, constraint) != 0
@@ -304,8 +306,8 @@ def _is_at_least(version: Version, constraint: _Constraint) -> bool:
 def _is_at_most(version: Version, constraint: _Constraint) -> bool:
     if constraint.parts == _MAX_PARTS:
         return _compare_with(version, constraint) <= 0
-    meant = 1 if constraint.parts == 1 else len(("major", "minor"))
-    return version.numbers[:meant] <= constraint.version.numbers[:meant]
+    count = 1 if constraint.parts == 1 else len(("major", "minor"))
+    return version.numbers[:count] <= constraint.version.numbers[:count]
 
 
 def _equals(version: Version, constraint: _Constraint) -> bool:
@@ -318,25 +320,25 @@ def _is_near(version: Version, constraint: _Constraint) -> bool:
     """``~``: the last number given may be larger, or patches where there are three."""
     if _compare_with(version, constraint) < 0:
         return False
-    wanted = constraint.version.numbers
-    if not any(wanted) and constraint.parts in {0, _MAX_PARTS}:
+    numbers = constraint.version.numbers
+    if not any(numbers) and constraint.parts in {0, _MAX_PARTS}:
         return True
-    meant = 1 if constraint.parts == 1 else len(("major", "minor"))
-    return version.numbers[:meant] == wanted[:meant]
+    count = 1 if constraint.parts == 1 else len(("major", "minor"))
+    return version.numbers[:count] == numbers[:count]
 
 
 def _is_compatible(version: Version, constraint: _Constraint) -> bool:
     """``^``: up to the next change of the first number that is not 0."""
     if _compare_with(version, constraint) < 0:
         return False
-    major, minor, _ = wanted = constraint.version.numbers
+    major, minor, _ = numbers = constraint.version.numbers
     if major > 0 or constraint.parts == 1:
-        meant = 1
+        count = 1
     elif minor > 0 or constraint.parts == len(("major", "minor")):
-        meant = 2
+        count = 2
     else:
-        meant = 3
-    return version.numbers[:meant] == wanted[:meant]
+        count = 3
+    return version.numbers[:count] == numbers[:count]
 
 
 _CHECKS: Final[dict[str, Callable[[Version, _Constraint], bool]]] = {
@@ -355,18 +357,18 @@ _CHECKS: Final[dict[str, Callable[[Version, _Constraint], bool]]] = {
 }
 
 
-def _semver_compare(budget: Allocator, constraints: str, text: str) -> bool:
-    budget.spend(len(constraints) * _STEPS_PER_CHARACTER)
+def _semver_compare(allocator: Allocator, constraints: str, text: str) -> bool:
+    allocator.spend(len(constraints) * _STEPS_PER_CHARACTER)
     return check_version(whole(constraints), text)
 
 
 FUNCTIONS: Final = (
-    Function(name="semver", takes="string", call=Version.parse),
+    Function(name="semver", parameters="string", call=Version.parse),
     Function(
         name="semverCompare",
-        takes="string string",
+        parameters="string string",
         call=_semver_compare,
-        needs=Injects.BUDGET,
-        gives="bool",
+        injects=Injects.ALLOCATOR,
+        returns="bool",
     ),
 )

@@ -59,8 +59,8 @@ def _trim_prefix(prefix: str, text: str) -> str:
 def _without_spaces(text: str) -> str:
     """Go looks at bytes here, and takes each for a character once one is a space."""
     characters = to_narrow(text)
-    kept = "".join(character for character in characters if character not in SPACES)
-    return text if len(kept) == len(characters) else kept
+    remaining = "".join(character for character in characters if character not in SPACES)
+    return text if len(remaining) == len(characters) else remaining
 
 
 def _truncate(count: int, text: str) -> str:
@@ -96,8 +96,8 @@ def _slice(text: str, start: int, end: int) -> str:
 # Testing
 
 
-def _contains(budget: Allocator, part: str, text: str) -> bool:
-    budget.spend(len(text) // _CHARACTERS_PER_STEP)
+def _contains(allocator: Allocator, part: str, text: str) -> bool:
+    allocator.spend(len(text) // _CHARACTERS_PER_STEP)
     return part in text
 
 
@@ -116,86 +116,88 @@ def _plural(one: str, many: str, count: int) -> str:
 # Building
 
 
-def _repeat(budget: Allocator, count: int, text: str) -> str:
+def _repeat(allocator: Allocator, count: int, text: str) -> str:
     if count < 0:
         raise CallError("strings: negative Repeat count")
-    budget.check_string(len(text) * count)
+    allocator.check_string(len(text) * count)
     return text * count
 
 
-def _replace(budget: Allocator, old: str, new: str, text: str) -> str:
+def _replace(allocator: Allocator, old: str, new: str, text: str) -> str:
     growth = len(new) - len(old)
     if growth > 0:
-        budget.check_string(len(text) + text.count(old) * growth)
+        allocator.check_string(len(text) + text.count(old) * growth)
     return text.replace(old, new)
 
 
-def _cat(budget: Allocator, *values: object) -> str:
-    return _joined(budget, " ", [_shown(budget, value) for value in values if value is not None])
+def _cat(allocator: Allocator, *values: object) -> str:
+    return _joined(
+        allocator, " ", [_shown(allocator, value) for value in values if value is not None]
+    )
 
 
-def _quote(budget: Allocator, *values: object) -> str:
-    texts = [to_text(budget, value) for value in values if value is not None]
-    return _joined(budget, " ", list(map(printing.quote, texts)))
+def _quote(allocator: Allocator, *values: object) -> str:
+    texts = [to_text(allocator, value) for value in values if value is not None]
+    return _joined(allocator, " ", list(map(printing.quote, texts)))
 
 
-def _single_quote(budget: Allocator, *values: object) -> str:
-    shown = [_shown(budget, value) for value in values if value is not None]
-    return _joined(budget, " ", [f"'{text}'" for text in shown])
+def _single_quote(allocator: Allocator, *values: object) -> str:
+    texts = [_shown(allocator, value) for value in values if value is not None]
+    return _joined(allocator, " ", [f"'{text}'" for text in texts])
 
 
-def _shown(budget: Allocator, value: object) -> str:
+def _shown(allocator: Allocator, value: object) -> str:
     """As ``%v``: unlike to_text, bytes are numbers."""
-    return printing.to_text(value) if isinstance(value, bytes) else to_text(budget, value)
+    return printing.to_text(value) if isinstance(value, bytes) else to_text(allocator, value)
 
 
-def _joined(budget: Allocator, separator: str, texts: list[str]) -> str:
+def _joined(allocator: Allocator, separator: str, texts: list[str]) -> str:
     if len(texts) == 1:
         return texts[0]
-    budget.check_string(sum(map(len, texts)) + len(separator) * len(texts))
+    allocator.check_string(sum(map(len, texts)) + len(separator) * len(texts))
     return separator.join(texts)
 
 
 # Lists of texts
 
 
-def _join(budget: Allocator, separator: str, value: object) -> str:
-    return _joined(budget, separator, list(map(str, to_texts(budget, value))))
+def _join(allocator: Allocator, separator: str, value: object) -> str:
+    return _joined(allocator, separator, list(map(str, to_texts(allocator, value))))
 
 
-def _split_list(budget: Allocator, separator: str, text: str) -> Strings:
-    return Strings(_pieces(budget, separator, text, -1))
+def _split_list(allocator: Allocator, separator: str, text: str) -> Strings:
+    return Strings(_pieces(allocator, separator, text, -1))
 
 
-def _split(budget: Allocator, separator: str, text: str) -> StringMap:
-    return _numbered(_pieces(budget, separator, text, -1))
+def _split(allocator: Allocator, separator: str, text: str) -> StringMap:
+    return _numbered(_pieces(allocator, separator, text, -1))
 
 
-def _split_some(budget: Allocator, separator: str, count: int, text: str) -> StringMap:
-    return _numbered(_pieces(budget, separator, text, count))
+def _split_some(allocator: Allocator, separator: str, count: int, text: str) -> StringMap:
+    return _numbered(_pieces(allocator, separator, text, count))
 
 
 def _numbered(pieces: list[str]) -> StringMap:
     return StringMap({f"_{index}": piece for index, piece in enumerate(pieces)})
 
 
-def _pieces(budget: Allocator, separator: str, text: str, count: int) -> list[str]:
+def _pieces(allocator: Allocator, separator: str, text: str, count: int) -> list[str]:
     """At most ``count`` pieces, the last one unsplit; all of them if it is negative."""
     if count == 0:
         return []
     if separator:
-        budget.check_list(text.count(separator) + 1)
+        allocator.check_list(text.count(separator) + 1)
         return text.split(separator, count - 1 if count > 0 else -1)
-    budget.check_list(len(text))
+    allocator.check_list(len(text))
     if count < 0 or count >= len(text):
         return list(text)
     return [*text[: count - 1], text[count - 1 :]]
 
 
-def _sort_alpha(budget: Allocator, value: object) -> Strings:
+def _sort_alpha(allocator: Allocator, value: object) -> Strings:
     if not isinstance(value, (list, bytes)):
-        return Strings([to_text(budget, value)])
-    texts = sorted(map(str, to_texts(budget, value)), key=to_bytes)
+        return Strings([to_text(allocator, value)])
+    texts = sorted(map(str, to_texts(allocator, value)), key=to_bytes)
     return Strings(texts)
 
 
@@ -261,28 +263,28 @@ def _swap_case(text: str) -> str:
 
 def _initials(text: str) -> str:
     """The first byte of each word; Go takes each for a character."""
-    found: list[str] = []
+    initials: list[str] = []
     starts = True
     for character in to_narrow(text):
         space = is_space(character)
         if starts and not space:
-            found.append(character)
+            initials.append(character)
         starts = space
-    return "".join(found)
+    return "".join(initials)
 
 
-def _snake_case(budget: Allocator, text: str) -> str:
-    budget.spend(len(text) * _STEPS_PER_CHARACTER)
+def _snake_case(allocator: Allocator, text: str) -> str:
+    allocator.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(whole(text), "_")
 
 
-def _kebab_case(budget: Allocator, text: str) -> str:
-    budget.spend(len(text) * _STEPS_PER_CHARACTER)
+def _kebab_case(allocator: Allocator, text: str) -> str:
+    allocator.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_words(whole(text), "-")
 
 
-def _camel_case(budget: Allocator, text: str) -> str:
-    budget.spend(len(text) * _STEPS_PER_CHARACTER)
+def _camel_case(allocator: Allocator, text: str) -> str:
+    allocator.spend(len(text) * _STEPS_PER_CHARACTER)
     return to_pascal(whole(text))
 
 
@@ -443,34 +445,34 @@ _MIN_WIDTH_BOTH: Final = 7
 _SMALL_OFFSET: Final = 4
 
 
-def _indent(budget: Allocator, spaces: int, text: str) -> str:
+def _indent(allocator: Allocator, spaces: int, text: str) -> str:
     if spaces < 0:
         raise CallError("strings: negative Repeat count")
-    budget.check_width(spaces)
-    budget.check_string(len(text) + spaces * (text.count("\n") + 1))
+    allocator.check_width(spaces)
+    allocator.check_string(len(text) + spaces * (text.count("\n") + 1))
     padding = " " * spaces
     return padding + text.replace("\n", f"\n{padding}")
 
 
-def _indent_below(budget: Allocator, spaces: int, text: str) -> str:
-    return f"\n{_indent(budget, spaces, text)}"
+def _indent_below(allocator: Allocator, spaces: int, text: str) -> str:
+    return f"\n{_indent(allocator, spaces, text)}"
 
 
 # Wrapping
 
 
-def _wrap(budget: Allocator, width: int, text: str) -> str:
+def _wrap(allocator: Allocator, width: int, text: str) -> str:
     pieces = _lines(to_narrow(text), max(width, 1), cuts_words=False)
-    return _join_narrow(budget, "\n", list(pieces))
+    return _join_narrow(allocator, "\n", list(pieces))
 
 
-def _wrap_with(budget: Allocator, width: int, separator: str, text: str) -> str:
+def _wrap_with(allocator: Allocator, width: int, separator: str, text: str) -> str:
     pieces = _lines(to_narrow(text), max(width, 1), cuts_words=True)
-    return _join_narrow(budget, to_narrow(separator) or "\n", list(pieces))
+    return _join_narrow(allocator, to_narrow(separator) or "\n", list(pieces))
 
 
-def _join_narrow(budget: Allocator, separator: str, pieces: list[str]) -> str:
-    budget.check_string(sum(map(len, pieces)) + len(separator) * len(pieces))
+def _join_narrow(allocator: Allocator, separator: str, pieces: list[str]) -> str:
+    allocator.check_string(sum(map(len, pieces)) + len(separator) * len(pieces))
     return to_wide(separator.join(pieces))
 
 
@@ -523,23 +525,25 @@ def _cut(text: str, offset: int, width: int) -> str:
     return _ELLIPSIS + text[-room:]
 
 
-_BUDGET: Final = Injects.BUDGET
+_ALLOCATOR: Final = Injects.ALLOCATOR
 
 
-def _text(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, gives="string")
+def _text(name: str, parameters: str, call: object) -> Function:
+    return Function(name=name, parameters=parameters, call=call, returns="string")
 
 
-def _built(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, needs=_BUDGET, gives="string")
+def _built(name: str, parameters: str, call: object) -> Function:
+    return Function(
+        name=name, parameters=parameters, call=call, injects=_ALLOCATOR, returns="string"
+    )
 
 
 def _test(name: str, call: object) -> Function:
-    return Function(name=name, takes="string string", call=call, gives="bool")
+    return Function(name=name, parameters="string string", call=call, returns="bool")
 
 
-def _list(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, needs=_BUDGET)
+def _list(name: str, parameters: str, call: object) -> Function:
+    return Function(name=name, parameters=parameters, call=call, injects=_ALLOCATOR)
 
 
 FUNCTIONS: Final = (
@@ -552,7 +556,13 @@ FUNCTIONS: Final = (
     _text("nospace", "string", _without_spaces),
     _text("trunc", "int string", _truncate),
     _text("substr", "int int string", _substring),
-    Function(name="contains", takes="string string", call=_contains, needs=_BUDGET, gives="bool"),
+    Function(
+        name="contains",
+        parameters="string string",
+        call=_contains,
+        injects=_ALLOCATOR,
+        returns="bool",
+    ),
     _test("hasPrefix", _has_prefix),
     _test("hasSuffix", _has_suffix),
     _text("plural", "string string int", _plural),

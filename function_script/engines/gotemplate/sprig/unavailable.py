@@ -21,7 +21,7 @@ _SALT: Final = (
     "it draws a new salt at every reconcile, so its result never stays the same: keep the value in "
     "a secret and hash it where it is checked"
 )
-REFUSALS: Final = (
+UNAVAILABLE: Final = (
     Unavailable(name="env", reason=_ENVIRONMENT),
     Unavailable(name="expandenv", reason=_ENVIRONMENT),
     Unavailable(

@@ -57,13 +57,13 @@ class Url(NamedTuple):
 def parse_url(text: str) -> Url:
     """A URL's parts; raises CallError with Go's text."""
     plain, _, fragment = text.partition("#")
-    shown = plain
+    quoted = plain
     try:
         url = _parse(plain)
-        shown = text
+        quoted = text
         return url._replace(fragment=unescape(fragment))
     except CallError as error:
-        raise CallError(f"parse {quote(to_wide(shown))}: {error.text}") from error
+        raise CallError(f"parse {quote(to_wide(quoted))}: {error.text}") from error
 
 
 def _parse(text: str) -> Url:
@@ -255,8 +255,8 @@ def _part(parts: dict[str, object], key: str) -> str:
     if value is None:
         raise CallError(NIL_POINTER)
     if not isinstance(value, str):
-        found = f"must be of type string, but {go_kind(value)} found"
-        raise CallError(f"unable to parse {key} key, {found}")
+        problem = f"must be of type string, but {go_kind(value)} found"
+        raise CallError(f"unable to parse {key} key, {problem}")
     return to_narrow(value)
 
 
@@ -270,6 +270,6 @@ def _user(text: str) -> str | None:
 
 
 FUNCTIONS: Final = (
-    Function(name="urlParse", takes="string", call=_url_parse),
-    Function(name="urlJoin", takes="map", call=_url_join, gives="string"),
+    Function(name="urlParse", parameters="string", call=_url_parse),
+    Function(name="urlJoin", parameters="map", call=_url_join, returns="string"),
 )

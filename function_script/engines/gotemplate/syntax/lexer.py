@@ -80,21 +80,21 @@ class _Lexer:
 
     def _text(self, start: int) -> int:
         """Text up to the next action, and the action."""
-        found = self.text.find(self.left, start)
-        if found < 0:
+        index = self.text.find(self.left, start)
+        if index < 0:
             if start < len(self.text):
                 self.tokens.append(Token("text", self.text[start:], start))
             self.tokens.append(Token("eof", "", len(self.text)))
             return _END
-        inside = found + len(self.left)
+        inside = index + len(self.left)
         trimmed = self.text[inside : inside + 1] == "-" and _is_blank(self.text, inside + 1)
-        text = self.text[start:found].rstrip(_BLANKS) if trimmed else self.text[start:found]
+        text = self.text[start:index].rstrip(_BLANKS) if trimmed else self.text[start:index]
         if text:
             self.tokens.append(Token("text", text, start))
         inside += 2 if trimmed else 0
         if self.text.startswith("/*", inside):
             return self._comment(inside)
-        self.tokens.append(Token("left", self.left, found))
+        self.tokens.append(Token("left", self.left, index))
         return self._action(inside)
 
     def _comment(self, start: int) -> int:
@@ -118,10 +118,10 @@ class _Lexer:
         text, tokens = self.text, self.tokens
         gap, depth = False, 0
         while True:
-            found = match(text, position)
-            if found is None:
+            token = match(text, position)
+            if token is None:
                 return self._error(self._complaint(position), position)
-            kind, start, position = found.lastgroup or "", position, found.end()
+            kind, start, position = token.lastgroup or "", position, token.end()
             if kind == "space":
                 gap = True
                 continue
@@ -129,16 +129,16 @@ class _Lexer:
                 if depth:
                     return self._error("unclosed left paren", start)
                 tokens.append(Token("right", self.right, start, gap))
-                return self._after(found)
+                return self._after(token)
             if kind in _NAMES and not self._ends(position):
                 character = text[position]
                 return self._error(f"bad character {_unicode(character)}", start)
-            if kind == "number" and (end := self._bad_number_end(found[0], position)):
+            if kind == "number" and (end := self._bad_number_end(token[0], position)):
                 return self._error(f"bad number syntax: {quote(text[start:end])}", start)
             depth += (kind == "lparen") - (kind == "rparen")
             if depth < 0:
                 return self._error("unexpected right paren", start)
-            tokens.append(Token(_kind(kind, found[0]), found[0], start, gap))
+            tokens.append(Token(_kind(kind, token[0]), token[0], start, gap))
             gap = False
 
     def _ends(self, position: int) -> bool:
@@ -192,8 +192,8 @@ def _kind(kind: str, text: str) -> str:
 
 
 def _unicode(character: str) -> str:
-    shown = f" '{character}'" if character.isprintable() else ""
-    return f"U+{ord(character):04X}{shown}"
+    suffix = f" '{character}'" if character.isprintable() else ""
+    return f"U+{ord(character):04X}{suffix}"
 
 
 class _Patterns(NamedTuple):

@@ -64,7 +64,7 @@ class Parsed(NamedTuple):
 
     trees: Trees
     assigned: frozenset[str]
-    called: frozenset[str]
+    calls: frozenset[str]
     tokens: int
 
 
@@ -101,7 +101,7 @@ def parse(name: str, text: str, grammar: Grammar) -> Parsed:
         parser.errors.append(ParseError("the template is nested too deeply", parser.here))
     if parser.errors:
         raise ParseFailure(parser.errors)
-    return Parsed(parser.trees, frozenset(parser.assigned), frozenset(parser.called), len(tokens))
+    return Parsed(parser.trees, frozenset(parser.assigned), frozenset(parser.calls), len(tokens))
 
 
 def check_tokens(count: int) -> None:
@@ -124,7 +124,7 @@ class _Parser:
         self.errors: list[ParseError] = []
         # Variables that some `=` changes, and functions that are called.
         self.assigned: set[str] = set()
-        self.called: set[str] = set()
+        self.calls: set[str] = set()
         self.index = 0
         self.furthest = 0
         self.variables = ["$"]
@@ -252,10 +252,10 @@ class _Parser:
 
     def loop_control(self, token: Token) -> Node:
         """``break`` or ``continue``."""
-        shown = f"{{{{{token.kind}}}}}"
-        self.expect(("right",), shown)
+        action = f"{{{{{token.kind}}}}}"
+        self.expect(("right",), action)
         if self.ranges == 0:
-            raise ParseError(f"{shown} outside {{{{range}}}}")
+            raise ParseError(f"{action} outside {{{{range}}}}")
         make = Break if token.kind == "break" else Continue
         return make(token.position)
 
@@ -274,7 +274,7 @@ class _Parser:
     def branch(self, token: Token) -> Node:
         """``if``, ``with`` or ``range`` with all its parts; a chain of else-ifs is one loop."""
         kind = token.kind
-        known = len(self.variables)
+        outer = len(self.variables)
         self.open.append(token)
         links: list[tuple[Pipe, list[Node]]] = []
         rest: list[Node] | None = None
@@ -292,7 +292,7 @@ class _Parser:
             if end.keyword != "end":
                 text = f"expected end; found {{{{{end.keyword}}}}}"
                 raise ParseError(text, cause=end.position)
-        del self.variables[known:]
+        del self.variables[outer:]
         self.open.pop()
         make = _BRANCHES[kind]
         while len(links) > 1:
@@ -430,7 +430,7 @@ class _Parser:
         """A function's name."""
         if token.text not in self.functions:
             self.report(f"function {quote(token.text)} not defined", token)
-        self.called.add(token.text)
+        self.calls.add(token.text)
         return Identifier(token.position, token.text)
 
     def variable(self, token: Token) -> Operand:

@@ -34,14 +34,14 @@ _NOT_UTF8: Final = {
 }
 
 
-def from_yaml(budget: Allocator, text: str) -> object:
+def from_yaml(allocator: Allocator, text: str) -> object:
     """The value of the first document, None when there is none; raises CallError."""
     try:
         to_bytes(text).decode()
     except UnicodeDecodeError as error:
         raise CallError(f"yaml: {_NOT_UTF8[error.reason]}") from error
     try:
-        return _Decoder(budget, events.read_events(text)).document()
+        return _Decoder(allocator, events.read_events(text)).document()
     except YamlError as error:
         raise CallError(f"yaml: line {error.line + 1}: {error.message}") from error
 
@@ -51,8 +51,8 @@ class _Unfinished:
 
 
 class _Decoder:
-    def __init__(self, budget: Allocator, stream: Iterator[Event]) -> None:
-        self.budget = budget
+    def __init__(self, allocator: Allocator, stream: Iterator[Event]) -> None:
+        self.allocator = allocator
         self.stream = stream
         self.anchors: dict[str, object] = {}
 
@@ -95,12 +95,12 @@ class _Decoder:
         value = self.anchors[event.anchor]
         if isinstance(value, _Unfinished):
             raise CallError(f"yaml: anchor '{event.anchor}' value contains itself")
-        self.budget.check_tree(value)
+        self.allocator.check_tree(value)
         return copy_tree(value)
 
     def map(self, depth: int) -> object:
         """A map; what it merges gives way to its own keys."""
-        found: dict[object, object] = {}
+        entries: dict[object, object] = {}
         lines: dict[object, int] = {}
         merged: dict[object, object] = {}
         for event in self.until_end():
@@ -110,12 +110,15 @@ class _Decoder:
             key = self.value(event, depth - 1)
             if isinstance(key, (dict, list)):
                 raise CallError(f"yaml: invalid map key: {key}")
-            if key in found:
-                told = f'mapping key "{event.text}" already defined at line {lines[key]}'
-                raise CallError(f"yaml: unmarshal errors:\n  line {event.line}: {told}")
+            if key in entries:
+                problem = f'mapping key "{event.text}" already defined at line {lines[key]}'
+                raise CallError(f"yaml: unmarshal errors:\n  line {event.line}: {problem}")
             lines[key] = event.line
-            found[key] = self.value(next(self.stream), depth - 1)
-        everything = {**{key: item for key, item in merged.items() if key not in found}, **found}
+            entries[key] = self.value(next(self.stream), depth - 1)
+        everything = {
+            **{key: item for key, item in merged.items() if key not in entries},
+            **entries,
+        }
         return everything if all(type(key) is str for key in everything) else AnyMap(everything)
 
     def merged(self, event: Event, depth: int) -> dict[object, object]:

@@ -62,9 +62,9 @@ def _number(text: str, *, dotted: bool) -> object | None:
     match = _INTEGER.fullmatch(plain)
     if match is not None:
         digits, base = next(
-            (found, base)
-            for found, base in zip(match.groups()[1:], _BASES, strict=True)
-            if found is not None
+            (digits, base)
+            for digits, base in zip(match.groups()[1:], _BASES, strict=True)
+            if digits is not None
         )
         # Python converts no more than 4,300 digits, and 64 bits have at most 64 in any base.
         if len(digits.lstrip("0")) <= _MAX_DIGITS:

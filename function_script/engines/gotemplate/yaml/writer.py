@@ -105,8 +105,8 @@ class _Ordered:
 def _block_of(value: object) -> object | None:
     """What is written over several lines; None for scalars and empty containers."""
     if isinstance(value, Struct):
-        written = value.yaml()
-        return _Ordered(written.items()) if isinstance(written, dict) and written else None
+        data = value.yaml()
+        return _Ordered(data.items()) if isinstance(data, dict) and data else None
     return value if isinstance(value, (dict, list, bytes)) and value else None
 
 
@@ -120,8 +120,8 @@ def _scalar(value: object, indent: int) -> str:
     if isinstance(value, float):
         return _SPECIAL_FLOATS.get(float_text(value)) or float_text(value)
     if isinstance(value, Struct):
-        written = value.yaml()
-        return written.rfc3339() if isinstance(written, Time) else _scalar(written, indent)
+        data = value.yaml()
+        return data.rfc3339() if isinstance(data, Time) else _scalar(data, indent)
     if isinstance(value, dict):
         return "{}"
     if isinstance(value, complex):

@@ -36,8 +36,8 @@ def scope(*, sent: frozenset[str] = frozenset(), **parts: Readable) -> Scope:
 
 def data(given: Scope, *, mutates: bool = False, own: bool = False) -> dict[str, object]:
     """Everything a template would see."""
-    shelf = template_data(given, mutates=mutates, own=own)
-    whole = json.loads(json.dumps(shelf))
+    dot = template_data(given, mutates=mutates, is_own=own)
+    whole = json.loads(json.dumps(dot))
     assert isinstance(whole, dict)
     return whole
 
@@ -147,8 +147,8 @@ def test_a_resource_is_built_when_it_is_touched() -> None:
 
     resources = Lazy({name: lambda name=name: resource(name) for name in ("a", "b")})
     given = scope(observed={"composite": {"resource": {"kind": "XR"}}, "resources": resources})
-    shelf = template_data(given, mutates=False, own=False)
-    observed = shelf["observed"]
+    dot = template_data(given, mutates=False, is_own=False)
+    observed = dot["observed"]
     assert isinstance(observed, dict)
     entry = observed["resources"]["b"]
     assert (entry, built) == ({"resource": {"kind": "b"}}, ["b"])
@@ -158,8 +158,8 @@ def test_a_template_that_changes_its_data_gets_a_copy() -> None:
     """What the scope holds stays as it was; without changes nothing is copied."""
     xr = {"spec": {"zones": ["a"]}}
     given = scope(observed={"composite": {"resource": xr}, "resources": {}})
-    own = template_data(given, mutates=True, own=False)["observed"]
-    shared = template_data(given, mutates=False, own=False)["observed"]
+    own = template_data(given, mutates=True, is_own=False)["observed"]
+    shared = template_data(given, mutates=False, is_own=False)["observed"]
     assert isinstance(own, dict)
     assert isinstance(shared, dict)
     own["composite"]["resource"]["spec"]["zones"].append("b")
@@ -168,25 +168,25 @@ def test_a_template_that_changes_its_data_gets_a_copy() -> None:
 
 
 def test_a_shelf_is_a_dict_to_everyone() -> None:
-    """Whatever looks at a shelf as a whole finds all its values, and none that is absent."""
+    """Whatever looks at a dot as a whole finds all its values, and none that is absent."""
 
-    def shelf() -> LazyDict:
+    def dot() -> LazyDict:
         return LazyDict({"a": lambda: 1, "b": lambda: ABSENT, "c": lambda: [2]})
 
     plain = {"a": 1, "c": [2]}
-    assert dict(shelf()) == {**shelf()} == shelf().copy() == plain
-    assert shelf() == plain
-    assert list(shelf()) == list(shelf().keys()) == ["a", "c"]
-    assert list(shelf().values()) == [1, [2]]
-    assert list(shelf().items()) == [("a", 1), ("c", [2])]
-    assert json.dumps(shelf()) == json.dumps(plain)
-    assert (len(shelf()), bool(shelf()), bool(LazyDict({"b": lambda: ABSENT}))) == (2, True, False)
-    assert ("b" in shelf(), "c" in shelf(), shelf().get("b", 0), shelf().get("a")) == (
+    assert dict(dot()) == {**dot()} == dot().copy() == plain
+    assert dot() == plain
+    assert list(dot()) == list(dot().keys()) == ["a", "c"]
+    assert list(dot().values()) == [1, [2]]
+    assert list(dot().items()) == [("a", 1), ("c", [2])]
+    assert json.dumps(dot()) == json.dumps(plain)
+    assert (len(dot()), bool(dot()), bool(LazyDict({"b": lambda: ABSENT}))) == (2, True, False)
+    assert ("b" in dot(), "c" in dot(), dot().get("b", 0), dot().get("a")) == (
         False,
         True,
         0,
         1,
     )
-    assert shelf().setdefault("a", 5) == 1
-    assert shelf().setdefault("b", 5) == 5
-    assert copy_tree(shelf()) == plain
+    assert dot().setdefault("a", 5) == 1
+    assert dot().setdefault("b", 5) == 5
+    assert copy_tree(dot()) == plain

@@ -164,7 +164,7 @@ def test_a_program_is_compiled_once() -> None:
 
 def test_generated_code_reads_no_attributes() -> None:
     """Not one attribute, import or name with underscores: there is no way to Python's objects."""
-    functions = registry.functions(frozenset(registry.OPTIONS))
+    functions = registry.func_map(frozenset(registry.OPTIONS))
     seen = 0
     for line in VECTORS.read_text().splitlines():
         try:

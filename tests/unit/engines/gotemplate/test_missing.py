@@ -12,7 +12,7 @@ import pytest
 from function_script.engines import gotemplate
 from function_script.engines.gotemplate import programs, registry
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.missing import HOLDING, TOLERANT
+from function_script.engines.gotemplate.missing import ACCEPTS_MISSING, ACCEPTS_NULL
 from function_script.engines.gotemplate.programs import Settings, Sources
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.errors import FatalError
@@ -231,8 +231,8 @@ def test_other_options_are_as_in_go() -> None:
 def _outcome(template: str, delims: tuple[str, str], *, is_checked: bool) -> tuple[str, str]:
     settings = Settings(delims, "checked" if is_checked else "default", frozenset(registry.OPTIONS))
     sources = Sources(((MAIN, Source(name=MAIN, text=template)),), settings)
-    run = Run(programs.load(sources).unit, Limits(), "")
-    run.pinned = True
+    run = Run(programs.load(sources).program, Limits(), "")
+    run.is_random_zero = True
     parts: list[str] = []
     try:
         run.render(copy.deepcopy(DATA), parts)
@@ -265,23 +265,23 @@ def test_what_uses_nothing_missing_renders_as_in_go(vector: dict[str, str]) -> N
         assert text in {"it does not exist", "it is null", "range can't iterate over null"}
 
 
-FUNCTIONS = registry.functions(frozenset(registry.OPTIONS), is_own=True, is_checked=True)
+FUNCTIONS = registry.func_map(frozenset(registry.OPTIONS), is_own=True, is_checked=True)
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - TOLERANT))
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - ACCEPTS_MISSING))
 def test_no_other_function_takes_one(name: str) -> None:
     """Whichever of its arguments it is."""
-    if not FUNCTIONS[name].parameters:
+    if not FUNCTIONS[name].parameter_types:
         return
     allowed = dict.fromkeys(registry.OPTIONS, "yes")
-    words = " ".join([".params.x"] * len(FUNCTIONS[name].parameters))
+    words = " ".join([".params.x"] * len(FUNCTIONS[name].parameter_types))
     wanted = f"1:{len(name) + 5} evaluate .params.x: it does not exist"
     assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == wanted
 
 
 def test_a_null_is_held_and_written_as_null() -> None:
     """By functions that there are."""
-    assert FUNCTIONS.keys() >= HOLDING
+    assert FUNCTIONS.keys() >= ACCEPTS_NULL
     assert render("{{ append .params.list .params.null | toJson }}") == "[1,null]"
     assert render("{{ list .params.null | toYaml }}") == "- null\n"
     assert render('{{ dict "k" .params.null | toJson }}') == '{"k":null}'
@@ -290,8 +290,8 @@ def test_a_null_is_held_and_written_as_null() -> None:
 
 ANY = [
     name
-    for name in sorted(FUNCTIONS.keys() - TOLERANT - HOLDING)
-    if FUNCTIONS[name].parameters and not name.startswith("get")
+    for name in sorted(FUNCTIONS.keys() - ACCEPTS_MISSING - ACCEPTS_NULL)
+    if FUNCTIONS[name].parameter_types and not name.startswith("get")
 ]
 
 
@@ -299,7 +299,7 @@ ANY = [
 def test_no_other_function_makes_anything_of_a_null(name: str) -> None:
     """No zero, and no empty text."""
     allowed = dict.fromkeys(registry.OPTIONS, "yes")
-    words = " ".join([".params.null"] * len(FUNCTIONS[name].parameters))
+    words = " ".join([".params.null"] * len(FUNCTIONS[name].parameter_types))
     wanted = f"1:{len(name) + 5} evaluate .params.null: it is null"
     assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == wanted
 
@@ -310,4 +310,4 @@ def test_the_reference_names_every_function_that_takes_one() -> None:
     section = page.partition("## What does not exist\n")[2].partition("\n## ")[0]
     rows = [row for row in section.splitlines() if row.startswith("| `") and "an error" not in row]
     words = {word for row in rows for word in re.findall(r"\w+", row.split("|")[1])}
-    assert words & FUNCTIONS.keys() == TOLERANT
+    assert words & FUNCTIONS.keys() == ACCEPTS_MISSING

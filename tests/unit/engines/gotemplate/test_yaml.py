@@ -11,7 +11,7 @@ from function_script.engines.gotemplate.yaml.reader import from_yaml
 from function_script.engines.gotemplate.yaml.writer import to_yaml
 from function_script.limits import Limits
 
-BUDGET = Run(CompiledProgram({}, [], mutates=False, failures=[]), Limits(), "")
+ALLOCATOR = Run(CompiledProgram({}, [], mutates=False, failures=[]), Limits(), "")
 
 WRITTEN = [
     ("scalars", {"a": 1, "b": 1.0, "c": 1e6, "d": None, "e": True, "f": "x"},
@@ -77,14 +77,14 @@ READ = [
 @pytest.mark.parametrize(("text", "printed"), READ)
 def test_texts_are_read_as_by_yaml_v3(text: str, printed: str) -> None:
     """Booleans of YAML 1.2, octals of 1.1, dates as times, the first document only."""
-    assert to_text(from_yaml(BUDGET, text)) == printed
+    assert to_text(from_yaml(ALLOCATOR, text)) == printed
 
 
 def test_numbers_have_gos_types() -> None:
     """Integers are int, or uint64 where they must; a map with other keys is a map of any."""
-    assert from_yaml(BUDGET, "5") == Int(5)
+    assert from_yaml(ALLOCATOR, "5") == Int(5)
     types = [
-        go_type(from_yaml(BUDGET, text)) for text in ("5", "9223372036854775808", "1.0", "1: a")
+        go_type(from_yaml(ALLOCATOR, text)) for text in ("5", "9223372036854775808", "1.0", "1: a")
     ]
     assert types == ["int", "uint64", "float64", "map[interface {}]interface {}"]
 
@@ -109,5 +109,5 @@ BROKEN = [
 def test_what_is_not_yaml_is_told(text: str, cause: str) -> None:
     """Duplicate keys and endless aliases included."""
     with pytest.raises(CallError) as caught:
-        from_yaml(BUDGET, text)
+        from_yaml(ALLOCATOR, text)
     assert cause in caught.value.text

@@ -68,7 +68,7 @@ FAST = [function for function in sprig.FUNCTIONS if function.name != "derivePass
 
 def _argument_lists(function: Function) -> list[tuple[object, ...]]:
     """Arguments of every length that is allowed, up to one more than is named."""
-    types = list(function.parameters)
+    types = list(function.parameter_types)
     lengths = {len(types)}
     if function.variadic:
         lengths |= {len(types) - 1, len(types) + 1}
@@ -88,9 +88,9 @@ def _shuffled(kind: str) -> list[object]:
 def _first(function: Function) -> tuple[object, ...]:
     """What the engine hands the function before the template's arguments."""
     run = Run(CompiledProgram({}, [], mutates=True, failures=[]), Limits(), "")
-    if function.needs is Injects.DRAW:
-        return (run.draw("here"),)
-    return (run,) if function.needs in {Injects.BUDGET, Injects.RUN} else ()
+    if function.injects is Injects.RANDOM:
+        return (run.seed_random("here"),)
+    return (run,) if function.injects in {Injects.ALLOCATOR, Injects.RUN} else ()
 
 
 @pytest.mark.parametrize("function", FAST, ids=lambda function: function.name)

@@ -114,11 +114,11 @@ def test_the_option_is_named() -> None:
 def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """To those who have not installed it."""
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    registry.functions.cache_clear()
+    registry.func_map.cache_clear()
     try:
         hint = refusal('{{/* without */}}{{ decryptAES "k" "" }}', crypto=True)
     finally:
-        registry.functions.cache_clear()
+        registry.func_map.cache_clear()
     assert "install function-script[crypto]" in hint
 
 

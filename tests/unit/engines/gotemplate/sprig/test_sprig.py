@@ -84,17 +84,17 @@ def _draw(expression: str, seed: str = "uid-1") -> str:
 def test_every_name_of_sprig_is_a_function_or_refused() -> None:
     """All 211 names are known, each once: offered, or refused with a reason."""
     offered = [function.name for function in sprig.FUNCTIONS]
-    refused = [refusal.name for refusal in sprig.REFUSALS]
+    refused = [refusal.name for refusal in sprig.UNAVAILABLE]
     assert len(NAMES) == 211
     assert sorted(offered + refused) == sorted(NAMES)
 
 
 def test_exactly_these_are_refused() -> None:
     """The environment, the network, and what draws keys or salts."""
-    assert sorted(refusal.name for refusal in sprig.REFUSALS) == sorted(REFUSED)
+    assert sorted(refusal.name for refusal in sprig.UNAVAILABLE) == sorted(REFUSED)
 
 
-@pytest.mark.parametrize("refusal", sprig.REFUSALS, ids=lambda refusal: refusal.name)
+@pytest.mark.parametrize("refusal", sprig.UNAVAILABLE, ids=lambda refusal: refusal.name)
 def test_a_refusal_says_what_to_use_instead(refusal: Unavailable) -> None:
     """Behind the reason stands a way out, and the template's author is told both."""
     reason, _, instead = refusal.reason.partition(": ")

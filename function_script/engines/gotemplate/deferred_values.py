@@ -13,22 +13,22 @@ from function_script.program import MissingValue
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from function_script.engines.gotemplate.positions import Part
-    from function_script.engines.gotemplate.programs import Loaded
+    from function_script.engines.gotemplate.positions import SourcePart
+    from function_script.engines.gotemplate.programs import LoadedProgram
     from function_script.engines.gotemplate.run import Run
 
 # Telling what is missing takes time for each.
-_MAX_TOLD: Final = 50
+_MAX_DESCRIBED: Final = 50
 
 
-def tell(
-    run: Run, pieces: list[str], loaded: Loaded, parts: tuple[Part, ...]
+def list_missing(
+    run: Run, pieces: list[str], loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Iterator[MissingValue]:
     """The gaps of a finished run, with what they wait for."""
     for number, (index, error) in enumerate(run.gaps):
         offset = len(programs.to_output(pieces[:index]))
-        if number < _MAX_TOLD:
-            told = diagnostics.missing_problem(error, loaded, parts)
-            yield MissingValue(offset=offset, missing=told.message, span=told.span)
+        if number < _MAX_DESCRIBED:
+            problem = diagnostics.missing_problem(error, loaded, parts)
+            yield MissingValue(offset=offset, missing=problem.message, span=problem.span)
         else:
             yield MissingValue(offset=offset, missing="a value does not exist", span=None)
