@@ -1,6 +1,6 @@
 """The GoTemplate language: Go's text/template with sprig, compiled to Python functions.
 
-Called by the main path through the table of engines. Raises nothing but FatalError.
+Raises only FatalError.
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ def check(program: Program, limits: Limits) -> None:
 
 
 def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
-    """The names of modules that the program certainly has no use for."""
+    """Return the names of modules that the program certainly has no use for."""
     return references.find_unused(program)
 
 
 def _load(program: Program, parts: tuple[SourcePart, ...]) -> LoadedProgram:
-    """The compiled program; raises ProgramError with the problems of all sources."""
+    """Return the compiled program; raises ProgramError with the problems of all sources."""
     try:
         return programs.load(programs.sources_of(program))
     except ProgramFailure as failure:
@@ -97,7 +97,7 @@ def _load(program: Program, parts: tuple[SourcePart, ...]) -> LoadedProgram:
 
 
 def _data(program: Program, scope: Scope, loaded: LoadedProgram) -> LazyDict:
-    """The dot; what a step of the peer's own apiVersion has is the request alone."""
+    """Return the dot; a step in function-go-templating's apiVersion has only the request."""
     is_own = program.options.get("dialect") != "gotemplating"
     return template_data(scope, mutates=loaded.program.mutates, is_own=is_own)
 

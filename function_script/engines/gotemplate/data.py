@@ -1,9 +1,9 @@
-"""The data of a template, its dot: the request as protobuf JSON, built where it is touched.
+"""The data of a template, its dot: the request as protobuf JSON, built lazily.
 
 Field names are lowerCamelCase, empty fields are absent, bytes are base64. Messages that were sent
 empty are there: Crossplane calls the first step with an empty context and an empty desired state.
-In templates of our own kind all parts are there, be they empty.
-A template that changes its data gets copies, for others may still want what the scope holds.
+In templates of our own kind all parts are there, also empty ones. A template that changes its data
+gets copies, because the scope's values are shared.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from function_script.engines.gotemplate.lazy_dict import Builder
     from function_script.program import Scope
 
-# Takes a value of the scope and gives one that the template may have.
+# Converts a value of the scope to a value for the template.
 Convert: TypeAlias = Callable[[object], object]
-# What there is of an empty part of the request, by its path: an object or ABSENT.
+# Returns the value of an empty part of the request, by its path: an object or ABSENT.
 Empty: TypeAlias = Callable[[str], object]
 
 
 def template_data(scope: Scope, *, mutates: bool, is_own: bool) -> LazyDict:
-    """The dot of a run; ``mutates``: the template may change it.
+    """Return the dot of a run; ``mutates``: the template may change it.
 
-    ``own``: the step is of our own kind. It has ``.params``, and of the request what is empty, too:
-    a loop over resources that are not there yet is none over a path that is misspelt.
+    ``is_own``: the step is of our own kind. Its dot has ``.params`` and also the empty parts of the
+    request, so that a loop over resources that do not exist yet differs from a misspelt path.
     """
     request = scope.request
     convert: Convert = copy_tree if mutates else _identity
@@ -44,7 +44,7 @@ def template_data(scope: Scope, *, mutates: bool, is_own: bool) -> LazyDict:
         "input": lambda: convert(request["input"]) or empty("input"),
         "context": lambda: convert(request["context"]) or empty("context"),
         "requiredResources": required,
-        # Fetched resources by their old name, too: templates of both ages find them.
+        # Required resources have their old name, too: templates of both ages find them.
         "extraResources": lambda: (
             _groups(request["extra_resources"], convert, empty)
             if request["extra_resources"]
@@ -72,7 +72,7 @@ class _Once:
 
 
 def copy_tree(value: object) -> object:
-    """A copy that shares no map and no list with ``value``."""
+    """Return a copy that shares no map and no list with ``value``."""
     if isinstance(value, list):
         return [copy_tree(item) for item in value]
     if isinstance(value, Mapping) and not isinstance(value, TypedMap):
@@ -85,7 +85,7 @@ def _identity(value: object) -> object:
 
 
 def _non_empty(meta: object) -> object:
-    """What the request says of itself; nothing of it that is empty, as in protobuf JSON."""
+    """Return the request's meta without empty fields, as in protobuf JSON."""
     fields = meta.items() if isinstance(meta, Mapping) else ()
     return {key: value for key, value in fields if value} or ABSENT
 
@@ -115,7 +115,7 @@ def _state(part: str, request: Mapping[str, object], convert: Convert, empty: Em
 
 
 def _composite(entry: object, convert: Convert, empty: object) -> object:
-    """What there is, or an ``empty`` object that was sent."""
+    """Return the composite, or an ``empty`` object if one was sent."""
     composite = _resource(entry, convert)
     if empty is not ABSENT:
         composite.setdefault("resource", empty)
@@ -160,7 +160,7 @@ def _groups(groups: object, convert: Convert, empty: Empty) -> object:
 
 
 def _group(group: object, convert: Convert, empty: Empty) -> object:
-    """Resources that match a requirement; none of them is an empty object, or an empty list."""
+    """Convert the resources of a requirement; without a match an empty object or an empty list."""
     items = group.get("items") if isinstance(group, Mapping) else None
     if not items and empty("required_resources.items") is ABSENT:
         return {}
@@ -190,7 +190,10 @@ def _credential(credential: object) -> object:
 
 
 def _to_base64(details: object) -> dict[str, object]:
-    """The scope has bytes as text, or as ``{"base64": ...}`` where they are not UTF-8."""
+    """Encode connection details.
+
+    The scope has bytes as text, or as ``{"base64": ...}`` where they are not UTF-8.
+    """
     if not isinstance(details, Mapping):
         return {}
     return {

@@ -1,7 +1,4 @@
-"""The gaps that missing values left in a rendered text, told to whoever takes them out.
-
-Called by the engine after a run with ``missing: Defer``.
-"""
+"""The gaps that missing values left in a rendered text, described for the response."""
 
 from __future__ import annotations
 
@@ -17,14 +14,14 @@ if TYPE_CHECKING:
     from function_script.engines.gotemplate.programs import LoadedProgram
     from function_script.engines.gotemplate.run import Run
 
-# Telling what is missing takes time for each.
+# Describing a gap takes time, so only the first ones are described.
 _MAX_DESCRIBED: Final = 50
 
 
 def list_missing(
     run: Run, pieces: list[str], loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Iterator[MissingValue]:
-    """The gaps of a finished run, with what they wait for."""
+    """Yield the gaps of a finished run with the values that they wait for."""
     for number, (index, error) in enumerate(run.gaps):
         offset = len(programs.to_output(pieces[:index]))
         if number < _MAX_DESCRIBED:

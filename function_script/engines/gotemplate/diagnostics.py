@@ -1,7 +1,4 @@
-"""Failures of templates for their authors: what is wrong, where, and how to mend it.
-
-Called by the engine when a program does not compile or a run has failed.
-"""
+"""Failures of templates as diagnostics: the cause, the position and a hint."""
 
 from __future__ import annotations
 
@@ -67,7 +64,7 @@ _LOST_REQUEST: Final = (
 def parse_problems(
     failure: ProgramFailure, parts: tuple[SourcePart, ...]
 ) -> tuple[Diagnostic, ...]:
-    """What keeps a program from being read, all of it."""
+    """Return all problems of a program that does not parse."""
     return tuple(
         _parse_problem(error, bad.source, parts if bad.name == MAIN else ())
         for bad in failure.sources
@@ -99,7 +96,7 @@ def run_problem(
     loaded: LoadedProgram,
     parts: tuple[SourcePart, ...],
 ) -> FatalError:
-    """What stopped a run: LimitError where a limit did."""
+    """Return the error that stopped a run; a LimitError for a limit."""
     sites = sites_of(error, loaded)
     site = sites[-1] if sites else None
     place = _place(site, loaded, parts) if site is not None else None
@@ -120,7 +117,7 @@ def run_problem(
 def missing_problem(
     error: GoError, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Diagnostic:
-    """What a value that does not exist leaves undone: which expression, and where."""
+    """Describe a gap: the expression that does not exist, and its position."""
     (site,) = sites_of(error, loaded)[-1:]
     place = _place(site, loaded, parts)
     cause = _cause(error, site) if isinstance(error, FieldError) else ""
@@ -131,7 +128,7 @@ def missing_problem(
 def site_problem(
     text: str, site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Diagnostic:
-    """A failure that is certain once its place is reached."""
+    """Return a failure that is certain once its place is reached."""
     place = _place(site, loaded, parts)
     message = f"cannot evaluate {_expression(site)}: {text}"
     hint = hints.run_hint(text, loaded.program.templates)
@@ -146,7 +143,7 @@ def _place(site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]) -> 
 
 
 def _start(node: Placed, text: str) -> int:
-    """Where a node begins: Go points at the second name of a chain, people look for the first."""
+    """Find the start of a node: Go's position is that of the second name of a chain."""
     if isinstance(node, Chain) and isinstance(node.start, Pipe):
         return max(text.rfind("(", 0, node.start.position + 1), 0)
     if not isinstance(node, (Field, Variable)) or not node.names[1:]:
@@ -179,7 +176,7 @@ def _cause(error: Exception, site: Site) -> str:
 
 
 def _field_cause(error: FieldError, node: Placed) -> str:
-    """``.spec.network is null``: what it is that has not the field."""
+    """Describe the value that lacks a field: ``.spec.network is null``."""
     holder = _cut_chain(node, error.index)
     if not holder:
         return ""
@@ -190,7 +187,7 @@ def _field_cause(error: FieldError, node: Placed) -> str:
 
 
 def _cut_chain(node: Placed, count: int) -> str:
-    """The source of a chain of fields without its end: with the first ``count`` fields."""
+    """Return the source of a chain of fields, cut after its first ``count`` fields."""
     if isinstance(node, Field):
         return to_source(Field(node.position, node.names[:count]) if count else Dot(0))
     if isinstance(node, Variable):

@@ -1,6 +1,6 @@
-"""Failures of templates in Go's own words, positions included: what conformance compares.
+"""Failures of templates in Go's own words, positions included: conformance compares them.
 
-Called when a run has failed; `problems` tells the same to authors in words of ours.
+Authors get diagnostics.py's words for the same failures.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 
 class GoPosition(NamedTuple):
-    """A place in a source, counted as Go does: lines from 1, columns in bytes from 0."""
+    """A position in a source, counted as Go does: lines from 1, columns in bytes from 0."""
 
     line: int
     column: int
 
 
 def go_position(text: str, position: int) -> GoPosition:
-    """Where a position, in characters, is."""
+    """Convert a position in characters."""
     start = text.rfind("\n", 0, position) + 1
     column = len(text[start:position].encode("utf-8", "surrogateescape"))
     return GoPosition(text.count("\n", 0, position) + 1, column)
 
 
 def parse_error(bad: BadSource) -> str:
-    """``template: manifests:1: unexpected EOF``: the first error, as Go reports no other."""
+    """Format the first error as Go does: ``template: manifests:1: unexpected EOF``."""
     error = bad.errors[0]
     line = go_position(bad.source.text, error.position or 0).line
     return f"template: {bad.name}:{line}: {error.text}"
 
 
 def run_error(error: Exception, loaded: LoadedProgram) -> str:
-    """``template: manifests:1:3: executing "manifests" at <.a.b>: nil pointer …``."""
+    """Format ``template: manifests:1:3: executing "manifests" at <.a.b>: nil pointer …``."""
     sites = sites_of(error, loaded)
     outer = "".join(
         f"{_where(site, loaded)}error calling include: "
@@ -53,7 +53,7 @@ def run_error(error: Exception, loaded: LoadedProgram) -> str:
 
 
 def run_text(error: Exception, site: Site) -> str:
-    """The error without its place."""
+    """Return the error without its place."""
     if isinstance(error, CallError) and site.function is not None:
         return f"error calling {site.function}: {error.text}"
     if isinstance(error, TypeFieldError) and error.index == 0:
@@ -68,7 +68,7 @@ def run_text(error: Exception, site: Site) -> str:
 
 
 def sites_of(error: BaseException, loaded: LoadedProgram) -> list[Site]:
-    """The sites of the generated code that was running, the outermost first."""
+    """Return the sites of the generated code that was running, the outermost first."""
     sites = []
     trace = error.__traceback__
     while trace is not None:

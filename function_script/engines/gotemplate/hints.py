@@ -1,7 +1,4 @@
-"""What mends a failure of a template, from the words Go has for it.
-
-Called when a failure is told; the words are those that Go's own error would have.
-"""
+"""Hints for failures of templates, keyed by Go's messages."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _FROM_HELM: Final = {
     "tpl": "write a named template with define, and include it",
     "getCompositeResourceConnectionDetails": "read .observed.composite.connectionDetails",
 }
-# What the parser says, and what mends it.
+# Parser messages and their hints.
 _SYNTAX: Final = (
     ("unexpected {{end}}", "no if, range, with or define is open here: take it out"),
     ("unexpected {{else", "no if, range or with is open here"),
@@ -42,7 +39,7 @@ _SYNTAX: Final = (
     ("unclosed action", "an action ends with }}"),
     ("missing value for ", "write what it is about between the name and }}"),
 )
-# What a run says, and what mends it.
+# Patterns of run messages and their hints.
 _RUN: Final = (
     ("it is null", 'say what to write instead: {{ .x | default "none" }}'),
     (r"range can't iterate over null", "say what to go over instead: {{ range default list .x }}"),
@@ -68,7 +65,7 @@ _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 
 
 def syntax_hint(text: str, source: str) -> str | None:
-    """For what the parser says of ``source``."""
+    """Return the hint for a parser's message about ``source``."""
     if unknown := _VARIABLE.search(text):
         declared = {name for names in _DECLARED.findall(source) for name in names if name}
         if unknown[1] in declared:
@@ -78,12 +75,12 @@ def syntax_hint(text: str, source: str) -> str | None:
 
 
 def function_hint(name: str, functions: Iterable[str]) -> str | None:
-    """For a function that there is not; it may be meant as a keyword, such as ``end``."""
+    """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
     return _FROM_HELM.get(name) or suggest(name, (*functions, *sorted(KEYWORDS)))
 
 
 def run_hint(text: str, templates: Iterable[str]) -> str | None:
-    """For what stopped a run; ``templates`` are the names of those that are defined."""
+    """Return the hint for an error of a run; ``templates`` are the names that are defined."""
     if unknown := _NOT_A_TEMPLATE.search(text):
         name = next(group for group in unknown.groups() if group is not None)
         return suggest(name, templates) or f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}'
@@ -91,6 +88,6 @@ def run_hint(text: str, templates: Iterable[str]) -> str | None:
 
 
 def suggest(name: str, names: Iterable[str]) -> str | None:
-    """The nearest of ``names``."""
+    """Return the nearest of ``names``."""
     near = nearest(name, tuple(names))
     return f'did you mean "{near}"?' if near else None

@@ -1,7 +1,7 @@
-"""Values that do not exist, in templates of our own kind: where they may not be used.
+"""Missing values in templates of our own kind: the runtime of their generated code.
 
-Called by the code of such templates. Tests and defaults take them as absent, as always; whatever
-makes something of a value refuses them, with the path that does not exist. A null is a value.
+Tests and defaults treat a missing value as absent, as Go does. Every other use is an error with the
+path that does not exist. A null is a value.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from function_script.engines.gotemplate.errors import EvalError, NoValueError
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import MISSING
 
-# Functions that give back what they are given: what is missing stays so.
+# Functions that return their arguments: a missing argument stays missing.
 PASSES_MISSING: Final = frozenset({"and", "coalesce", "default", "dig", "include", "or", "ternary"})
-# Functions for which a null is a value like others: they hold it, write it as JSON or YAML, or tell
-# its type. To the others Go's nil is an empty text or a zero, which would hide it.
+# Functions for which a null is a value like others: they hold it, write it as JSON or YAML, or
+# return its type. To the others Go's nil is an empty text or a zero, which would hide it.
 ACCEPTS_NULL: Final = frozenset(
     {
         *("append", "compact", "deepEqual", "dict", "has", "kindOf", "list", "mustAppend"),
@@ -27,20 +27,20 @@ ACCEPTS_NULL: Final = frozenset(
         *("uniq", "without"),
     }
 )
-# Functions that are made for values which may not be there.
+# Functions whose arguments may be missing.
 ACCEPTS_MISSING: Final = PASSES_MISSING | {
     *("all", "any", "empty", "eq", "get", "hasKey", "index", "kindIs", "ne", "not"),
     *("getExternalName", "getResourceCondition", "isDeleting", "unreadyReason"),
 }
 
 
-# Among so many names, of so many characters, the one that was meant is looked for.
+# Suggestions are searched among at most this many names of at most this length.
 _MAX_NAMES: Final = 1_000
 _MAX_LENGTH: Final = 64
 
 
 def raise_missing(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
-    """Refuse what ``names`` do not lead to from ``start``, which the template calls ``prefix``."""
+    """Raise NoValueError for ``names`` below ``start``, which the template calls ``prefix``."""
     path = prefix
     for name in names:
         if start is MISSING or start is None:
@@ -61,19 +61,19 @@ def _step(name: str) -> str:
 
 
 def format_value(run: Run, value: object) -> str:
-    """What an action prints that is no string; a null as YAML has it."""
+    """Return the text that an action prints for a value that is no string; a null as in YAML."""
     return "null" if value is None else Run.format_value(run, value)
 
 
 def reject_null(value: object) -> object:
-    """``value``, which is something to go over and no null."""
+    """Return ``value``; raise EvalError for a null, which is nothing to iterate over."""
     if value is None:
         raise EvalError("range can't iterate over null")
     return value
 
 
 def code_globals() -> dict[str, object]:
-    """What the code of such templates can name besides or instead of the usual."""
+    """Return the global names that such code has in addition to the usual, or instead."""
     return {
         "raise_missing": raise_missing,
         "format_value": format_value,

@@ -1,7 +1,4 @@
-"""One template with any data, and failures in Go's words: the entry for comparing with Go.
-
-Called by `template --plain` and by tests; the engine itself speaks to authors, see `problems`.
-"""
+"""One template with any data, and failures in Go's words: `template --plain` and conformance."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ _MISSING: Final[dict[str, MissingKey]] = {
 
 
 class GoFailure(Exception):  # noqa: N818 # as Go's: a stage, a text, what was written before
-    """A template that Go would refuse; ``output`` is what it had written until then."""
+    """A template that Go refuses; ``output`` is the text written until then."""
 
     def __init__(
         self, stage: Literal["parse", "option", "execute"], text: str, output: str = ""
@@ -53,9 +50,9 @@ def render_text(
     delims: tuple[str, str] = DELIMS,
     options: Sequence[str] = (),
 ) -> str:
-    """What Go renders ``template`` to; raises GoFailure. Every function may be called.
+    """Return the text that Go renders; raises GoFailure. Every function may be called.
 
-    ``data`` is changed by templates that change it; every draw is 0.
+    ``data`` is changed by templates that change it. Every random number is 0.
     """
     try:
         load(_sources(template, Settings(delims)))

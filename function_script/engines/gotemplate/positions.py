@@ -1,7 +1,4 @@
-"""Places in a program's sources, as its author knows them: file or field, line and column.
-
-Called for errors only. Knows texts and positions, and nothing of templates.
-"""
+"""Positions in a program's sources, as its author knows them: file or field, line and column."""
 
 from __future__ import annotations
 
@@ -17,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class SourcePart(NamedTuple):
-    """A piece of a joined text: the name its author knows it by, and its first line."""
+    """A part of a joined text: the name its author knows it by, and its first line."""
 
     name: str
     line: int
 
 
 def read_source_parts(options: Mapping[str, Value]) -> tuple[SourcePart, ...]:
-    """What a text was joined from: the option ``parts``, ``[[name, line], …]``."""
+    """Read the parts of a joined text from the option ``parts``, ``[[name, line], …]``."""
     entries = options.get("parts")
     pairs = (
         [part for part in entries if isinstance(part, list)] if isinstance(entries, list) else []
@@ -33,7 +30,7 @@ def read_source_parts(options: Mapping[str, Value]) -> tuple[SourcePart, ...]:
 
 
 class SourceSpan(NamedTuple):
-    """A span, and the source it is in."""
+    """A span and the source it is in."""
 
     span: Span
     source: Source
@@ -47,14 +44,14 @@ class SourceSpan(NamedTuple):
 def find_span(
     source: Source, position: int, width: int, parts: tuple[SourcePart, ...]
 ) -> SourceSpan:
-    """The place of a position, in characters; ``width`` is cut at the end of the line."""
+    """Return the span at a position, in characters; ``width`` is cut at the end of the line."""
     span = span_at(source, position, width)
     own, line = find_part(source, span.line, parts)
     return SourceSpan(replace(span, name=own.name, line=line), own)
 
 
 def find_part(source: Source, line: int, parts: tuple[SourcePart, ...]) -> tuple[Source, int]:
-    """The part that a line of a joined text belongs to, and the line's number in there."""
+    """Return the part that a line of a joined text belongs to, and the line's number in it."""
     if len(parts) < 2:  # noqa: PLR2004 # a single part is the text itself
         return source, line
     part = [part for part in parts if part.line <= line][-1]

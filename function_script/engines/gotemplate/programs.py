@@ -1,6 +1,6 @@
-"""Programs to units: parse every source, compile all their templates, remember the result.
+"""Programs to compiled programs: parse every source, compile all templates, cache the result.
 
-Kept by content, so a template is compiled once however often it runs.
+The cache is keyed by content, so a template is compiled once however often it runs.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from function_script.values import Value
 
 DELIMS: Final = ("{{", "}}")
-# About as many megabytes of compiled code as hundred thousands of characters.
+# Compiled code takes about as many megabytes as it has hundreds of thousands of characters.
 _MAX_CHARACTERS: Final = 1_000_000
 _MAX_PROGRAMS: Final = 2_000
 
 
 class Settings(NamedTuple):
-    """How a program is to be read; ``allowed`` are the options that let functions be used.
+    """The settings of a program's step; ``allowed`` are the options that let functions be used.
 
-    ``is_own``: it is of our own kind, which has some functions more.
+    ``is_own``: it is of our own kind, which has additional functions.
     """
 
     delims: tuple[str, str] = DELIMS
@@ -54,7 +54,7 @@ class Settings(NamedTuple):
         return self.defers or self.missing == "checked"
 
     def func_map(self) -> Mapping[str, Function]:
-        """What it may call, by name."""
+        """Return the functions that the program may call, by name."""
         return registry.func_map(self.allowed, is_own=self.is_own, is_checked=self.is_checked)
 
 
@@ -66,14 +66,14 @@ class Sources(NamedTuple):
 
 
 class LoadedProgram(NamedTuple):
-    """A unit, and which source each of its templates stands in."""
+    """A compiled program, and the source of each of its templates."""
 
     program: CompiledProgram
     origins: Mapping[str, Source]
 
 
 class BadSource(NamedTuple):
-    """A source that does not parse, and what is wrong with it."""
+    """A source that does not parse, and its errors."""
 
     name: str
     source: Source
@@ -81,7 +81,7 @@ class BadSource(NamedTuple):
 
 
 class ProgramFailure(Exception):  # noqa: N818 # several errors, not one
-    """A program that does not parse: its bad sources, in the order they are read."""
+    """A program that does not parse; ``sources`` are its bad sources in the order of reading."""
 
     def __init__(self, sources: list[BadSource]) -> None:
         super().__init__(str(sources[0].errors[0]))
@@ -89,7 +89,7 @@ class ProgramFailure(Exception):  # noqa: N818 # several errors, not one
 
 
 def read_settings(options: Mapping[str, Value]) -> Settings:
-    """The options of a step that the compiler must know."""
+    """Return the options of a step that the compiler must know."""
     delims = options.get("delims")
     left, right = delims if isinstance(delims, list) and len(delims) == len(DELIMS) else DELIMS
     return Settings(
@@ -102,7 +102,7 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
 
 
 def _missing_key(options: Mapping[str, Value]) -> MissingKey:
-    """What an absent key gives; a step that defers withholds what Go would print or pass over."""
+    """Return the handling of absent keys; a deferring step withholds what Go would print."""
     match options.get("missingkey"):
         case "error":
             return "error"
@@ -117,7 +117,7 @@ def _missing_key(options: Mapping[str, Value]) -> MissingKey:
 
 
 def sources_of(program: Program) -> Sources:
-    """The texts of a program: its modules are templates under their names."""
+    """Return the texts of a program: its modules are templates under their names."""
     modules = tuple(sorted(program.modules.items()))
     return Sources(((MAIN, program.main), *modules), read_settings(program.options))
 
@@ -128,7 +128,10 @@ _programs: Final[Cache[Sources, LoadedProgram]] = Cache(
 
 
 def load(sources: Sources) -> LoadedProgram:
-    """The program, compiled now if it is not kept; raises ProgramFailure and OverLimit."""
+    """Return the program from the cache, or compile it.
+
+    Raises ProgramFailure, and LimitExceededError for too many tokens.
+    """
     program = _programs.find(sources)
     if program is None:
         program = compile_program(sources)
@@ -137,7 +140,7 @@ def load(sources: Sources) -> LoadedProgram:
 
 
 def compile_program(sources: Sources) -> LoadedProgram:
-    """All templates of a program, compiled; raises ProgramFailure and OverLimit."""
+    """Compile all templates of a program; raises ProgramFailure and LimitExceededError."""
     functions = sources.settings.func_map()
     grammar = Grammar(sources.settings.delims, functions)
     trees: dict[str, list[Node]] = {}
@@ -176,7 +179,7 @@ def _options(settings: Settings) -> CodegenOptions | None:
 
 
 def to_output(parts: list[str]) -> str:
-    """The text that was written; bytes that are not UTF-8 become U+FFFD."""
+    """Join the parts of a text; bytes that are not UTF-8 become U+FFFD."""
     text = "".join(parts)
     if not is_broken(text):
         return text

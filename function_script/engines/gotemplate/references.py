@@ -1,7 +1,4 @@
-"""Which templates a program names, so that modules nobody needs can be told to their author.
-
-Called by the engine for tools that look at programs without running them.
-"""
+"""Named templates that a program refers to, and the modules that it does not need."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _INCLUDE: Final = "include"
 
 
 def find_unused(program: Program) -> tuple[str, ...]:
-    """The modules of which no template is ever named; none when in doubt."""
+    """Return the modules whose templates are never named; none when in doubt."""
     sources = programs.sources_of(program)
     grammar = Grammar(sources.settings.delims, sources.settings.func_map())
     try:
@@ -43,7 +40,7 @@ def find_unused(program: Program) -> tuple[str, ...]:
 
 
 def _names_of(trees: Trees) -> frozenset[str] | None:
-    """The names of the templates that these use; None when one of them is computed."""
+    """Return the names of the templates that are used; None when one of them is computed."""
     names: set[str] = set()
     computed = 0
     for part in _parts(list(trees.values())):
@@ -61,7 +58,7 @@ def _names_of(trees: Trees) -> frozenset[str] | None:
 
 
 def _parts(value: object) -> Iterator[object]:
-    """A node and all below it: nodes are tuples of values, nodes and lists of nodes."""
+    """Yield a node and all below it: nodes are tuples of values, nodes and lists of nodes."""
     if isinstance(value, (tuple, list)):
         yield value
         for part in value:

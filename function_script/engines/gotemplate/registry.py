@@ -1,6 +1,6 @@
-"""All functions a template may call, by name: Go's own, the peer's and sprig's.
+"""The FuncMap: all functions of templates by name, Go's, function-go-templating's and sprig's.
 
-Read by the parser, which must know names, and by the compiler.
+The parser reads it, which must know names, and the compiler.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
 UNAVAILABLE: Final[Mapping[str, str]] = {
     function.name: function.reason for function in sprig.UNAVAILABLE
 }
-# What is otherwise, or more, in templates of our own kind.
+# Functions that templates of our own kind have instead or in addition.
 OWN_FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function for function in (*context.FUNCTIONS, *library.FUNCTIONS)
 }
-# The options of a step that some functions need.
+# Options of a step that some functions require.
 OPTIONS: Final = ("stable_values", "crypto")
 _NEEDED: Final = {
     "stable_values": "set options.stableValues: true to have it, with the same value every time",
@@ -47,9 +47,9 @@ _EXTRAS: Final = {"cryptography": "crypto"}
 def func_map(
     allowed: frozenset[str], *, is_own: bool = False, is_checked: bool = False
 ) -> Mapping[str, Function]:
-    """The functions of a step with these options.
+    """Return the functions of a step with these options.
 
-    ``is_own``: of our own kind. ``is_checked``: what does not exist is refused where it is used.
+    ``is_own``: of our own kind. ``is_checked``: using a value that does not exist is an error.
     """
     candidates = {**FUNCTIONS, **(OWN_FUNCTIONS if is_own else {})}
     return {
@@ -67,7 +67,7 @@ def _is_installed(package: str) -> bool:
 
 
 def unavailable_reason(name: str) -> str | None:
-    """Why a function that others know is not to be had; None when nobody knows it."""
+    """Return why a well-known function is unavailable; None for an unknown function."""
     function = FUNCTIONS.get(name)
     if function is None:
         return UNAVAILABLE.get(name)

@@ -1,7 +1,7 @@
-"""What a template certainly reads of the request: chains of fields from the request on.
+"""Fields of the request that a template certainly reads: chains of fields from the request on.
 
-Called by the tool that looks for mistakes. Follows the dot into `with` and `range`, and variables
-that are declared once; what a named template is given is not followed.
+Follows the dot into `with` and `range`, and variables that are declared once. It does not follow
+the data of named templates.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ _XR: Final = ("observed", "composite", "resource")
 _MUTATING: Final = frozenset(
     {"set", "unset", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite"}
 )
-# Functions that expect arguments which do not exist.
+# Functions whose arguments may be missing.
 _TESTS: Final = frozenset(
     [
         *("all", "and", "any", "coalesce", "default", "dig", "empty", "eq", "get", "hasKey"),
         *("kindIs", "ne", "not", "or", "ternary"),
     ]
 )
-# The values of `missingkey` that let a template write what does not exist.
+# Values of `missingkey` that let a template print a missing value.
 _LENIENT: Final = ("default", "zero")
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """The lookups in the main template of a program that compiles."""
+    """Return the lookups in the main template of a program that compiles."""
     sources = programs.sources_of(program)
     grammar = Grammar(sources.settings.delims, sources.settings.func_map())
     try:
@@ -68,7 +68,7 @@ def find(program: Program) -> list[FieldAccess]:
     reads = guarded(unchanged(walk.reads, walk.changed_paths), walk.tested_paths)
     if sources.settings.missing not in _LENIENT:
         return reads
-    # What is missing passes, also a field of it, but for what `index` looks into.
+    # A missing value passes, also a field of it, unless `index` looks into it.
     return [
         read._replace(is_guarded=read.is_guarded or read.path not in walk.indexed_paths)
         for read in reads
@@ -76,7 +76,7 @@ def find(program: Program) -> list[FieldAccess]:
 
 
 def _declared(root: Iterable[object]) -> Counter[str]:
-    """How often each variable is declared or assigned."""
+    """Count the declarations and assignments of each variable."""
     names: Counter[str] = Counter()
     for part in _parts(list(root)):
         if isinstance(part, Pipe):
@@ -92,7 +92,7 @@ def _parts(value: object) -> Iterator[object]:
 
 
 class _Walk:
-    """Goes through a template with the dot's path, None where it is not known."""
+    """Walks a template with the dot's path, None where it is unknown."""
 
     def __init__(
         self, source: Source, parts: tuple[SourcePart, ...], declared: Counter[str]
@@ -108,7 +108,7 @@ class _Walk:
         self._variables: dict[str, Path | None] = {"$": ()}
 
     def nodes(self, nodes: Iterable[Node], dot: Path | None) -> None:
-        """Everything below a list of nodes."""
+        """Walk a list of nodes and everything below it."""
         for node in nodes:
             match node:
                 case Action(pipe=pipe):
@@ -130,7 +130,7 @@ class _Walk:
         self.nodes(otherwise or (), outer)
 
     def _range(self, pipe: Pipe, dot: Path | None) -> Path | None:
-        """The path of an item; the last variable is one, too."""
+        """Return the path of an item; the last variable is one, too."""
         path = self._pipe(pipe._replace(declared=()), dot)
         item = None if path is None else (*path, ANY)
         if pipe.declared:
@@ -142,14 +142,14 @@ class _Walk:
         self._variables[name] = path if self._declared[name] == 1 else None
 
     def _test(self, pipe: Pipe, dot: Path | None) -> Path | None:
-        """As ``_pipe``, for a pipeline that may come to nothing."""
+        """Walk a pipeline whose value may be missing; see ``_pipe``."""
         was_testing, self._is_testing = self._is_testing, True
         path = self._pipe(pipe, dot)
         self._is_testing = was_testing
         return path
 
     def _pipe(self, pipe: Pipe, dot: Path | None) -> Path | None:
-        """Note what a pipeline reads; where in the request its value stands."""
+        """Add the fields that a pipeline reads; return the path of its value in the request."""
         path: Path | None = None
         was_testing = self._is_testing
         for number, command in enumerate(pipe.commands):
@@ -178,7 +178,7 @@ class _Walk:
         return self._call_path(command, paths)
 
     def _call_path(self, command: Command, paths: list[Path | None]) -> Path | None:
-        """Where the value of a call stands."""
+        """Return the path of the value of a call."""
         match command.words[1:]:
             case [_] if _function(command) == "getCompositeResource" and paths[1] == ():
                 return _XR
@@ -225,7 +225,7 @@ class _Walk:
         return path
 
     def _first(self, names: tuple[str, ...], position: int) -> int:
-        """Where a chain begins: Go's position is that of its second field, if it has one."""
+        """Find the start of a chain: Go's position is that of its second field, if it has one."""
         if not names:
             return position
         start = self._source.text.rfind(f".{names[0]}", 0, position + len(names[0]) + 1)

@@ -1,6 +1,6 @@
-"""One run of a compiled template: what it has used of its limits, its output, its draws.
+"""One run of a compiled template: its use of limits, its output, its random numbers.
 
-Made anew for every evaluation; generated code and functions get it as their first argument.
+Every evaluation makes a new one; generated code and functions have it as first argument.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
     from function_script.engines.gotemplate.function import NextRandom
     from function_script.limits import Limits
 
-# What Go calls the template that is not defined by name, in positions and in messages.
+# Go's name of the unnamed template, in positions and in messages.
 MAIN: Final = "manifests"
 MAX_CHARACTERS: Final = 1 << 20
 MAX_ITEMS: Final = 100_000
 MAX_WIDTH: Final = 1000
 MAX_TEMPLATE_DEPTH: Final = 200
-# What functions make costs steps, for it takes memory: one for so many characters or items.
+# A result takes memory, so it costs a step for so many characters or items.
 _CHARACTERS_PER_STEP: Final = 64
 _ITEMS_PER_STEP: Final = 2
-# Steps between two looks at the clock, pieces of output between two counts of their lengths.
+# Steps between two checks of the clock, parts of output between two sums of their lengths.
 _STEPS_UNOBSERVED: Final = 32
 _PARTS_UNCOUNTED: Final = 512
-# What rendering may take of a step's time: the rest is for reading its result.
+# Rendering may use this share of a step's time; the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
 
 
 class CompiledTemplate(Protocol):
-    """A compiled template: writes its text piece by piece."""
+    """A compiled template: writes its text part by part."""
 
     def __call__(self, write: Callable[[str], object], data: object, run: Run, /) -> None:
         """Render with ``data`` as the dot."""
 
 
 class CompiledProgram(NamedTuple):
-    """Compiled templates: each by its name, and the sites of the lines of their code.
+    """Compiled templates by name, and the site of each line of their code.
 
-    ``mutates``: some of them may change their data. ``failures`` are certain once their place is
+    ``mutates``: some of them may change their data. ``failures`` are certain once their line is
     reached.
     """
 
@@ -58,7 +58,7 @@ class CompiledProgram(NamedTuple):
 
 
 class Run:
-    """The budget of a run, and what its templates share."""
+    """The budget of a run, and the state that its templates share."""
 
     __slots__ = (
         "_capture_depth",
@@ -84,7 +84,7 @@ class Run:
         self.mutates = program.mutates
         # The main template's data, for functions that imply it.
         self.root: object = None
-        # Tests set it: every draw is then 0.
+        # Set by tests: every random number is then 0.
         self.is_random_zero = False
         self._limits = limits
         self._seed = seed
@@ -93,11 +93,11 @@ class Run:
         self._next_check = limits.steps - _STEPS_UNOBSERVED
         self._deadline = time.thread_time() + limits.timeout_seconds * _TIME_SHARE
         self._depth = 0
-        # How many texts around the running code are captured and not written.
+        # Number of captures around the running code: their text goes into a value.
         self._capture_depth = 0
-        # Where the main text has gaps: before which part, and what failed there.
+        # The gaps of the main text: the number of the part behind it, and its error.
         self.gaps: list[tuple[int, GoError]] = []
-        # The parts of the text being written, how many of them are counted, and their length.
+        # The parts of the text being written, the number of those counted, and their length.
         self.parts: list[str] = []
         self._counted_parts = 0
         self._output_characters = 0
@@ -105,7 +105,7 @@ class Run:
     # Rendering
 
     def render(self, data: object, parts: list[str]) -> None:
-        """Run the main template, adding its text to ``parts`` piece by piece."""
+        """Run the main template, adding its text to ``parts`` part by part."""
         self.parts = parts
         self.root = data
         self.templates[MAIN](parts.append, data, self)
@@ -118,7 +118,7 @@ class Run:
         self._depth -= 1
 
     def include(self, name: str, data: object) -> str:
-        """The text of a template: the function of that name."""
+        """Return the text of a template: the function of that name."""
         if name not in self.templates:
             associated = f'associated with template "{MAIN}"'
             raise CallError(f"template: no template {printing.quote(name)} {associated}")
@@ -139,7 +139,7 @@ class Run:
 
     @property
     def is_capturing(self) -> bool:
-        """Whether what is being written goes into a value and not into the main text."""
+        """Whether the text being written goes into a value and not into the main text."""
         return self._capture_depth > 0
 
     def _enter(self, name: str) -> None:
@@ -152,7 +152,7 @@ class Run:
         self.spend(1)
 
     def iterate(self, items: Iterable[object], cost: int) -> Iterator[object]:
-        """The items of a loop; a turn costs as many steps as the loop has lines of code."""
+        """Yield the items of a loop; each costs ``cost`` steps, the lines of the loop's code."""
         for item in items:
             self._steps -= cost
             if self._steps < self._next_check:
@@ -160,7 +160,7 @@ class Run:
             yield item
 
     def format_value(self, value: object) -> str:
-        """What an action prints that is no string."""
+        """Return the text that an action prints for a value that is no string."""
         if type(value) is int or type(value) is Int:
             return int.__repr__(value)
         if type(value) is bool:
@@ -174,13 +174,13 @@ class Run:
     # Budget
 
     def spend(self, steps: int) -> None:
-        """Charge for work: one step is about one turn of a small loop."""
+        """Charge for work: one step is about one iteration of a small loop."""
         self._steps -= steps
         if self._steps < self._next_check:
             self._check_budget()
 
     def measure(self, value: object) -> object:
-        """``value``, which a function has just made, once its size is charged."""
+        """Charge for the size of ``value``, a function's result, and return it."""
         if isinstance(value, str):
             self.check_string(len(value))
         elif isinstance(value, (list, bytes)):
@@ -190,7 +190,7 @@ class Run:
         return value
 
     def check_string(self, characters: int) -> None:
-        """Charge for a string that is about to be made."""
+        """Charge for a string that is about to be built."""
         if characters > MAX_CHARACTERS:
             raise LimitExceededError(
                 f"a string of {characters} characters, the limit is {MAX_CHARACTERS}"
@@ -199,13 +199,13 @@ class Run:
             self.spend(characters // _CHARACTERS_PER_STEP)
 
     def check_list(self, items: int) -> None:
-        """Charge for a list that is about to be made."""
+        """Charge for a list that is about to be built."""
         if items > MAX_ITEMS:
             raise LimitExceededError(f"a list of {items} items, the limit is {MAX_ITEMS}")
         self.spend(items // _ITEMS_PER_STEP)
 
     def check_width(self, characters: int) -> None:
-        """Refuse padding that no document needs."""
+        """Refuse excessive padding."""
         if characters > MAX_WIDTH:
             raise LimitExceededError(
                 f"padding of {characters} characters, the limit is {MAX_WIDTH}"
@@ -214,7 +214,7 @@ class Run:
     def check_tree(self, value: object) -> bool:
         """Charge for a value that is about to be written as text, all of it.
 
-        Gives whether it is plain: texts, whole numbers, booleans and nulls in dicts and lists.
+        Returns whether it is plain: texts, whole numbers, booleans and nulls in dicts and lists.
         """
         measure = _Measure(self._limits)
         measure.add(value, self._limits.depth)
@@ -243,17 +243,17 @@ class Run:
             self._count_output()
 
     def _count_output(self) -> None:
-        """Add what was written since the last look to the length of the output."""
+        """Add the parts written since the last check to the length of the output."""
         counted, self._counted_parts = self._counted_parts, len(self.parts)
         self._output_characters += sum(map(len, self.parts[counted:]))
         self.check_output()
 
-    # Draws
+    # Random numbers
 
     def seed_random(self, site: str) -> NextRandom:
-        """Numbers for the random function called at ``site``: the same in every run of one XR.
+        """Return a source of numbers for the call at ``site``: the same in every run of one XR.
 
-        Every further draw at a site gives another number.
+        Every further call at a site gives another number.
         """
 
         def next_random(bound: int) -> int:
@@ -267,7 +267,7 @@ class Run:
 
 
 class _Measure:
-    """The size of a value once it is text: what it shares with itself counts every time."""
+    """The size of a value's text; a part that occurs twice counts twice."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits

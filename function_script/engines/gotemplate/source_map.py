@@ -1,6 +1,6 @@
-"""Which place of a template wrote a line of its output: found by rendering once more.
+"""Positions of the template for lines of its output, found by rendering once more.
 
-Called only when what was rendered turns out to be wrong, so it may be slow.
+This is slow, and only done for a text that turns out to be wrong.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from function_script.source import Span
 
 
-# Each text that was written, in order, with the line of code that wrote it.
+# Each part of the text, in order, with the line of code that wrote it.
 Trace: TypeAlias = list[tuple[str, int]]
-# How much longer a run takes that is traced, at most.
+# A traced run takes at most this many times as long.
 STRETCH: Final = 5.0
 
 
 def trace(run: Run, data: object) -> Trace:
-    """Render once more; nothing when that fails, or takes longer than it may."""
+    """Render once more; return nothing when that fails."""
     pieces: Trace = []
 
     def write(text: str) -> None:
@@ -45,7 +45,7 @@ def trace(run: Run, data: object) -> Trace:
 def find_origin(
     line: int, pieces: Trace, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Span | None:
-    """The place that wrote the first character, blanks apart, of a 1-based line of the output."""
+    """Return the span that wrote the first non-blank character of a line of the output (from 1)."""
     piece = _piece_of(line, pieces)
     if piece is None:
         return None
@@ -55,7 +55,7 @@ def find_origin(
 
 
 def _piece_of(line: int, pieces: Trace) -> tuple[int, int] | None:
-    """The line of code that wrote the output's line, and where in what it wrote."""
+    """Return the line of code that wrote a line of the output, and the offset in its text."""
     current = 1
     for text, number in pieces:
         breaks = text.count("\n")

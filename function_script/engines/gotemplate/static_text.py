@@ -1,7 +1,4 @@
-"""The text that every run of a template writes: what stands in no condition, loop or definition.
-
-Called by the tool that looks for mistakes.
-"""
+"""The text that every run of a template writes: outside of conditions, loops and definitions."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def static_parts(program: Program) -> Iterator[tuple[int, str]]:
-    """Pieces of the main template's text and the lines they begin in."""
+    """Yield parts of the main template's text and the lines they begin in."""
     sources = programs.sources_of(program)
     grammar = Grammar(sources.settings.delims, sources.settings.func_map())
     try:

@@ -1,8 +1,8 @@
-"""Go's values as Python objects: the model the whole engine, its built-ins and sprig share.
+"""Go's values as Python objects: the model that the engine, its builtins and sprig share.
 
-A value's Python type *is* its Go type (table below), so data from the request needs no
-conversion. Everything that makes values for templates uses the classes here; nothing here
-knows templates, printing or the request.
+A value's Python type *is* its Go type (table below), so data from the request needs no conversion.
+Every value made for a template is of these classes. The module knows nothing of templates, printing
+or the request.
 """
 
 # Go                           Python                    made by
@@ -49,7 +49,7 @@ class Missing:
         return False
 
     def get(self, _name: str, _default: object) -> Missing:
-        """A field of no value: no value again, as quickly as from a dict."""
+        """Return a field of no value: no value again, as quickly as from a dict."""
         return self
 
     def __repr__(self) -> str:
@@ -144,7 +144,7 @@ class NilList(list[object]):
 class TypedMap(dict[object, object]):
     """A map other than map[string]interface {}; ``key`` and ``element`` are its types.
 
-    ``zero`` is what Go gives for a key that is not there.
+    ``zero`` is the value of an absent key.
     """
 
     __slots__ = ()
@@ -170,7 +170,7 @@ class BytesMap(TypedMap):
 
 
 class AnyMap(TypedMap):
-    """map[interface {}]interface {}: what YAML with keys that are not text becomes."""
+    """map[interface {}]interface {}: the value of YAML with keys that are not text."""
 
     __slots__ = ()
     key = "interface {}"
@@ -200,25 +200,25 @@ class Struct:
         self.fields = fields
 
     def method(self, name: str) -> Function | None:
-        """The method of this name, bound to this value; None when there is none."""
+        """Return the method of this name, bound to this value; None when there is none."""
         del name
         return None
 
     def text(self) -> str | None:
-        """What Go's String or Error method says; None when the type has neither."""
+        """Return the text of Go's String or Error method; None when the type has neither."""
         return None
 
     def json(self) -> object:
-        """What toJson writes: plain data with lower-case keys in Go's order."""
+        """Return the value for toJson: plain data with lower-case keys in Go's order."""
         return dict(self.fields)
 
     def yaml(self) -> object:
-        """What toYaml writes: as yaml.v3, which lower-cases the field names."""
+        """Return the value for toYaml; yaml.v3 lower-cases the field names."""
         return {name.lower(): value for name, value in self.fields.items()}
 
 
 def go_type(value: object) -> str:
-    """Go's name of a value's type, as ``%T`` and ``typeOf`` print it; ``<nil>`` for nil."""
+    """Return Go's name of a value's type, as ``%T`` and ``typeOf`` print it; ``<nil>`` for nil."""
     name = _TYPE_NAMES.get(type(value))
     if name is not None:
         return name
@@ -251,7 +251,7 @@ _TYPE_NAMES: Final[Mapping[type, str]] = {
 
 
 def go_kind(value: object) -> str:
-    """Go's reflect.Kind of a value, as ``kindOf`` prints it; ``invalid`` for nil."""
+    """Return Go's reflect.Kind of a value, as ``kindOf`` prints it; ``invalid`` for nil."""
     if value is None or value is MISSING:
         return "invalid"
     if isinstance(value, str):
@@ -266,7 +266,7 @@ def go_kind(value: object) -> str:
 
 
 def is_nil(value: object) -> bool:
-    """Whether Go would call it nil: nil itself, a nil map or a nil slice."""
+    """Report whether Go would call a value nil: nil itself, a nil map or a nil slice."""
     return value is None or value is MISSING or isinstance(value, _NIL_TYPES)
 
 
@@ -290,9 +290,9 @@ def is_small(value: object, nodes: int) -> bool:
 
 
 def deep_equal(left: object, right: object) -> bool:
-    """reflect.DeepEqual: the same Go type and the same content; an int64 3 is not an int 3.
+    """Return reflect.DeepEqual: equal Go type and content; an int64 3 is not an int 3.
 
-    Takes as long as both are large once written out: measure what templates built.
+    The time grows with the size of both once written out: measure what templates built.
     """
     if left is right:
         return True
@@ -318,17 +318,17 @@ def _equal_lists(left: list[object], right: list[object]) -> bool:
 
 
 def to_bytes(text: str) -> bytes:
-    """The bytes of a Go string."""
+    """Return the bytes of a Go string."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def to_string(data: bytes) -> str:
-    """A Go string of these bytes; what is not UTF-8 survives as lone surrogates."""
+    """Return a Go string of these bytes; what is not UTF-8 survives as lone surrogates."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def is_broken(text: str) -> bool:
-    """Whether a Go string holds bytes that are not UTF-8 (or that became so by joining)."""
+    """Report whether a Go string has bytes that are not UTF-8 (or that became so by joining)."""
     if text.isascii():
         return False
     try:
@@ -339,20 +339,20 @@ def is_broken(text: str) -> bool:
 
 
 def byte_length(text: str) -> int:
-    """``len`` of a Go string: bytes, not characters."""
+    """Return ``len`` of a Go string: bytes, not characters."""
     return len(text) if text.isascii() else len(to_bytes(text))
 
 
 def to_narrow(text: str) -> str:
-    """A text with one character for each byte."""
+    """Return a text with one character for each byte."""
     return text if text.isascii() else to_bytes(text).decode("latin-1")
 
 
 def to_wide(text: str) -> str:
-    """The text whose bytes these characters are."""
+    """Return the text whose bytes these characters are."""
     return text if text.isascii() else to_string(text.encode("latin-1"))
 
 
 def wrap_int64(number: int) -> int:
-    """A number as int64 arithmetic leaves it: wrapped around at 64 bits."""
+    """Return a number as int64 arithmetic leaves it: wrapped around at 64 bits."""
     return (number + _SIGN_BIT) % (_SIGN_BIT << 1) - _SIGN_BIT

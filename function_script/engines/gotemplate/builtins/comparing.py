@@ -30,18 +30,18 @@ _KINDS: Final[dict[type, str]] = {
     float: "float",
     bool: "bool",
     complex: "complex",
-    # Integers without a sign compare with those that have one.
+    # Unsigned integers compare with signed ones.
     Uint8: "integer",
     Uint32: "integer",
     Uint64: "integer",
 }
-# Larger values are not shown in errors: they may be endless.
-_SHOWN: Final = 1000
+# Errors do not show values of more nodes: they may be endless.
+_MAX_NODES: Final = 1000
 _INVALID: Final = "invalid type for comparison"
 
 
 def _kind(value: object) -> str:
-    """What a value compares with; empty for what has no order."""
+    """Return the basic kind of a value; empty for a value without an order."""
     kind = _KINDS.get(type(value))
     if kind is not None:
         return kind
@@ -51,7 +51,7 @@ def _kind(value: object) -> str:
 
 
 def equal(first: object, *others: object) -> bool:
-    """Whether ``first`` equals any of the others; stops at the one that does."""
+    """Report whether ``first`` equals any of the others; stops at the first one that does."""
     if not others:
         raise CallError("missing argument for comparison")
     return any(_equals(first, other) for other in others)
@@ -74,23 +74,23 @@ def _equal_others(left: object, right: object) -> bool:
         return is_nil(left) == is_nil(right)
     _check_kinds(left, right)
     if not isinstance(right, Struct):
-        raise CallError(f"non-comparable type {_shown(right)}: {go_type(right)}")
+        raise CallError(f"non-comparable type {_format_operand(right)}: {go_type(right)}")
     return isinstance(left, Struct) and left.fields == right.fields
 
 
 def _check_kinds(left: object, right: object) -> None:
     kinds = {go_kind(left), go_kind(right)}
     if len(kinds) > 1 and "invalid" not in kinds:
-        right_text = to_text(right) if is_small(right, _SHOWN) else "…"
-        types = f"{_shown(left)}: {go_type(left)}, {go_type(right)}: {right_text}"
+        right_text = to_text(right) if is_small(right, _MAX_NODES) else "…"
+        types = f"{_format_operand(left)}: {go_type(left)}, {go_type(right)}: {right_text}"
         raise CallError(f"non-comparable types {types}")
 
 
 _NOTHING: Final = (None, MISSING)
 
 
-def _shown(value: object) -> str:
-    return format_argument(value, "s", Flags()) if is_small(value, _SHOWN) else "…"
+def _format_operand(value: object) -> str:
+    return format_argument(value, "s", Flags()) if is_small(value, _MAX_NODES) else "…"
 
 
 def _incompatible(left: object, right: object) -> str:

@@ -33,17 +33,17 @@ class ConditionReason(NamedString):
 
 
 class TransitionTime(Time):
-    """When a condition got its status; JSON writes the zero time as null."""
+    """Last transition of a condition's status; JSON writes the zero time as null."""
 
     __slots__ = ()
     go_type = "v1.Time"
 
     def json(self) -> object:
-        """The text of the time, or null."""
+        """Return the text of the time, or null."""
         return self.rfc3339() if self.seconds != Time.zero().seconds else None
 
     def yaml(self) -> object:
-        """The text of the time."""
+        """Return the text of the time."""
         return self.rfc3339()
 
 
@@ -54,7 +54,7 @@ class Condition(Struct):
     go_type = "v2.Condition"
 
     def json(self) -> object:
-        """Without an empty message and an observed generation of zero."""
+        """Return the fields without an empty message and an observed generation of zero."""
         fields = {f"{name[0].lower()}{name[1:]}": value for name, value in self.fields.items()}
         for optional in ("message", "observedGeneration"):
             if not fields[optional]:
@@ -63,7 +63,7 @@ class Condition(Struct):
 
 
 def read_condition(kind: str, resource: object) -> Condition:
-    """The first condition of a type; Unknown when there is none or the status is malformed.
+    """Return the first condition of a type; Unknown if there is none or the status is malformed.
 
     ``resource`` is an entry of the observed resources, or a resource itself.
     """
@@ -80,7 +80,7 @@ def _at(value: object, key: str) -> object:
 
 
 def _conditions(status: object) -> list[Condition] | None:
-    """All conditions of a status; None when there is no status or it cannot be one."""
+    """Return all conditions of a status; None for no status or one that is malformed."""
     if not isinstance(status, dict):
         return None
     listed = status.get("conditions")

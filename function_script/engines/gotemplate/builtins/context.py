@@ -1,7 +1,7 @@
-"""What the peer's functions are in templates of our own kind: the request need not be named.
+"""Getters of templates of our own kind: the request need not be their first argument.
 
-``getComposedResource "bucket"`` is ``getComposedResource . "bucket"`` wherever it stands, also
-where the dot is something else. Both are to be had.
+``getComposedResource "bucket"`` is ``getComposedResource . "bucket"`` also where the dot is not the
+request. Both forms work.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class _Getter(Protocol):
 
 
 def _implied(function: Function) -> Function:
-    """A getter of the request that can do without its first argument."""
+    """Return a getter of the request whose first argument is optional."""
     getter = cast("_Getter", function.call)
     count = len(function.parameter_types)
 
@@ -48,7 +48,7 @@ def _name_annotation(name: str) -> str:
 
 
 def _external_name(resource: object) -> object:
-    """The external name, or nil; the resource may be in its wrapper."""
+    """Return the external name, or nil; the resource may be in its wrapper."""
     for path in (("resource", "metadata", "annotations"), ("metadata", "annotations")):
         value = resource
         for key in path:

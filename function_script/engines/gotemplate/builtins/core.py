@@ -1,4 +1,4 @@
-"""The functions of Go's text/template itself. sprig's and the peer's own stand beside them."""
+"""The functions of Go's text/template itself."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _length(item: object) -> Int:
 
 
 def index(item: object, *keys: object) -> object:
-    """The item at the end of the keys: nil where a map has none; raises CallError."""
+    """Return the item at the end of the keys, nil for an absent key of a map; raises CallError."""
     if item is None or item is MISSING:
         raise CallError("index of untyped nil")
     for key in keys:
@@ -85,11 +85,11 @@ def _not(item: object) -> bool:
 
 
 def _choose(*_: object) -> None:
-    """``and`` and ``or`` are code of their own, for they do not evaluate all arguments."""
+    """Placeholder: ``and`` and ``or`` are generated code, because they are lazy."""
 
 
 def _call(shown: str, function: object, *_: object) -> None:
-    """No value is a function: ``call`` can only fail."""
+    """Raise CallError: no value of a template is a function."""
     if function is None or function is MISSING:
         raise CallError("call of nil")
     raise CallError(f"non-function {shown} of type {go_type(function)}")
@@ -132,14 +132,14 @@ def _printf(allocator: Allocator, template: str, *arguments: object) -> str:
     return sprintf(allocator, template, *arguments)
 
 
-def _shown(allocator: Allocator, arguments: tuple[object, ...]) -> str:
-    """What the escaping functions escape: nil is what it would be in the output."""
+def _printed(allocator: Allocator, arguments: tuple[object, ...]) -> str:
+    """Return the text that the escaping functions escape; nil is printed as in the output."""
     values = (printing.NO_VALUE if value is None else value for value in arguments)
     return _print(allocator, *values)
 
 
 def _html(allocator: Allocator, *arguments: object) -> str:
-    return _shown(allocator, arguments).translate(_HTML)
+    return _printed(allocator, arguments).translate(_HTML)
 
 
 _HTML: Final = str.maketrans(
@@ -148,7 +148,7 @@ _HTML: Final = str.maketrans(
 
 
 def _js(allocator: Allocator, *arguments: object) -> str:
-    return _JS_SPECIAL.sub(_escape_js, _shown(allocator, arguments))
+    return _JS_SPECIAL.sub(_escape_js, _printed(allocator, arguments))
 
 
 _JS_SPECIAL: Final = re.compile(r"[\\'\"<>&=\x00-\x1f]|[^\x00-\x7f]")
@@ -165,7 +165,7 @@ def _escape_js(match: re.Match[str]) -> str:
 
 
 def _urlquery(allocator: Allocator, *arguments: object) -> str:
-    return quote_plus(to_bytes(_shown(allocator, arguments)), safe="-_.~")
+    return quote_plus(to_bytes(_printed(allocator, arguments)), safe="-_.~")
 
 
 def _include(run: Run, name: str, data: object) -> str:

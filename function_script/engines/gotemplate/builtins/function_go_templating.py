@@ -1,7 +1,7 @@
-"""The functions function-go-templating adds to Go's and sprig's: getters of the request, YAML.
+"""Functions that function-go-templating adds to Go's and sprig's: request getters, YAML.
 
-Getters are plain key access here: resource names that are numbers or hold brackets are found,
-credentials do not depend on the rest of the request, both shapes of fetched resources are read.
+Getters access keys directly: resource names may be numbers or have brackets, credentials do not
+depend on the rest of the request, both shapes of required resources are read.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def _find(value: object, *path: str) -> object:
 
 
 def _map_at(run: Run, request: object, *path: str) -> object:
-    """A map of the request, which the template may then change without changing the request."""
+    """Return a map of the request; a copy if the template may change it."""
     value = _find(request, *path)
     if not isinstance(value, dict):
         return NilMap()
-    return _own(run, value)
+    return _copy_if_mutable(run, value)
 
 
-def _own(run: Run, value: object) -> object:
+def _copy_if_mutable(run: Run, value: object) -> object:
     if not run.mutates:
         return value
     run.check_tree(value)
@@ -65,7 +65,7 @@ def _connection_details(run: Run, request: object, name: str) -> object:
 
 
 def _entry(request: object, name: str, *path: str) -> object:
-    """The entry of this name; as there, quotes at its ends may stand around it."""
+    """Return the entry of a name; as in function-go-templating, the name may be in quotes."""
     entries = _find(request, *path)
     if not isinstance(entries, dict):
         return None
@@ -75,7 +75,7 @@ def _entry(request: object, name: str, *path: str) -> object:
 def _list_of(run: Run, value: object) -> object:
     if not isinstance(value, list):
         return NilList()
-    return _own(run, value)
+    return _copy_if_mutable(run, value)
 
 
 def _extra_resources(run: Run, request: object, name: str) -> object:
@@ -88,7 +88,7 @@ def _extra_resources(run: Run, request: object, name: str) -> object:
 def _resources_from_context(run: Run, request: object, name: str) -> object:
     entry = _entry(request, name, "context", EXTRA_RESOURCES)
     if isinstance(entry, list):
-        # What function-extra-resources leaves there: the resources themselves.
+        # Function-extra-resources puts the resources themselves there.
         return _list_of(run, [{"resource": resource} for resource in entry])
     return _list_of(run, _find(entry, "items"))
 
@@ -110,7 +110,7 @@ def _credential_data(request: object, name: str) -> object:
 
 @lru_cache(maxsize=1024)
 def name_text(name: str) -> str:
-    """A resource name as YAML; one that its author has quoted already stays as it is."""
+    """Return a resource name as YAML; a name that its author has quoted stays as it is."""
     if not name or (name[0] == name[-1] and name[0] in _QUOTES and len(name) > 1):
         return name
     return writer.scalar_text(name)

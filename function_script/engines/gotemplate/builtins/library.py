@@ -1,6 +1,6 @@
-"""What templates of our own kind have of the library that the peer and sprig do not offer.
+"""Library functions for templates of our own kind that sprig does not have.
 
-The names are the library's in Go's spelling. Bytes are base64 here, as everywhere in Go templates.
+The names are the library's in Go's spelling. Bytes are base64, as everywhere in Go templates.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_NAMES: Final = len(("name", "namespace"))
 
 
 def _connection_secret(resource_name: str, data: dict[str, object], *names: str) -> str:
-    """A document: JSON on one line, which is YAML wherever it stands."""
+    """Return a Secret's document as JSON on one line, which is valid YAML at any indent."""
     if len(names) > _MAX_NAMES:
         raise CallError("wants a resource name, data, and perhaps a name and a namespace")
     encoded: Object = {key: {"base64": _encoded(key, item)} for key, item in data.items()}

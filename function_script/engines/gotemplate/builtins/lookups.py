@@ -1,7 +1,7 @@
-"""What finds nothing in templates of our own kind gives a value that does not exist.
+"""Functions that return a missing value when they find nothing, in templates of our own kind.
 
-In Go it gives an empty text, a nil map or nil: what looks up is the same function here but for
-that. Functions that chain go through what is missing, as chains of fields do.
+In Go they return an empty text, a nil map or nil. Functions that chain keys read through missing
+values, as chains of fields do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from function_script.engines.gotemplate.function import Function
 
-# Those whose nil means that nothing was there.
+# Functions whose nil means that nothing matched.
 _FINDING: Final = (
     *("first", "mustFirst", "last", "mustLast", "fromJson"),
     *("getComposedResource", "getComposedConnectionDetails", "getCompositeResource"),
@@ -31,7 +31,7 @@ _FINDING: Final = (
 
 
 def checked(functions: Mapping[str, Function]) -> dict[str, Function]:
-    """Those of ``functions`` that are otherwise where nothing missing may be used."""
+    """Return the functions that differ where using a missing value is an error."""
     finding = {name: _finding(functions[name], MISSING) for name in _FINDING if name in functions}
     slicing = {name: _finding(functions[name], NilList()) for name in ("slice", "mustSlice")}
     replaced = {
@@ -46,7 +46,7 @@ class _Find(Protocol):
 
 
 def _finding(function: Function, nothing: object) -> Function:
-    """The same function, which gives ``nothing`` for nil."""
+    """Return the same function, which gives ``nothing`` for nil."""
     find = cast("_Find", function.call)
 
     def call(*arguments: object) -> object:
@@ -74,7 +74,7 @@ def _get(mapping: dict[str, object], key: str) -> object:
 
 
 def _coalesce(*values: object) -> object:
-    """The first that is not empty, or the last."""
+    """Return the first that is not empty, or the last."""
     return next(filter(None, values), values[-1] if values else MISSING)
 
 

@@ -64,7 +64,7 @@ _NOTHING: Final = Value("MISSING", null=False)
 
 
 class CompileContext(NamedTuple):
-    """What the compiler must know of a template's surroundings.
+    """The facts about all templates of a program that each of them is compiled with.
 
     ``assigned`` are the names of variables that some ``=`` changes. ``mutates``: data may change
     while templates run.
@@ -76,7 +76,7 @@ class CompileContext(NamedTuple):
 
 
 class CodegenOptions(NamedTuple):
-    """How templates are compiled, and what their code can name besides or instead."""
+    """The generator of a kind of templates, and the additional global names of their code."""
 
     generator: type[CodeGenerator]
     code_globals: Mapping[str, object]
@@ -88,7 +88,7 @@ def compile_templates(
     missing: MissingKey,
     options: CodegenOptions | None = None,
 ) -> CompiledProgram:
-    """All templates, ready to run; ``options`` is how they are compiled, if not as always."""
+    """Compile all templates; ``options`` are those of a stricter kind of templates."""
     options = options or CodegenOptions(CodeGenerator, {})
     code = generate(trees, context, options.generator)
     namespace: dict[str, object] = {
@@ -106,11 +106,11 @@ def compile_templates(
 def generate(
     trees: Trees, context: CompileContext, kind: type[CodeGenerator] | None = None
 ) -> Code:
-    """The Python source of all templates: a function each."""
+    """Generate the Python source of all templates: a function each."""
     code = Code()
     for index, (name, root) in enumerate(trees.items()):
         template = (kind or CodeGenerator)(code, name, context, frozenset(trees))
-        template.template_body(_local(index), root)
+        template.compile_template(_local(index), root)
     return code
 
 
@@ -123,7 +123,7 @@ def _fail(text: str) -> NoReturn:
 
 
 def _code_globals(missing: MissingKey) -> dict[str, object]:
-    """All that generated code can name besides its functions: there are no other builtins."""
+    """Return all global names of generated code but its functions; it has no builtins."""
     return {
         "__builtins__": {},
         **access.readers(missing),
@@ -182,61 +182,65 @@ class CodeGenerator:
 
     # Nodes
 
-    def template_body(self, local: str, root: list[Node]) -> None:
-        """The function that renders the template."""
+    def compile_template(self, local: str, root: list[Node]) -> None:
+        """Add the function that renders the template."""
         with self.code.block(f"def {local}(w, d, run):"):
             self.code.line("r = d")
             self.scope.declare("$", Value("r"))
-            self.nodes(root)
+            self.compile_nodes(root)
 
-    def nodes(self, nodes: list[Node]) -> None:
-        """Nodes one after the other."""
+    def compile_nodes(self, nodes: list[Node]) -> None:
+        """Compile nodes in order."""
         for node in nodes:
-            self.node(node)
+            self.compile_node(node)
 
-    def node(self, node: Node) -> None:
-        """One node."""
+    def compile_node(self, node: Node) -> None:
+        """Compile one node."""
         self.at = node
         match node:
             case Text():
                 self.code.line(f"w({node.text!r})", self.site())
             case Action():
-                self.action(node)
+                self.compile_action(node)
             case If() | With():
-                self.branch(node)
+                self.compile_branch(node)
             case Range():
-                self.loop(node)
+                self.compile_range(node)
             case Template():
                 self.compile_template_call(node)
             case Break() | Continue():
                 self.code.line("break" if isinstance(node, Break) else "continue")
 
-    def action(self, node: Action) -> None:
+    def compile_action(self, node: Action) -> None:
         """Print a pipeline's value, unless it goes into a variable."""
-        value = self.pipeline(node.pipe)
+        value = self.compile_pipeline(node.pipe)
         if node.pipe.declared:
             return
         self.at = node
-        self.write(value, node)
+        self.write_value(value, node)
 
-    def write(self, value: Value, _: Action) -> None:
+    def write_value(self, value: Value, _: Action) -> None:
         """Print a value."""
         text = f"{value.code} if type({value.code}) is str else format_value(run, {value.code})"
         self.code.line(f"w({value.code if value.type == 'string' else text})", self.site())
 
     def compile_template_call(self, node: Template) -> None:
-        """``{{ template }}``."""
+        """Compile ``{{ template }}``."""
         if node.name not in self.templates:
-            self.fail(f"template {quote(node.name)} not defined")
+            self.write_failure(f"template {quote(node.name)} not defined")
             return
-        data = "MISSING" if node.pipe is None else self.missing_for_nil(self.pipeline(node.pipe))
+        data = (
+            "MISSING"
+            if node.pipe is None
+            else self.missing_for_nil(self.compile_pipeline(node.pipe))
+        )
         self.at = node
         self.code.line(f"call(run, w, {node.name!r}, {data})", self.site())
 
-    def branch(self, node: If | With) -> None:
-        """``if`` and ``with``, and the chain of those that hang on their else.
+    def compile_branch(self, node: If | With) -> None:
+        """Compile ``if`` and ``with``, and the chain of those in their else.
 
-        A chain is flat in Python, whatever its length: a flag says whether one was taken.
+        A chain is flat in Python, whatever its length: a flag says whether to go on.
         """
         outer_scope, outer_dot = self.scope, self.dot
         chain, rest = _chain(node)
@@ -245,57 +249,59 @@ class CodeGenerator:
             again = self.code.block(f"if {is_false}:") if index else nullcontext()
             with again:
                 self.scope = header = Scope(self.scope)
-                value = self.pipeline(link.pipe)
+                value = self.compile_pipeline(link.pipe)
                 if len(chain) > 1 or rest is not None:
                     self.code.line(f"{is_false} = not {value.code}", self.site())
                 with self.code.block(f"if {value.code}:", self.site()):
-                    self.inside(header, link.body, value, link)
+                    self.compile_branch_body(header, link.body, value, link)
                 self.scope, self.dot = header, outer_dot
         if rest is not None:
             with self.code.block(f"if {is_false}:"):
                 self.scope = Scope(self.scope)
-                self.nodes(rest)
+                self.compile_nodes(rest)
         self.scope = outer_scope
 
-    def inside(self, scope: Scope, body: list[Node], value: Value, link: If | With) -> None:
-        """The body of an if or a with; a with moves the dot."""
+    def compile_branch_body(
+        self, scope: Scope, body: list[Node], value: Value, link: If | With
+    ) -> None:
+        """Compile the body of an if or a with; a with moves the dot."""
         self.scope = Scope(scope)
         if isinstance(link, With):
             dot = self.code.name("d")
             self.code.line(f"{dot} = {value.code}")
             self.dot = value._replace(code=dot, nil=False, null=False)
-        self.nodes(body)
+        self.compile_nodes(body)
 
-    def loop(self, node: Range) -> None:
-        """``range``: over what there is, or else."""
+    def compile_range(self, node: Range) -> None:
+        """Compile ``range`` and its else."""
         if self.loops >= self.max_loops:
-            self.fail(f"ranges are nested more than {self.max_loops} deep")
+            self.write_failure(f"ranges are nested more than {self.max_loops} deep")
             return
         outer_scope, outer_dot = self.scope, self.dot
         declared = node.pipe.declared
         self.scope = Scope(outer_scope)
-        value = self.ranged(node.pipe._replace(declared=()))
+        value = self.compile_range_value(node.pipe._replace(declared=()))
         kind = "pairs" if len(declared) > 1 else "elements"
-        items = self.compute(f"{kind}({value.code})")
+        items = self.assign(f"{kind}({value.code})")
         for variable in declared:
-            self.bind_range(variable.names[0], value, node)
+            self.bind_range_variable(variable.names[0], value, node)
         header = self.scope
         guard = self.code.block(f"if {items}:") if node.otherwise is not None else nullcontext()
         with guard:
-            self.loop_body(node, items)
+            self.compile_loop(node, items)
         self.scope, self.dot = header, outer_dot
         if node.otherwise is not None:
             with self.code.block("else:"):
                 self.scope = Scope(header)
-                self.nodes(node.otherwise)
+                self.compile_nodes(node.otherwise)
         self.scope = outer_scope
 
-    def ranged(self, pipe: Pipe) -> Value:
-        """What a range goes over."""
-        return self.pipeline(pipe)
+    def compile_range_value(self, pipe: Pipe) -> Value:
+        """Compile the value that a range iterates over."""
+        return self.compile_pipeline(pipe)
 
-    def bind_range(self, name: str, value: Value, node: Range) -> None:
-        """A variable of a range: until the first turn it is all that is ranged over."""
+    def bind_range_variable(self, name: str, value: Value, node: Range) -> None:
+        """Declare a variable of a range; before the first iteration it has the whole value."""
         if node.pipe.assigns or node.otherwise is not None:
             self.bind(name, value._replace(type="any"), assigns=node.pipe.assigns)
         else:
@@ -303,8 +309,8 @@ class CodeGenerator:
             self.code.changing.add(local)
             self.scope.declare(name, Value(local))
 
-    def loop_body(self, node: Range, items: str) -> None:
-        """The loop itself: the dot and the variables are the element of each turn."""
+    def compile_loop(self, node: Range, items: str) -> None:
+        """Compile the loop; the dot and the variables are the element of an iteration."""
         dot, key = self.code.name("d"), self.code.name("i")
         declared = [variable.names[0] for variable in node.pipe.declared]
         target = f"{key}, {dot}" if len(declared) > 1 else dot
@@ -319,7 +325,7 @@ class CodeGenerator:
                     self.code.line(f"{variable.code} = {local}")
                 else:
                     self.scope.declare(name, Value(local, element=True))
-            self.nodes(node.body)
+            self.compile_nodes(node.body)
         cost = len(self.code.lines) - start
         self.code.lines[start] = self.code.lines[start].replace("COST", str(cost))
         self.loops -= 1
@@ -327,17 +333,17 @@ class CodeGenerator:
     # Lines
 
     def site(self, value: Value | None = None) -> Site:
-        """Where the next line comes from: the current node."""
+        """Return the site of the next line: the current node."""
         return Site(self.at, self.template, None, value is not None and value.element)
 
-    def compute(self, expression: str, value: Value | None = None) -> str:
-        """A new name for what ``expression`` gives."""
+    def assign(self, expression: str, value: Value | None = None) -> str:
+        """Assign an expression to a new name."""
         name = self.code.name()
         self.code.line(f"{name} = {expression}", self.site(value))
         return name
 
-    def fail(self, text: str) -> Value:
-        """Code that fails when it is reached, as Go finds out only then."""
+    def write_failure(self, text: str) -> Value:
+        """Add a line that fails when it is reached: Go, too, fails only then."""
         site = self.site()
         self.code.failures.append((site, text))
         self.code.line(f"fail({text!r})", site)
@@ -345,19 +351,19 @@ class CodeGenerator:
 
     # Pipelines and commands
 
-    def pipeline(self, pipe: Pipe) -> Value:
-        """The value of a pipeline; its variables are declared or assigned on the way."""
+    def compile_pipeline(self, pipe: Pipe) -> Value:
+        """Compile a pipeline; its variables are declared or assigned."""
         self.at = pipe
         value: Value | None = None
         for command in pipe.commands:
-            value = self.command(command, value)._replace(from_pipeline=True, element=False)
+            value = self.compile_command(command, value)._replace(from_pipeline=True, element=False)
         result = value or _NOTHING
         for variable in pipe.declared:
             self.bind(variable.names[0], result, assigns=pipe.assigns)
         return result
 
     def bind(self, name: str, value: Value, *, assigns: bool) -> None:
-        """Give a variable its value: a new one, or with ``assigns`` one that is there."""
+        """Assign a variable: a new one, or with ``assigns`` an existing one."""
         from_pipeline = self.missing_for_nil(value)
         if not assigns:
             local = self.code.name("v")
@@ -373,87 +379,91 @@ class CodeGenerator:
             return
         variable = self.scope.find(name)
         if variable is None:
-            self.fail(f"undefined variable: {name}")
+            self.write_failure(f"undefined variable: {name}")
             return
         self.code.line(f"{variable.code} = {from_pipeline}")
 
-    def command(self, command: Command, final: Value | None) -> Value:
-        """One stage of a pipeline; ``final`` is what the stage before it gave."""
+    def compile_command(self, command: Command, final: Value | None) -> Value:
+        """Compile one stage of a pipeline; ``final`` is the value of the stage before it."""
         first, has_arguments = command.words[0], len(command.words) > 1 or final is not None
         if isinstance(first, (Field, Chain)) or (
             isinstance(first, Variable) and (len(first.names) > 1)
         ):
-            start, names = self.chain_start(first)
+            start, names = self.compile_chain_start(first)
             if not has_arguments:
-                return self.fields(start, names)
-            return self.method(command, start, names, final)
+                return self.compile_fields(start, names)
+            return self.compile_method(command, start, names, final)
         if isinstance(first, Identifier):
             self.at = first
-            return self.call(first, command, command.words[1:], final)
+            return self.compile_call(first, command, command.words[1:], final)
         if not isinstance(first, Pipe):
             self.at = first
         if has_arguments:
-            return self.fail(f"can't give argument to non-function {to_source(first)}")
+            return self.write_failure(f"can't give argument to non-function {to_source(first)}")
         if isinstance(first, Nil):
-            return self.fail("nil is not a command")
-        return self.pipeline(first) if isinstance(first, Pipe) else self.simple(first)
+            return self.write_failure("nil is not a command")
+        return (
+            self.compile_pipeline(first) if isinstance(first, Pipe) else self.compile_simple(first)
+        )
 
-    def simple(self, word: Operand) -> Value:
-        """The dot, a variable or a constant."""
+    def compile_simple(self, word: Operand) -> Value:
+        """Compile the dot, a variable or a constant."""
         if isinstance(word, Dot):
             return self.dot
         if isinstance(word, Variable):
             variable = self.scope.find(word.names[0])
-            return variable or self.fail(f"undefined variable: {word.names[0]}")
-        return self.constant(word) if isinstance(word, (Bool, Number, String)) else _NOTHING
+            return variable or self.write_failure(f"undefined variable: {word.names[0]}")
+        return self.compile_constant(word) if isinstance(word, (Bool, Number, String)) else _NOTHING
 
-    def constant(self, word: constants.Constant, type_name: str = "any") -> Value:
-        """A constant, for a parameter of this type."""
+    def compile_constant(self, word: constants.Constant, type_name: str = "any") -> Value:
+        """Compile a constant for a parameter of a type."""
         try:
             return constants.of_type(word, type_name, self.code)
         except constants.UnsuitableError as error:
-            return self.fail(str(error))
+            return self.write_failure(str(error))
 
     # Fields
 
-    def chain_start(self, node: Field | Chain | Variable) -> tuple[Value, tuple[str, ...]]:
-        """Where a chain of fields begins, and its names."""
+    def compile_chain_start(self, node: Field | Chain | Variable) -> tuple[Value, tuple[str, ...]]:
+        """Compile the start of a chain of fields; return it and the names."""
         self.at = node
         if isinstance(node, Field):
             return self.dot, node.names
         if isinstance(node, Variable):
-            return self.simple(Variable(node.position, node.names[:1])), node.names[1:]
+            return self.compile_simple(Variable(node.position, node.names[:1])), node.names[1:]
         if isinstance(node.start, Nil):
-            return self.fail(f"indirection through explicit nil in {to_source(node)}"), node.names
-        start = self.operand(node.start)
+            return self.write_failure(
+                f"indirection through explicit nil in {to_source(node)}"
+            ), node.names
+        start = self.compile_operand(node.start)
         return self.leave_pipeline(start) if start.from_pipeline else start, node.names
 
-    def fields(self, start: Value, names: tuple[str, ...]) -> Value:
-        """The value at the end of a chain; what was read before need not be read again."""
+    def compile_fields(self, start: Value, names: tuple[str, ...]) -> Value:
+        """Compile a chain of fields; an earlier read of the same chain is used again."""
         listed = ", ".join(map(repr, names))
         reader = f"get{len(names)}" if len(names) <= _MAX_READER else "get"
         expression = f"{reader}({start.code}, {listed})"
         name = self.code.find_name(expression)
         if name is None:
-            name = self.compute(expression, start)
+            name = self.assign(expression, start)
             if not self.mutates and start.code not in self.code.changing:
                 self.code.remember(expression, name)
         return Value(name)
 
-    def method(
+    def compile_method(
         self, command: Command, start: Value, names: tuple[str, ...], final: Value | None
     ) -> Value:
-        """A field that is given arguments: only a method may be."""
+        """Compile a field with arguments: only methods have them."""
         receiver = start
         if len(names) > 1:
-            receiver = self.fields(start, names[:-1])._replace(element=True)
-        method = self.compute(f"find_method({receiver.code}, {names[-1]!r})", receiver)
+            receiver = self.compile_fields(start, names[:-1])._replace(element=True)
+        method = self.assign(f"find_method({receiver.code}, {names[-1]!r})", receiver)
         result = self.code.name()
         self.code.line(f"{result} = MISSING")
         with self.code.block(f"if {method} is not None:"):
-            arguments = [self.argument(word, "value").code for word in command.words[1:]]
+            arguments = [self.compile_argument(word, "value").code for word in command.words[1:]]
             if final is not None:
-                arguments.append(self.check(final, "value").code)
+                arguments.append(self.check_value(final, "value").code)
             listed = "".join(f"{argument}, " for argument in arguments)
             site = Site(command.words[0], self.template, names[-1])
             self.code.line(f"{result} = call_method({method}, ({listed}))", site)
@@ -461,10 +471,10 @@ class CodeGenerator:
 
     # Calls
 
-    def call(
+    def compile_call(
         self, name: Identifier, node: Placed, words: tuple[Operand, ...], final: Value | None
     ) -> Value:
-        """Return a function's result; an include must name a template that is defined."""
+        """Compile a call; an include must name a template that is defined."""
         if name.name == "include" and words and isinstance(words[0], String):
             template = words[0].value
             if template not in self.templates:
@@ -475,32 +485,34 @@ class CodeGenerator:
         count = len(words) + (final is not None)
         if function.variadic and count < len(types) - 1:
             counts = f"want at least {len(types) - 1} got {len(words)}"
-            return self.fail(f"wrong number of args for {name.name}: {counts}")
+            return self.write_failure(f"wrong number of args for {name.name}: {counts}")
         if not function.variadic and count != len(types):
             counts = f"want {len(types)} got {count}"
-            return self.fail(f"wrong number of args for {name.name}: {counts}")
+            return self.write_failure(f"wrong number of args for {name.name}: {counts}")
         if name.name in {"and", "or"}:
-            return self.choose(words, final, stops_at="not " if name.name == "and" else "")
+            return self.compile_short_circuit(
+                words, final, stops_at="not " if name.name == "and" else ""
+            )
         arguments = [
-            self.argument(word, types[min(index, len(types) - 1)])
+            self.compile_argument(word, types[min(index, len(types) - 1)])
             for index, word in enumerate(words)
         ]
         if final is not None:
-            arguments.append(self.check(final, types[min(len(words), len(types) - 1)]))
+            arguments.append(self.check_value(final, types[min(len(words), len(types) - 1)]))
         codes = [
             _passed(value, types[min(index, len(types) - 1)])
             for index, value in enumerate(arguments)
         ]
         if function.injects is Injects.SOURCE:
             codes.insert(0, repr(to_source(words[0])) if words else "''")
-        return self.invoke(function, node, arguments, codes)
+        return self.write_call(function, node, arguments, codes)
 
-    def invoke(
+    def write_call(
         self, function: Function, node: Placed, arguments: list[Value], codes: list[str]
     ) -> Value:
-        """The line that calls a function, and the one that charges for what it made."""
+        """Add the line that calls a function, and the line that charges for its result."""
         if function.injects is Injects.RANDOM:
-            # The call's own text is its place: edits elsewhere do not change what it draws.
+            # The call's source text is its key: edits elsewhere do not change its random numbers.
             codes = [f"seed_random(run, {f'{self.template}: {to_source(node)}'!r})", *codes]
         elif function.injects in {Injects.ALLOCATOR, Injects.RUN}:
             codes = ["run", *codes]
@@ -519,41 +531,45 @@ class CodeGenerator:
             self.code.line(f"measure(run, {name})", site)
         return value._replace(code=name)
 
-    def choose(self, words: tuple[Operand, ...], final: Value | None, *, stops_at: str) -> Value:
-        """``and`` and ``or``: operands are computed only until one decides."""
+    def compile_short_circuit(
+        self, words: tuple[Operand, ...], final: Value | None, *, stops_at: str
+    ) -> Value:
+        """Compile ``and`` and ``or``: operands are computed only until one decides."""
         result = self.code.name()
         goes_on = f"if {result}:" if stops_at else f"if not {result}:"
         for index, word in enumerate(words):
             block = self.code.block(goes_on) if index else nullcontext()
             with block:
-                self.code.line(f"{result} = {self.argument(word, 'value').code}")
+                self.code.line(f"{result} = {self.compile_argument(word, 'value').code}")
         if final is not None:
             condition = goes_on if words else ""
-            self.code.line(f"{condition} {result} = {self.check(final, 'value').code}".strip())
+            self.code.line(
+                f"{condition} {result} = {self.check_value(final, 'value').code}".strip()
+            )
         return Value(result)
 
     # Arguments
 
-    def operand(self, word: Operand) -> Value:
-        """The value of a word that is no constant."""
+    def compile_operand(self, word: Operand) -> Value:
+        """Compile a word that is no constant."""
         self.at = word
         if isinstance(word, Pipe):
-            return self.pipeline(word)
+            return self.compile_pipeline(word)
         if isinstance(word, Identifier):
-            return self.call(word, word, (), None)
+            return self.compile_call(word, word, (), None)
         if isinstance(word, (Field, Chain)) or (isinstance(word, Variable) and word.names[1:]):
-            return self.fields(*self.chain_start(word))
-        return self.simple(word)
+            return self.compile_fields(*self.compile_chain_start(word))
+        return self.compile_simple(word)
 
-    def argument(self, word: Operand, type_name: str) -> Value:
-        """A word as an argument for a parameter of this type, checked."""
+    def compile_argument(self, word: Operand, type_name: str) -> Value:
+        """Compile a word as an argument for a parameter of a type, checked."""
         self.at = word
         if isinstance(word, (Nil, Bool, Number, String)):
-            return self.constant(word, type_name)
-        return self.check(self.operand(word), type_name)
+            return self.compile_constant(word, type_name)
+        return self.check_value(self.compile_operand(word), type_name)
 
-    def check(self, value: Value, type_name: str) -> Value:
-        """A value as an argument, once it is of the parameter's type."""
+    def check_value(self, value: Value, type_name: str) -> Value:
+        """Check a value for a parameter of a type."""
         if type_name in {"any", value.type}:
             return value
         final = self.leave_pipeline(value) if value.from_pipeline else value
@@ -563,22 +579,22 @@ class CodeGenerator:
             test = f"if type({value.code}) is not {_EXACT[type_name]}:"
             self.code.line(f"{test} refuse({final.code}, {type_name!r})", self.site())
             return Value(value.code, type_name, nil=False, null=False)
-        checked = self.compute(f"check_argument({final.code}, {type_name!r})")
+        checked = self.assign(f"check_argument({final.code}, {type_name!r})")
         return Value(checked, nil=False, null=False)
 
     def leave_pipeline(self, value: Value) -> Value:
-        """The value as it leaves a pipeline: MISSING for nil."""
+        """Return the value as it leaves a pipeline: MISSING for nil."""
         return value._replace(code=self.missing_for_nil(value), null=False)
 
     def missing_for_nil(self, value: Value) -> str:
-        """The code of ``at_end``."""
+        """Return the code of a value, with MISSING for nil."""
         if not value.null:
             return value.code
         return f"(MISSING if {value.code} is None else {value.code})"
 
 
 def _chain(node: If | With) -> tuple[list[If | With], list[Node] | None]:
-    """A branch and those of its kind that stand alone in its else; and the last else."""
+    """Return a branch and those of its kind that are alone in its else; and the last else."""
     chain = [node]
     rest = node.otherwise
     while rest is not None and len(rest) == 1 and type(rest[0]) is type(node):
@@ -588,5 +604,5 @@ def _chain(node: If | With) -> tuple[list[If | With], list[Node] | None]:
 
 
 def _passed(value: Value, type_name: str) -> str:
-    """The code of an argument: for ``any``, nil is None."""
+    """Return the code of an argument: for ``any``, nil is None."""
     return any_code(value) if type_name == "any" else value.code

@@ -1,6 +1,6 @@
-"""Calls that need no call: what a few frequent functions do, as Python expressions.
+"""Frequent functions as Python expressions instead of calls.
 
-A shortcut is taken only for arguments it covers; for others the expression calls the function.
+A shortcut covers some types of arguments; for others the expression calls the function.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Final
 from function_script.engines.gotemplate.compiler.code import Value
 
 _OPERATORS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-# A text made of more pieces than this is measured before it is made.
+# A text of more pieces than this is measured before it is built.
 _MAX_PIECES: Final = 8
 _SIMPLE_VERBS: Final = re.compile(r"%[svd%]")
-# Types as sets of Python types, by the verb that writes them as Python's own %s does.
+# Tests of Python types, by the verb that writes them as Python's own %s does.
 _TESTS: Final = {
     "s": "type({}) is str",
     "d": "type({}) in INTEGERS",
@@ -25,9 +25,9 @@ _COVERED: Final = {"s": ("string",), "d": ("int", "int64"), "v": ("string", "int
 
 
 def shorten(name: str, values: list[Value], call: str) -> Value | None:
-    """The value of a call without calling; None where there is no shortcut.
+    """Return the value of a call as an expression; None without a shortcut.
 
-    ``call`` is the text of the whole call, for arguments that turn out not to be covered.
+    ``call`` is the code of the call, for arguments that are not covered at run time.
     """
     if name in _OPERATORS and len(values) == 2:  # noqa: PLR2004 # eq may compare with more
         return _comparison(_OPERATORS[name], values, call)
@@ -42,7 +42,7 @@ def shorten(name: str, values: list[Value], call: str) -> Value | None:
 
 
 def any_code(value: Value) -> str:
-    """A value for a parameter of type ``any``: None for nil."""
+    """Return a value for a parameter of type ``any``: None for nil."""
     return f"(None if {value.code} is MISSING else {value.code})" if value.nil else value.code
 
 
@@ -97,7 +97,7 @@ def _formatted(values: list[Value], call: str) -> Value | None:
 
 
 def _joined(values: list[Value], call: str) -> Value | None:
-    """``print`` puts a blank only between two values that are no strings."""
+    """Compile ``print``, which puts a blank only between two values that are no strings."""
     if len(values) > _MAX_PIECES or not any(map(_is_text, values)):
         return None
     unknown = [value.code for value in values if not _is_text(value)]

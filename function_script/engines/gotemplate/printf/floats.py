@@ -11,9 +11,9 @@ _MANTISSA_BITS: Final = 53
 
 
 def format_float(number: float, verb: str, precision: int | None, *, keep_zeros: bool) -> str:
-    """``number`` with verb b, e, E, f, g, G, x or X; precision None is the shortest.
+    """Format ``number`` with verb b, e, E, f, g, G, x or X; precision None is the shortest.
 
-    The sign is there only when it is a minus; ``keep_zeros`` is the flag ``#``.
+    Only a minus is written as sign; ``keep_zeros`` is the flag ``#``.
     """
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else ("Inf" if number > 0 else "-Inf")
@@ -34,7 +34,7 @@ def _digits(number: float, verb: str, precision: int | None) -> str:
 
 
 def _binary(number: float) -> str:
-    """Mantissa and power of two, as integers: ``4503599627370496p-52``."""
+    """Return mantissa and power of two as integers: ``4503599627370496p-52``."""
     fraction, exponent = math.frexp(abs(number))
     mantissa = int(fraction * (1 << _MANTISSA_BITS))
     shift = exponent - _MANTISSA_BITS if mantissa else -1074
@@ -47,7 +47,7 @@ def _binary(number: float) -> str:
 
 
 def _hexadecimal(number: float, precision: int | None) -> str:
-    """Hexadecimal mantissa and power of two: ``0x1.cp+01``."""
+    """Return hexadecimal mantissa and power of two: ``0x1.cp+01``."""
     sign = "-" if math.copysign(1, number) < 0 else ""
     fraction, exponent = math.frexp(abs(number))
     if not fraction:
@@ -80,7 +80,7 @@ def _round(mantissa: int, precision: int, exponent: int) -> tuple[str, str, int]
 
 
 def _with_point(text: str, verb: str, precision: int | None) -> str:
-    """With a decimal point, and for g the zeros that would have been left out."""
+    """Add a decimal point, and for g the trailing zeros."""
     marks = "pP" if verb in "xX" else "eE"
     cut = next((index for index, letter in enumerate(text) if letter in marks), len(text))
     number, tail = text[:cut], text[cut:]

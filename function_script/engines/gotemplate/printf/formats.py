@@ -1,4 +1,4 @@
-"""``printf``: Go's format strings, read left to right; what each verb writes is in verbs.py.
+"""``printf``: Go's format strings, read left to right; verbs.py formats the arguments.
 
 Every mistake in a format is text in the result, in Go's words: ``%!d(string=x)``.
 """
@@ -16,7 +16,7 @@ from function_script.engines.gotemplate.values import go_type
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.function import Allocator
 
-# Go treats a width or precision beyond this as if it were not there.
+# Go ignores a width or precision beyond this.
 _MAX_NUMBER: Final = 1_000_000
 _PLAIN: Final = Flags()
 _FLAGS: Final = re.compile(r"[#0+\- ]*")
@@ -26,14 +26,14 @@ _BRACKETS: Final = re.compile(r"\[[^\]]*\]")
 
 
 class _Number(NamedTuple):
-    """A width or precision: None when there is none."""
+    """A width or precision; ``value`` is None without one."""
 
     value: int | None
     complaint: str = ""
 
 
 def sprintf(allocator: Allocator, template: str, *arguments: object) -> str:
-    """``fmt.Sprintf``; raises OverLimit for padding and texts beyond what a run may ask for."""
+    """Return ``fmt.Sprintf``; raises LimitExceededError for excessive padding and length."""
     simple = _read_simple(template)
     if simple is None or len(simple.verbs) != len(arguments):
         return _Formatter(allocator, template, arguments).run()
@@ -47,7 +47,7 @@ def sprintf(allocator: Allocator, template: str, *arguments: object) -> str:
 
 
 class _Simple(NamedTuple):
-    """A format of plain verbs, one for each argument: the texts around them, and the verbs."""
+    """A format of plain verbs, one for each argument: the texts around the verbs, and the verbs."""
 
     texts: list[str]
     verbs: str
@@ -55,7 +55,7 @@ class _Simple(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _read_simple(template: str) -> _Simple | None:
-    """A format without flags, widths and the like; None for any other."""
+    """Read a format without flags, widths and the like; None for any other."""
     pieces = _VERB.split(template)
     texts, verbs = pieces[::2], "".join(pieces[1::2])
     simple = "%" not in "".join(texts)
@@ -73,8 +73,8 @@ class _Formatter:
         self.position = 0
         self.next = 0
         self.reordered = False
-        # Whether every index like [2] of the current verb names an argument, and whether one
-        # stands directly before the current place.
+        # Whether every index like [2] of the current verb names an argument, and whether one ends
+        # at the current position.
         self.good_index = True
         self.after_index = False
 
@@ -94,7 +94,7 @@ class _Formatter:
         return "".join(parts)
 
     def verb(self) -> str:
-        """One verb, from behind its percent sign."""
+        """Format one verb, from behind its percent sign."""
         self.good_index = True
         names = self.match(_FLAGS)
         letter = self.letter()
@@ -119,7 +119,7 @@ class _Formatter:
         return complaints + self.argument(letter, names, width, precision)
 
     def argument(self, letter: str, names: str, width: _Number, precision: _Number) -> str:
-        """The next argument as the verb ``letter`` writes it."""
+        """Format the next argument by the verb ``letter``."""
         self.position += 1
         value = self.arguments[self.next]
         self.next += 1
@@ -137,7 +137,7 @@ class _Formatter:
         return format_argument(value, letter, flags.for_value() if letter == "v" else flags)
 
     def index(self) -> None:
-        """An explicit argument index, ``[2]``."""
+        """Read an explicit argument index, ``[2]``."""
         self.after_index = False
         if not self.template.startswith("[", self.position):
             return
@@ -154,7 +154,7 @@ class _Formatter:
         self.position = skipped.end() if skipped is not None else self.position + 1
 
     def width(self) -> _Number:
-        """The width: digits, or a star that takes it from an argument."""
+        """Read the width: digits, or a star that takes it from an argument."""
         if self.letter() == "*":
             return self.star("BADWIDTH")
         digits = self.match(_NUMBER)
@@ -165,7 +165,7 @@ class _Formatter:
         return self.number(digits)
 
     def precision(self) -> _Number:
-        """The precision, from its point; a point at the very end is no precision."""
+        """Read the precision, from its point; a point at the very end is no precision."""
         if self.letter() != "." or self.position + 1 >= len(self.template):
             return _Number(None)
         self.position += 1
@@ -180,14 +180,14 @@ class _Formatter:
         return self.number(digits) if digits else _Number(0)
 
     def number(self, digits: str) -> _Number:
-        """A number written in the format; Go gives up reading at one that is too large."""
+        """Read a number of the format; Go stops reading at one that is too large."""
         if int(digits[: len("10000000")]) > _MAX_NUMBER * 10:
             self.position = len(self.template)
             return _Number(None)
         return _Number(int(digits))
 
     def star(self, complaint: str) -> _Number:
-        """A number taken from the arguments."""
+        """Take a number from the arguments."""
         self.position += 1
         self.after_index = False
         if self.next >= len(self.arguments):
@@ -199,7 +199,7 @@ class _Formatter:
         return _Number(int(value))
 
     def extra(self) -> str:
-        """The complaint about arguments no verb asked for."""
+        """Return the complaint about superfluous arguments."""
         texts = (
             NIL if value is None else f"{go_type(value)}={format_argument(value, 'v', _PLAIN)}"
             for value in self.arguments[self.next :]
@@ -207,7 +207,7 @@ class _Formatter:
         return f"%!(EXTRA {', '.join(texts)})"
 
     def match(self, pattern: re.Pattern[str]) -> str:
-        """What ``pattern`` finds here, consumed."""
+        """Consume and return a match of ``pattern``."""
         match = pattern.match(self.template, self.position)
         if match is None:
             return ""
@@ -215,5 +215,5 @@ class _Formatter:
         return match[0]
 
     def letter(self) -> str:
-        """The character here; empty at the end."""
+        """Return the character at the position; empty at the end."""
         return self.template[self.position : self.position + 1]

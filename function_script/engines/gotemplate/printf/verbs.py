@@ -1,7 +1,4 @@
-"""What each verb of ``printf`` makes of each kind of value, with flags, width and precision.
-
-Called by `formats`, which has read the verbs; knows nothing of templates.
-"""
+"""Formatting of an argument of ``printf`` by verb and kind, with flags, width and precision."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ from function_script.engines.gotemplate.values import (
 
 
 class Flags(NamedTuple):
-    """How to write a value. ``go_syntax`` is ``%#v``, ``names`` is ``%+v``."""
+    """The flags of a verb. ``go_syntax`` is ``%#v``, ``names`` is ``%+v``."""
 
     sharp: bool = False
     zero: bool = False
@@ -41,12 +38,12 @@ class Flags(NamedTuple):
     names: bool = False
 
     def for_value(self) -> Flags:
-        """With ``%v`` two flags mean something else."""
+        """Return the flags of ``%v``, where two of them have another meaning."""
         return self._replace(sharp=False, plus=False, go_syntax=self.sharp, names=self.plus)
 
 
 def format_argument(value: object, verb: str, flags: Flags) -> str:
-    """One argument of printf."""
+    """Format one argument of printf."""
     if verb == "T":
         return pad(truncate(go_type(value), flags), flags)
     if value is None:

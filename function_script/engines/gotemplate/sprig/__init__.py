@@ -1,7 +1,7 @@
-"""The functions of sprig 3.3, in groups; table.py joins them with Go's and the peer's own.
+"""The functions of sprig 3.3, in groups; registry.py joins them with Go's.
 
-Results are Go's to the byte, oddities included. What is not the same twice, and what would reach
-out of the sandbox, is refused with a reason.
+Results are Go's to the byte, oddities included. Functions whose results change, and functions that
+reach out of the sandbox, are unavailable, with a reason.
 """
 
 from __future__ import annotations

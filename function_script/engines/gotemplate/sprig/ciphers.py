@@ -1,6 +1,6 @@
 """sprig's AES and its check of certificates, which need the package ``cryptography``.
 
-A text's key is the password itself, filled up with zeros or cut to 32 bytes: whoever has the
+A text's key is the password itself, filled up with zeros or cut to 32 bytes: anyone with the
 composition and the text can read it.
 """
 
@@ -46,7 +46,7 @@ def _key(password: str) -> bytes:
 
 
 def _encrypt(next_random: NextRandom, password: str, text: str) -> str:
-    """The start that Go draws is the same for the same call and XR here."""
+    """Encrypt a text; the initial block, random in Go, is the same for the same call and XR."""
     from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
 
     if not text:
@@ -80,7 +80,7 @@ def _decrypt(password: str, text: str) -> str:
 
 
 def _custom_certificate(certificate: str, key: str) -> Certificate:
-    """Both decoded, once they are what they say."""
+    """Decode a certificate and its key from base64 and check both."""
     from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
 
     pem = _decoded(certificate, "certificate")
@@ -126,7 +126,7 @@ def _bad_key_error(cause: str) -> CallError:
 
 
 def _read_pem(data: bytes) -> tuple[str, bytes] | None:
-    """The kind and the bytes of the first block; None when there is none."""
+    """Return the kind and the bytes of the first block; None when there is none."""
     for match in _PEM.finditer(data):
         try:
             body = base64.b64decode(b"".join(match[2].split()), validate=True)

@@ -1,6 +1,6 @@
-"""Dates read by a layout, as Go's time.Parse does; for ``toDate``.
+"""Go's time.Parse: dates read by a layout, for ``toDate``.
 
-Layout and text are taken byte by byte; a zone other than UTC is kept as the text has it.
+Layout and text are read byte by byte. A zone other than UTC stays as the text has it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DAY_HOURS: Final = 24
 _SIXTY: Final = 60
 _HOUR_SECONDS: Final = 3600
 _CENTURY: Final = 1900
-# Years of two digits from here on are of that century.
+# Years of two digits from here on are of the 20th century.
 _PIVOT: Final = 69
 
 _FRACTION: Final = re.compile(r"[.,]([0-9]+)")
@@ -35,7 +35,7 @@ _OFFSETS: Final = {
     "07:00:00": re.compile(r"(.)([0-9]{2}):([0-9]{2}):([0-9]{2})"),
 }
 _SIGNED_HOURS: Final = "[+-]0*(?:2[0-3]|1?[0-9])(?![0-9])"
-# Upper case, of three letters, of four or five when the last is a T; GMT may have hours.
+# Three upper-case letters, or four or five if the last is a T; GMT may have hours.
 _ZONE: Final = re.compile(
     rf"ChST|MeST|GMT(?:{_SIGNED_HOURS})?|{_SIGNED_HOURS}"
     "|(?:[A-Z]{4}T|[A-Z]{3}T|WITA|[A-Z]{3})(?![A-Z])"
@@ -43,16 +43,16 @@ _ZONE: Final = re.compile(
 
 
 def parse_date(layout: str, text: str) -> Time:
-    """The time a text says; raises CallError in Go's words."""
+    """Return the time that a text says; raises CallError in Go's words."""
     return _Reader(to_narrow(layout), to_narrow(text)).read()
 
 
 class _BadValueError(Exception):
-    """What stands there is not what the layout wants."""
+    """The text does not match an element of the layout."""
 
 
 class _Reader:
-    """Reads one text; what the layout does not have keeps the value it begins with."""
+    """Reads one text; parts that the layout lacks keep their initial value."""
 
     def __init__(self, layout: str, text: str) -> None:
         self.layout = layout
@@ -82,7 +82,7 @@ class _Reader:
         return self.time()
 
     def skip(self, plain: str) -> None:
-        """Consume what stands in the layout as it is; one blank stands for any number."""
+        """Consume the plain text of a layout; a blank stands for any number of blanks."""
         for index, character in enumerate(plain):
             if character == " ":
                 if index and plain[index - 1] == " ":
@@ -96,7 +96,7 @@ class _Reader:
                 self.rest = self.rest[1:]
 
     def read_element(self, element: str) -> None:
-        """Consume what an element stands for."""
+        """Consume the text of an element."""
         if element in _READERS:
             _READERS[element](self)
         elif element[0] in ".,":
@@ -109,14 +109,14 @@ class _Reader:
     # Fields
 
     def take(self, count: int) -> str:
-        """The next bytes, consumed."""
+        """Return the next bytes, consumed."""
         prefix, self.rest = self.rest[:count], self.rest[count:]
         if len(prefix) < count:
             raise _BadValueError
         return prefix
 
     def number(self, least: int, most: int) -> int:
-        """A number of so many digits."""
+        """Return a number of so many digits."""
         digits = self.rest[: len(self.rest) - len(self.rest.lstrip("0123456789"))][:most]
         if len(digits) < least:
             raise _BadValueError
@@ -124,7 +124,7 @@ class _Reader:
         return int(digits)
 
     def name(self, names: Sequence[str]) -> int:
-        """The place of a name, in any case."""
+        """Return the place of a name, in any case."""
         for index, name in enumerate(names):
             if self.rest[: len(name)].lower() == name.lower():
                 self.rest = self.rest[len(name) :]
@@ -132,7 +132,7 @@ class _Reader:
         raise _BadValueError
 
     def blanks(self, most: int) -> None:
-        """Up to so many blanks in front of a number."""
+        """Skip up to ``most`` blanks."""
         count = len(self.rest) - len(self.rest.lstrip(" "))
         self.rest = self.rest[min(count, most) :]
 
@@ -178,13 +178,13 @@ class _Reader:
         self.half = text.upper()
 
     def seconds(self, element: str, following: str) -> None:
-        """Seconds; a fraction may follow even if the layout has none."""
+        """Read seconds; a fraction may follow even if the layout has none."""
         self.second = self.within(self.number(len(element), 2), "second", range(_SIXTY))
         if following[:1] not in {".", ","} and _FRACTION.match(self.rest):
             self.fraction(".9")
 
     def fraction(self, element: str) -> None:
-        """A fraction of a second: exactly as many digits as zeros, any number for nines."""
+        """Read a fraction of a second: as many digits as zeros, any number for nines."""
         match = _FRACTION.match(self.rest)
         if element[1] == "9":
             if match is None:
@@ -223,19 +223,19 @@ class _Reader:
         self.zone = match[0]
         self.rest = self.rest[match.end() :]
 
-    # The whole
+    # Result
 
     def time(self) -> Time:
         if self.half == "PM" and self.hour < _NOON:
             self.hour += _NOON
         elif self.half == "AM" and self.hour == _NOON:
             self.hour = 0
-        self.settle_day()
+        self.resolve_day()
         clock = (self.hour * _SIXTY + self.minute) * _SIXTY + self.second
         return self.in_zone(Time.at(self.year, self.month, self.day, clock))
 
-    def settle_day(self) -> None:
-        """Month and day, if need be from the day of the year; they must not contradict."""
+    def resolve_day(self) -> None:
+        """Compute month and day, perhaps from the day of the year; they must not contradict."""
         leap = calendar.isleap(self.year)
         if self.day_of_year >= 0:
             if not 1 <= self.day_of_year <= (366 if leap else 365):
@@ -254,7 +254,7 @@ class _Reader:
             self.fail("day out of range")
 
     def in_zone(self, time: Time) -> Time:
-        """The time whose clock shows what was read; names alone do not move it."""
+        """Return the time whose clock shows what was read; a zone's name alone does not move it."""
         if self.zone == "UTC" or (self.offset is None and not self.zone):
             return time.plus(self.nanoseconds)
         if self.offset is None:
@@ -304,7 +304,7 @@ _READERS: Final[dict[str, Callable[[_Reader], object]]] = {
 
 
 def quote_time(text: str) -> str:
-    """As Go's package time quotes: bytes beyond ASCII and controls by their numbers."""
+    """Quote a text as Go's package time does: control and non-ASCII bytes as numbers."""
     escaped = "".join(
         f"\\x{ord(character):02x}"
         if not " " <= character < "\x80"

@@ -54,7 +54,7 @@ def _to_time(value: object) -> Time:
 
 
 def _find_time(value: object) -> Time | None:
-    """The date that a value is: a time, or seconds since 1970."""
+    """Return the date of a value: a time, or seconds since 1970; None for others."""
     kind = go_type(value)
     if isinstance(value, Time) and kind == Time.go_type:
         return value
@@ -92,7 +92,7 @@ def _unix_epoch(time: Time) -> str:
 
 
 def _duration(value: object) -> str:
-    """Of seconds; what is neither text nor int64 is 0."""
+    """Format a duration in seconds; 0 for values other than text and int64."""
     seconds = 0
     if type(value) is str:
         seconds = parse_decimal(value)
@@ -138,7 +138,7 @@ def _now(run: Run) -> Time:
 
 
 def _ago(run: Run, value: object) -> str:
-    """How long before ``now`` it was, in whole seconds; what is no date is now."""
+    """Return the time from a date to ``now`` in whole seconds; other values are ``now``."""
     now = _now(run)
     passed = now.unix_nanoseconds() - (_find_time(value) or now).unix_nanoseconds()
     seconds, rest = divmod(abs(passed), NANOSECONDS)
@@ -163,7 +163,7 @@ _PART: Final = re.compile(r"(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?(?P<unit
 _LARGEST: Final = 1 << 63
 _MAX_DIGITS: Final = len(str(_LARGEST))
 
-# What durationRound counts in, with the names it gives them.
+# The units of durationRound, largest first.
 _ROUNDED: Final = (
     (365 * 24 * 3600 * NANOSECONDS, "y"),
     (30 * 24 * 3600 * NANOSECONDS, "mo"),
@@ -175,7 +175,7 @@ _ROUNDED: Final = (
 
 
 def parse_duration(text: str) -> int:
-    """Nanoseconds; raises CallError in Go's words."""
+    """Return Go's time.ParseDuration in nanoseconds; raises CallError in Go's words."""
     negative = text.startswith("-")
     rest = text[1:] if text[:1] in {"+", "-"} else text
     if rest == "0":
@@ -196,7 +196,7 @@ def parse_duration(text: str) -> int:
 
 
 def _read(match: re.Match[str], text: str) -> tuple[int, int]:
-    """One number with its unit: the nanoseconds, and how many characters it took."""
+    """Read a number with its unit; return the nanoseconds and the length of the text."""
     whole, fraction = match["whole"], match["fraction"] or ""
     if not whole and not fraction:
         raise _invalid(text)
@@ -210,13 +210,13 @@ def _read(match: re.Match[str], text: str) -> tuple[int, int]:
         raise CallError(f"time: {unknown} in duration {quote_time(to_narrow(text))}")
     unit = _UNITS[name]
     digits = _significant(fraction)
-    # As in Go the fraction is a float.
+    # Go computes the fraction as a float.
     part = int(int(digits) * (unit / 10.0 ** len(digits))) if digits else 0
     return int(whole or "0") * unit + part, match.end()
 
 
 def _significant(fraction: str) -> str:
-    """As many digits of a fraction as 63 bits hold."""
+    """Cut a fraction to the digits that 63 bits hold."""
     zeros = len(fraction) - len(fraction.lstrip("0"))
     digits = fraction[: zeros + _MAX_DIGITS]
     return digits if int(digits or "0") <= _LARGEST else digits[:-1]
@@ -227,7 +227,7 @@ def _invalid(text: str) -> CallError:
 
 
 def duration_text(nanoseconds: int) -> str:
-    """``1h30m0s``, ``1.5s``, ``20ms``."""
+    """Return time.Duration's String: ``1h30m0s``, ``1.5s``, ``20ms``."""
     sign = "-" if nanoseconds < 0 else ""
     size = abs(nanoseconds)
     if not size:
@@ -250,7 +250,7 @@ def _decimal(size: int, unit: int) -> str:
 
 
 def rounded_text(nanoseconds: int) -> str:
-    """``16d``: in the largest unit there is more than one of."""
+    """Return a duration in the largest unit that it exceeds: ``16d``."""
     size = abs(nanoseconds)
     for unit, name in _ROUNDED:
         if size > unit:

@@ -73,7 +73,7 @@ def _derive_password(counter: int, kind: str, password: str, user: str, site: st
 
 
 def _counted(text: str) -> bytes:
-    """A text behind its length in bytes."""
+    """Return a text behind its length in bytes."""
     data = to_bytes(text)
     return len(data).to_bytes(4, "big") + data
 

@@ -22,7 +22,7 @@ _ABSENT: Final = object()
 
 
 def _dict(allocator: Allocator, *values: object) -> _Map:
-    """Keys and values in turn; a last key without a value has an empty text."""
+    """Make a map of alternate keys and values; the value of a last single key is ""."""
     names = [key if type(key) is str else to_text(allocator, key) for key in values[::2]]
     if len(values) % 2:
         values = (*values, "")
@@ -54,13 +54,13 @@ def _pluck(key: str, *mappings: _Map) -> list[object]:
 
 
 def _keys(allocator: Allocator, *mappings: _Map) -> Strings:
-    """In Go their order is a matter of chance: here each map's are sorted."""
+    """Return the keys, sorted for each map; Go's order is random."""
     allocator.check_list(sum(map(len, mappings)))
     return Strings(key for mapping in mappings for key in sorted(mapping, key=to_bytes))
 
 
 def _values(mapping: _Map) -> list[object]:
-    """In the order of the keys, sorted."""
+    """Return the values in the order of the sorted keys."""
     return [mapping[key] for key in sorted(mapping, key=to_bytes)]
 
 
@@ -73,9 +73,10 @@ def _omit(mapping: _Map, *keys: str) -> _Map:
 
 
 def dig(*arguments: object, beyond_null: bool = False) -> object:
-    """Keys, a default, a map: the value at the end of the keys, or the default.
+    """Return the value at the end of the keys, or the default; arguments: keys, default, map.
 
-    ``beyond_null``: what is below a null or below nothing is the default, and no error.
+    ``beyond_null``: the default also applies below a null or below nothing, which is an error
+    otherwise.
     """
     *keys, default, value = arguments if len(arguments) > 2 else (None, None)  # noqa: PLR2004 # as the message says
     if not keys:
@@ -117,7 +118,7 @@ def _deep_copy(allocator: Allocator, value: object) -> object:
 
 
 def _copy(value: object) -> object:
-    """A copy that shares no map and no list; typed ones stay what they are."""
+    """Return a copy that shares no map and no list; typed ones keep their type."""
     if is_nil(value):
         return value
     if isinstance(value, list):
@@ -132,12 +133,12 @@ def _copy(value: object) -> object:
 
 
 def _merge(allocator: Allocator, target: object, *sources: object) -> object:
-    """Fill what is absent or empty in the first map; changes and returns it."""
+    """Fill in what is absent or empty in the first map; change and return it."""
     return _merge_all(allocator, target, sources, overwrite=False)
 
 
 def _merge_overwrite(allocator: Allocator, target: object, *sources: object) -> object:
-    """Let later maps win, with empty values, too; changes and returns the first."""
+    """Let later maps win, also with empty values; change and return the first."""
     return _merge_all(allocator, target, sources, overwrite=True)
 
 
@@ -158,21 +159,21 @@ def _merge_all(
 def _merge_into(
     target: dict[object, object], source: dict[object, object], *, overwrite: bool
 ) -> None:
-    """Maps are merged with maps; parts of ``source`` may become parts of ``target``."""
+    """Merge maps with maps; parts of ``source`` may become parts of ``target``."""
     for key, value in list(source.items()):
         old = target.get(key, _ABSENT)
         if value is None:
             if overwrite:
-                _put(target, key, None, source)
+                _set_item(target, key, None, source)
             continue
         both_maps = isinstance(value, dict) and isinstance(old, dict)
         if isinstance(value, dict) and isinstance(old, dict) and not is_nil(old):
             _merge_into(old, value, overwrite=overwrite)
         if old is _ABSENT or not old or (overwrite and not both_maps):
-            _put(target, key, value, source)
+            _set_item(target, key, value, source)
 
 
-def _put(
+def _set_item(
     target: dict[object, object], key: object, value: object, source: dict[object, object]
 ) -> None:
     if isinstance(target, TypedMap) and type(source) is not type(target):

@@ -1,6 +1,6 @@
 """sprig's encodings and checksums: ``b64enc``, ``b64dec``, ``sha256sum``.
 
-A text that cannot be decoded gives the error's text as its value, as in Go.
+The value of a text that cannot be decoded is the error's text, as in Go.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from function_script.engines.gotemplate.values import to_bytes, to_string
 _NEWLINES: Final = b"\r\n"
 _PADDING: Final = b"="
 
-# A quantum of base64 is 4 characters, of base32 it is 8.
+# A quantum of base64 has 4 characters, of base32 8.
 _QUANTUM_64: Final = 4
 _QUANTUM_32: Final = 8
 _ALPHABET_64: Final = re.compile(rb"[A-Za-z0-9+/]*")
 _ALPHABET_32: Final = re.compile(rb"[A-Z2-7]*")
-# How many characters of the last quantum of base32 may stand before the padding.
+# Numbers of characters in a last quantum of base32 in front of its padding.
 _ENDINGS_32: Final = frozenset({2, 4, 5, 7})
 
 
 class _CorruptInputError(Exception):
-    """Where a decoder gave up, in bytes."""
+    """A decoder stopped at ``position``, in bytes."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -50,7 +50,7 @@ def _b64_decode(text: str) -> str:
 
 
 def decode_64(text: str) -> bytes:
-    """The bytes of a text in base64; raises CallError where it is none, as Go's decoder does."""
+    """Decode base64; raises CallError with the position of Go's decoder."""
     data = to_bytes(text)
     plain = data.translate(None, _NEWLINES)
     count = _leading(_ALPHABET_64, plain)
@@ -62,13 +62,16 @@ def decode_64(text: str) -> bytes:
 
 
 def _leading(alphabet: re.Pattern[bytes], data: bytes) -> int:
-    """How many bytes at the start belong to the alphabet."""
+    """Count the bytes at the start that belong to the alphabet."""
     match = alphabet.match(data)
     return match.end() if match is not None else 0
 
 
 def _fault(data: bytes, count: int) -> int:
-    """Where Go's decoder gives up, line breaks counted; ``count`` characters are good."""
+    """Return the position where Go's decoder stops, behind ``count`` good characters.
+
+    Line breaks count in the position, but not in ``count``.
+    """
     positions = [position for position, byte in enumerate(data) if byte not in _NEWLINES]
     remainder = count % _QUANTUM_64
     rest = positions[count:]

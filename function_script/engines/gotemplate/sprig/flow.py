@@ -1,6 +1,6 @@
 """sprig's defaults and decisions: ``default``, ``empty``, ``ternary``, ``fail``.
 
-What Go calls empty is what is false in Python: see values.py.
+Go's empty values are the false ones in Python: see values.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from function_script.engines.gotemplate.function import Function
 
 
 def default(fallback: object, *given: object) -> object:
-    """The value that is given, or the fallback for one that is empty."""
+    """Return the value, or the fallback for an empty one."""
     return given[0] if given and given[0] else fallback
 
 

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 # Writing
 
-# Outside of these a float is written with an exponent.
+# Outside of these bounds a float is written with an exponent.
 _MIN_PLAIN: Final = 1e-6
 _MAX_PLAIN: Final = 1e21
-# repr writes floats up to here without an exponent.
+# Between these bounds repr writes floats without an exponent.
 _MIN_REPR: Final = 1e-4
 _MAX_REPR: Final = 1e16
 
-# The last ones stand for bytes that are not UTF-8.
+# The last characters stand for bytes that are not UTF-8.
 _ALWAYS: Final = r'"\\\x00-\x1f\u2028\u2029\ud800-\udfff'
 _RAW: Final = re.compile(f"[{_ALWAYS}]")
 _ESCAPED: Final = re.compile(f"[{_ALWAYS}<>&]")
@@ -60,11 +60,11 @@ _INDENT: Final = "  "
 
 
 class NotJsonError(ValueError):
-    """A value JSON has no words for; the text is Go's."""
+    """A value that JSON cannot express; the text is Go's."""
 
 
 def to_json(value: object, *, pretty: bool = False, raw: bool = False) -> str:
-    """The JSON text; ``pretty``: indented by two; ``raw``: without escapes for HTML.
+    """Return the JSON text; ``pretty``: indented by two; ``raw``: without escapes for HTML.
 
     Raises NotJsonError for NaN, infinities, complex numbers and maps whose keys are not text.
     """
@@ -74,7 +74,7 @@ def to_json(value: object, *, pretty: bool = False, raw: bool = False) -> str:
 
 
 def to_plain_json(value: object, *, raw: bool = False) -> str:
-    """The same for values that check_tree calls plain, which orjson writes as Go does."""
+    """Return the JSON of a value that check_tree calls plain; orjson writes it as Go does."""
     try:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError:
@@ -100,7 +100,7 @@ class _Writer:
         self.parts: list[str] = []
 
     def write(self, value: object, line: str) -> None:
-        """``line`` is the line break in front of what stands beside the value."""
+        """Write a value; ``line`` is the line break in front of its siblings."""
         if isinstance(value, str):
             self.parts.append(self.text(value))
         elif isinstance(value, bool):
@@ -123,20 +123,20 @@ class _Writer:
             self.parts.append("null")
 
     def text(self, text: str) -> str:
-        """A text in quotes."""
+        """Return a text in quotes."""
         if self.special.search(text) is None:
             return f'"{text}"'
         joined = to_string(to_bytes(text)) if is_broken(text) else text
         return f'"{self.special.sub(_escape, joined)}"'
 
     def write_map(self, value: dict[object, object], line: str) -> None:
-        """An object, its keys sorted by bytes."""
+        """Write an object, its keys sorted by bytes."""
         if isinstance(value, AnyMap):
             raise NotJsonError(f"json: unsupported type: {go_type(value)}")
         self.write_object(sorted_items(value), line)
 
     def write_struct(self, value: Struct, line: str) -> None:
-        """What the struct says it is, its fields in Go's order."""
+        """Write a struct's own JSON, its fields in Go's order."""
         data = value.json()
         if isinstance(data, dict):
             self.write_object(data.items(), line)
@@ -144,7 +144,7 @@ class _Writer:
             self.write(data, line)
 
     def write_object(self, items: Collection[tuple[object, object]], line: str) -> None:
-        """An object, its keys in the order given."""
+        """Write an object, its keys in the order of ``items``."""
         before, between, inner = self.open("{", line)
         for key, item in items:
             self.parts.append(f"{before}{self.text(str(key))}{self.colon}")
@@ -153,7 +153,7 @@ class _Writer:
         self.close("}", line, empty=not items)
 
     def write_list(self, value: list[object], line: str) -> None:
-        """An array."""
+        """Write an array."""
         before, between, inner = self.open("[", line)
         for item in value:
             self.parts.append(before)
@@ -162,13 +162,13 @@ class _Writer:
         self.close("]", line, empty=not value)
 
     def open(self, bracket: str, line: str) -> tuple[str, str, str]:
-        """What stands before the first item, between items, and the line break of both."""
+        """Write a bracket; return the text before the first item, that between items, the line break."""
         self.parts.append(bracket)
         inner = line + _INDENT
         return (inner, f",{inner}", inner) if self.pretty else ("", ",", "")
 
     def close(self, bracket: str, line: str, *, empty: bool) -> None:
-        """The closing bracket, below the opening one."""
+        """Write the closing bracket, below the opening one."""
         self.parts.append(f"{line}{bracket}" if self.pretty and not empty else bracket)
 
 
@@ -180,7 +180,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def float_text(number: float) -> str:
-    """A float in JSON: ``1``, ``0.5``, ``1e+21``, ``1e-7``; raises NotJsonError."""
+    """Format a float in JSON: ``1``, ``0.5``, ``1e+21``, ``1e-7``; raises NotJsonError."""
     if not math.isfinite(number):
         name = "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
         raise NotJsonError(f"json: unsupported value: {name}")
@@ -205,15 +205,15 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class BadJsonError(ValueError):
-    """A text that is not JSON, in Go's words; ``read`` is what Go has read all the same."""
+    """A text that is not JSON, in Go's words; ``value`` is the part that Go has read."""
 
-    def __init__(self, text: str, read: object = None) -> None:
+    def __init__(self, text: str, value: object = None) -> None:
         super().__init__(text)
-        self.read = read
+        self.value = value
 
 
 class _Reader:
-    """Reads one text; numbers too large for a float are nil, the first is remembered."""
+    """Reads one text; ``too_large`` is the first number beyond a float, which becomes nil."""
 
     def __init__(self) -> None:
         self.too_large = ""
@@ -230,7 +230,7 @@ class _Reader:
 
 
 def from_json(allocator: Allocator, text: str) -> object:
-    """The value of a JSON text; raises BadJsonError."""
+    """Return the value of a JSON text; raises BadJsonError."""
     allocator.check_string(len(text))
     allocator.check_list(text.count(","))
     reader = _Reader()
@@ -240,7 +240,7 @@ def from_json(allocator: Allocator, text: str) -> object:
     except ValueError as error:
         raise BadJsonError(find_fault(characters)) from error
     if _SURROGATE_ESCAPE.search(characters) is not None:
-        value = _mend(value)
+        value = _replace_surrogates(value)
     if reader.too_large:
         cause = f"json: cannot unmarshal number {reader.too_large} into Go value of type float64"
         raise BadJsonError(cause, value)
@@ -251,14 +251,14 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _mend(value: object) -> object:
-    """Halves of characters that were escaped alone become U+FFFD."""
+def _replace_surrogates(value: object) -> object:
+    """Replace halves of surrogate pairs, which were escaped alone, with U+FFFD."""
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
-        return list(map(_mend, value))
+        return list(map(_replace_surrogates, value))
     if isinstance(value, dict):
-        return {_mend(key): _mend(item) for key, item in value.items()}
+        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
     return value
 
 
@@ -289,7 +289,7 @@ def _from_json(allocator: Allocator, text: str) -> object:
     try:
         return from_json(allocator, text)
     except BadJsonError as error:
-        return error.read
+        return error.value
 
 
 def _must_from_json(allocator: Allocator, text: str) -> object:

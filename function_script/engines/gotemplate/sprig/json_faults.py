@@ -1,6 +1,6 @@
-"""What is wrong with a text that is not JSON, in the words of Go's encoding/json.
+"""The errors of texts that are not JSON, in the words of Go's encoding/json.
 
-Called by json_reader.py once a text is known to be bad; it goes byte by byte, as Go does.
+The scan goes byte by byte, as Go's does.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _VALUE: Final = "looking for beginning of value"
 
 
 class _Fault(Exception):  # noqa: N818 # ends the scan; its text is the result
-    """The first thing that is wrong."""
+    """The first error."""
 
 
 def find_fault(text: str) -> str:
-    """The first thing Go's scanner stumbles over; empty if there is nothing."""
+    """Return the first error of Go's scanner; empty without one."""
     try:
         _Scanner(to_narrow(text)).scan()
     except _Fault as fault:
@@ -32,16 +32,16 @@ def find_fault(text: str) -> str:
 
 
 class _Scanner:
-    """Reads a text without making values of it."""
+    """Scans a text without making values of it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.index = 0
-        # The brackets that are open.
+        # The open brackets.
         self.open: list[str] = []
 
     def scan(self) -> None:
-        """Read one value and the end of the text."""
+        """Scan one value and the end of the text."""
         while True:
             self.value()
             while self.open and self.closes():
@@ -52,7 +52,7 @@ class _Scanner:
             self.fail(self.peek(), "after top-level value")
 
     def closes(self) -> bool:
-        """Behind a value: whether a bracket closes; if not, the next value follows."""
+        """Report whether a bracket closes behind a value; if not, the next value follows."""
         opened = self.open[-1]
         character = self.peek()
         if character == {"{": "}", "[": "]"}[opened]:
@@ -68,7 +68,7 @@ class _Scanner:
         return False
 
     def value(self) -> None:
-        """A scalar, or the brackets that open and what stands at once behind them."""
+        """Scan a scalar, or opening brackets and the text right behind them."""
         while (character := self.peek()) in "{[":
             self.index += 1
             self.open.append(character)
@@ -86,7 +86,7 @@ class _Scanner:
             self.fail(character, _VALUE)
 
     def key(self) -> None:
-        """A key and its colon."""
+        """Scan a key and its colon."""
         character = self.peek()
         if character != '"':
             self.fail(character, "looking for beginning of object key string")
@@ -97,7 +97,7 @@ class _Scanner:
         self.index += 1
 
     def string(self) -> None:
-        """A text from its first quotes to its last."""
+        """Scan a text from its first quotes to its last."""
         self.index += 1
         while (character := self.next()) != '"':
             if self.index > len(self.text):
@@ -108,7 +108,7 @@ class _Scanner:
                 self.escape()
 
     def escape(self) -> None:
-        """What stands behind a backslash."""
+        """Scan an escape behind its backslash."""
         character = self.next()
         if character == "u":
             for _ in range(4):
@@ -119,7 +119,7 @@ class _Scanner:
             self.fail(character, "in string escape code")
 
     def literal(self, word: str) -> None:
-        """``true``, ``false`` or ``null``."""
+        """Scan ``true``, ``false`` or ``null``."""
         self.index += 1
         for expected in word[1:]:
             character = self.next()
@@ -127,7 +127,7 @@ class _Scanner:
                 self.fail(character, f"in literal {word} (expecting '{expected}')")
 
     def number(self) -> None:
-        """A number; one that begins with 0 has no further digits."""
+        """Scan a number; one that begins with 0 has no further digits."""
         if self.text[self.index] == "-":
             self.index += 1
         if self.digit("in numeric literal") != "0":
@@ -157,7 +157,7 @@ class _Scanner:
         return self.text[self.index : self.index + 1]
 
     def peek(self) -> str:
-        """The next character that is no space, not yet consumed."""
+        """Return the next character that is no space without consuming it."""
         while self.here() and self.here() in _SPACES:
             self.index += 1
         if not self.here():
@@ -165,7 +165,7 @@ class _Scanner:
         return self.here()
 
     def next(self) -> str:
-        """The next character, consumed; behind the last one Go sees a space."""
+        """Consume the next character; behind the last one Go reads a space."""
         character = self.here() or " "
         self.index += 1
         return character

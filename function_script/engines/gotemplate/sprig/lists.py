@@ -1,7 +1,7 @@
 """sprig's functions on lists: ``list``, ``append``, ``first``, ``uniq``, ``slice``.
 
-Lists of any type and bytes will do, texts will not. Those with "must" in their names are the same
-functions: here, too, a failure ends the template.
+They accept lists of any type and bytes, but no texts. Functions with "must" in their names are the
+same functions: a failure ends the template in either case.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NIL_POINTER: Final = "runtime error: invalid memory address or nil pointer deref
 
 
 def _items(value: object, refusal: str) -> list[object]:
-    """The items of a list; ``refusal`` is what Go says of other types, without the type."""
+    """Return the items of a list; ``refusal`` is Go's message for other types, without the type."""
     if isinstance(value, list):
         return value
     if isinstance(value, bytes):
@@ -137,29 +137,29 @@ def _negative_length() -> CallError:
     return CallError("runtime error: makeslice: len out of range")
 
 
-# Membership: items are equal when their types are, too
+# Membership: equal items have equal types
 
 
-def _known(allocator: Allocator, items: Iterable[object]) -> set[object]:
-    return {_frozen(allocator, item) for item in items}
+def _hashable_items(allocator: Allocator, items: Iterable[object]) -> set[object]:
+    return {_measured_key(allocator, item) for item in items}
 
 
-def _frozen(allocator: Allocator, item: object) -> object:
-    """Something to look an item up by: equal where reflect.DeepEqual says so."""
+def _measured_key(allocator: Allocator, item: object) -> object:
+    """Return a hashable form of an item: equal where reflect.DeepEqual says so."""
     if isinstance(item, (dict, list)):
         allocator.check_tree(item)
-    return _freeze(item)
+    return _hashable(item)
 
 
-def _freeze(item: object) -> object:
+def _hashable(item: object) -> object:
     kind = go_type(item)
     if isinstance(item, dict):
-        pairs = frozenset((key, _freeze(value)) for key, value in item.items())
+        pairs = frozenset((key, _hashable(value)) for key, value in item.items())
         return kind, is_nil(item), pairs
     if isinstance(item, list):
-        return kind, is_nil(item), tuple(map(_freeze, item))
+        return kind, is_nil(item), tuple(map(_hashable, item))
     if isinstance(item, Struct):
-        return kind, _freeze(dict(item.fields))
+        return kind, _hashable(dict(item.fields))
     # NaN equals nothing, not even itself.
     return object() if item != item else (kind, item)  # noqa: PLR0124 # how to know NaN
 
@@ -167,14 +167,14 @@ def _freeze(item: object) -> object:
 def _unique(allocator: Allocator, value: object) -> list[object]:
     unique: dict[object, object] = {}
     for item in _items(value, "Cannot find uniq on type"):
-        unique.setdefault(_frozen(allocator, item), item)
+        unique.setdefault(_measured_key(allocator, item), item)
     return list(unique.values())
 
 
 def _without(allocator: Allocator, value: object, *exclusions: object) -> list[object]:
-    excluded = _known(allocator, exclusions)
+    excluded = _hashable_items(allocator, exclusions)
     items = _items(value, "Cannot find without on type")
-    return [item for item in items if _frozen(allocator, item) not in excluded]
+    return [item for item in items if _measured_key(allocator, item) not in excluded]
 
 
 def _has(allocator: Allocator, needle: object, value: object) -> bool:
@@ -182,8 +182,8 @@ def _has(allocator: Allocator, needle: object, value: object) -> bool:
         return False
     items = _items(value, "Cannot find has on type")
     allocator.spend(len(items) * _STEPS_PER_COMPARISON)
-    key = _frozen(allocator, needle)
-    return any(_frozen(allocator, item) == key for item in items)
+    key = _measured_key(allocator, needle)
+    return any(_measured_key(allocator, item) == key for item in items)
 
 
 _STEPS_PER_COMPARISON: Final = 2

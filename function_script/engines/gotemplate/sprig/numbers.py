@@ -71,7 +71,7 @@ def _mod(left: object, right: object) -> int:
 
 
 def _quotient(dividend: int, divisor: int) -> int:
-    """The quotient, cut towards zero."""
+    """Return the quotient, cut towards zero."""
     if divisor == 0:
         raise CallError("runtime error: integer divide by zero")
     quotient = abs(dividend) // abs(divisor)
@@ -98,7 +98,7 @@ def _min_float(*values: object) -> float:
 
 
 def _extreme(numbers: list[float], limit: float) -> float:
-    """The number nearest to a limit; NaN if there is one, unless the limit itself is there."""
+    """Return the number nearest to a limit; NaN if there is one, but the limit itself wins."""
     sign = math.copysign(1, limit)
     extreme = numbers[0]
     for number in numbers[1:]:
@@ -126,7 +126,7 @@ def _ceil(value: object) -> float:
 
 
 def _round(value: object, places: int, *options: float) -> float:
-    """Not the usual rounding: Go compares the fraction with its sign, so -2.2 becomes -3."""
+    """Round as Go does, which compares the fraction with its sign: -2.2 becomes -3."""
     power = _power_of_ten(places)
     digits = power * to_float64(value)
     if not math.isfinite(digits):
@@ -142,7 +142,7 @@ _TOO_LARGE: Final = 1 << 12
 
 
 def _power_of_ten(places: int) -> float:
-    """Go's math.Pow(10, places): it multiplies mantissas, and so is not always the nearest."""
+    """Return Go's math.Pow(10, places), which is not always the nearest float."""
     mantissa, exponent = 1.0, 0
     base, base_exponent = math.frexp(10.0)
     bits = abs(places)
@@ -177,14 +177,14 @@ def _until(allocator: Allocator, count: int) -> Ints:
 
 
 def _until_step(allocator: Allocator, start: int, stop: int, step: int) -> Ints:
-    """Up with a positive step, down with a negative one; nothing if it leads away."""
+    """Count up with a positive step, down with a negative one; nothing if it leads away."""
     count = max(0, -((start - stop) // step)) if step else 0
     allocator.check_list(count)
     return Ints(map(Int, range(start, start + count * step, step or 1)))
 
 
 def _seq(allocator: Allocator, *numbers: int) -> str:
-    """As the command of that name: END, START END or START STEP END, all inclusive."""
+    """Return the output of the command seq: END, START END or START STEP END, all inclusive."""
     if not 1 <= len(numbers) <= len(("start", "step", "end")):
         return ""
     start = numbers[0] if len(numbers) > 1 else 1
@@ -198,7 +198,7 @@ def _seq(allocator: Allocator, *numbers: int) -> str:
 
 # Decimals
 
-# Quotients have this many digits behind the point.
+# Digits of a quotient behind the point.
 _QUOTIENT_PLACES: Final = 16
 
 

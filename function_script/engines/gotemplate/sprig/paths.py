@@ -1,6 +1,6 @@
 """sprig's functions on paths: ``base``, ``dir``, ``clean``, ``ext``, ``isAbs``.
 
-Slashes separate, on every system; those with "os" in front are the same functions on Linux.
+The separator is a slash on every system. Functions with "os" in front are the same on Linux.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from function_script.engines.gotemplate.function import Function
 
 
 def _clean(path: str) -> str:
-    """The shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``."""
+    """Return the shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``."""
     segments: list[str] = []
     rooted = path.startswith("/")
     for segment in path.split("/"):
@@ -43,7 +43,7 @@ def _is_absolute(path: str) -> bool:
 
 
 def _named(name: str, call: object, returns: str = "string") -> tuple[Function, Function]:
-    """A function and its like for the paths of the operating system."""
+    """Return a function, and the same one for the paths of the operating system."""
     names = (name, f"os{name[0].upper()}{name[1:]}")
     first, second = (
         Function(name=name, parameters="string", call=call, returns=returns) for name in names

@@ -1,7 +1,7 @@
-"""sprig's random functions as stable choices: ``randAlphaNum``, ``shuffle``, ``uuidv4``.
+"""sprig's random functions with stable values: ``randAlphaNum``, ``shuffle``, ``uuidv4``.
 
-In Go every reconcile draws anew, and so changes what it made. Here a draw depends on the XR and
-the place in the template only; whoever knows these knows the result: it is no secret.
+In Go every reconcile has new values, and so changes the resources. Here a value depends only on the
+XR and the call's place in the template. It is no secret: anyone who knows these knows the value.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UUID_BYTES: Final = 16
 
 
 def _starting_with_x(characters: str) -> str:
-    """Draws that are pinned to 0 give an ``x``."""
+    """Put ``x`` first: it is the value when all random numbers are 0, as in tests."""
     return "x" + characters.replace("x", "")
 
 

@@ -1,4 +1,4 @@
-"""sprig's questions about types: ``kindOf``, ``typeIs``, ``deepEqual``."""
+"""sprig's functions on types: ``kindOf``, ``typeIs``, ``deepEqual``."""
 
 from __future__ import annotations
 

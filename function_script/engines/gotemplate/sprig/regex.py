@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # This many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 64
-# RE2's words for what is wrong with a pattern, and Go's.
+# RE2's descriptions of bad patterns, and Go's.
 _CAUSES: Final = {
     "missing ]": "missing closing ]",
     "missing )": "missing closing )",
@@ -36,21 +36,21 @@ _CAUSES: Final = {
 }
 _REFERENCE: Final = re.compile(r"\$(?:(?P<escape>\$)|(?P<bare>\w+)|\{(?P<braced>\w+)\})")
 _GROUP_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
-# An escape, or a text that is taken literally.
+# An escape, or a literal text.
 _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.", re.DOTALL)
-# RE2 would cut characters into bytes; Go has no such thing.
+# RE2 would cut characters into bytes; Go does not know it.
 _ANY_BYTE: Final = r"\C"
 
 
 class _Regex(NamedTuple):
-    """A pattern as it was written, and ready to search with."""
+    """A pattern's source and the compiled pattern."""
 
     source: str
     pattern: Pattern
 
 
 def _compile(source: str) -> _Regex:
-    """The pattern; raises CallError with the message of Go's Compile."""
+    """Return the pattern; raises CallError with the message of Go's Compile."""
     if _ANY_BYTE in _ESCAPE.findall(source):
         raise CallError(f"error parsing regexp: invalid escape sequence: `{_ANY_BYTE}`")
     try:
@@ -65,7 +65,7 @@ def _explain(text: str) -> str:
 
 
 def _compile_or_panic(source: str) -> _Regex:
-    """The pattern; raises CallError with the message of Go's MustCompile."""
+    """Return the pattern; raises CallError with the message of Go's MustCompile."""
     try:
         return _compile(source)
     except CallError as error:
@@ -73,13 +73,13 @@ def _compile_or_panic(source: str) -> _Regex:
 
 
 def _quote(text: str) -> str:
-    """In backquotes where that is possible."""
+    """Quote in backquotes if possible."""
     plain = text.replace("\t", " ").isprintable() and "`" not in text and "\ufeff" not in text
     return f"`{text}`" if plain else quote(text)
 
 
 def _matches(allocator: Allocator, regex: _Regex, text: str) -> Iterator[Match]:
-    """All matches; an empty one right behind another does not count."""
+    """Yield all matches but empty ones right behind another."""
     end = -1
     for number, match in enumerate(regex.pattern.finditer(text)):
         if match.start() == match.end() == end:
@@ -147,7 +147,7 @@ def _replace(
 
 
 def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
-    """``$1``, ``${1}`` and ``${name}`` stand for groups; of one that is not there, nothing."""
+    """Replace ``$1``, ``${1}`` and ``${name}`` with groups; unknown ones are empty."""
 
     def group(reference: re.Match[str]) -> str:
         if reference["escape"]:
@@ -164,7 +164,7 @@ def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
 
 
 def _split(allocator: Allocator, regex: _Regex, text: str, count: int) -> Strings:
-    """The texts between the matches, at most ``count`` unless it is negative."""
+    """Return the texts between the matches, at most ``count`` unless it is negative."""
     if count == 0:
         return NilStrings()
     if regex.source and not text:
@@ -184,7 +184,7 @@ def _split(allocator: Allocator, regex: _Regex, text: str, count: int) -> String
     return parts
 
 
-# The regex, then what else the function takes.
+# Arguments: the regex, then the function's own.
 _Call: TypeAlias = "Callable[..., object]"  # type: ignore[explicit-any] # one to three arguments
 
 
@@ -195,7 +195,7 @@ def _match(name: str, call: _Call) -> Function:
 
 
 def _pair(name: str, parameters: str, call: _Call, returns: str = "any") -> tuple[Function, ...]:
-    """A function and its like with "must" in front: their complaints about patterns differ."""
+    """Return a function and its "must" variant; their errors about patterns differ."""
 
     def panics(allocator: Allocator, source: str, *arguments: object) -> object:
         return call(allocator, _compile_or_panic(source), *arguments)

@@ -50,7 +50,7 @@ class Version(Struct):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """A version from its text; raises CallError."""
+        """Return a version from its text; raises CallError."""
         match = _VERSION.fullmatch(text)
         if match is None:
             raise CallError("invalid semantic version")
@@ -60,25 +60,25 @@ class Version(Struct):
         return cls((major, minor, patch), pre, match["metadata"] or "", text)
 
     def text(self) -> str:
-        """``1.2.3-rc.1+build``."""
+        """Return ``1.2.3-rc.1+build``."""
         pre = f"-{self.pre}" if self.pre else ""
         metadata = f"+{self.metadata}" if self.metadata else ""
         return ".".join(map(str, self.numbers)) + pre + metadata
 
     def json(self) -> object:
-        """The text."""
+        """Return the text."""
         return self.text()
 
     def yaml(self) -> object:
-        """The text."""
+        """Return the text."""
         return self.text()
 
     def precedence(self) -> tuple[tuple[int, ...], tuple[object, ...]]:
-        """What versions are compared by: a release comes after its pre-releases."""
+        """Return the sort key of a version: a release comes after its pre-releases."""
         return self.numbers, precedence(self.pre) if self.pre else _LATER
 
     def method(self, name: str) -> Function | None:
-        """Go's methods of this type."""
+        """Return one of Go's methods of the pointer."""
         if name == "Original":
             return Function(name=name, parameters="", call=lambda: self.original)
         if name in _GETTERS:
@@ -94,18 +94,18 @@ class Version(Struct):
 
 
 class ChangedVersion(Version):
-    """A version made from another: Go gives the value itself, which has fewer methods."""
+    """A version made from another: Go returns a value instead of a pointer, with fewer methods."""
 
     __slots__ = ()
     pointer = False
 
     def method(self, name: str) -> Function | None:
-        """Go's methods of the value."""
+        """Return one of Go's methods of the value."""
         return super().method(name) if name in _GETTERS or name in _SETTERS else None
 
 
 def precedence(pre: str) -> tuple[object, ...]:
-    """What pre-releases are compared by: part by part, numbers come before words."""
+    """Return the sort key of a pre-release: part by part, numbers before words."""
     return 0, [_identifier_precedence(part) for part in pre.split(".")]
 
 
@@ -193,7 +193,7 @@ _SETTERS: Final[dict[str, Callable[[Version, str], object]]] = {
 
 _OPERATOR: Final = r"(?:=>|=<|=|!=|>=|<=|<|~>|>|~|\^)?"
 _PART: Final = r"[0-9|xX*]+"
-# A version, any part of which may be a wildcard; what follows the numbers is the tail.
+# A version, any part of which may be a wildcard; the rest after the numbers is the tail.
 _WILD: Final = rf"v?{_PART}(?:\.{_PART})?(?:\.{_PART})?(?:-{IDENTIFIERS})?(?:\+{IDENTIFIERS})?"
 _ONE: Final = rf"{_OPERATOR}\s*{_WILD}"
 _ALL: Final = rf"^\s*{_ONE}\s*(?:(?:\s+|,\s*){_ONE}\s*)*$"
@@ -206,7 +206,7 @@ _STEPS_PER_CHARACTER: Final = 10
 
 
 class _Constraint(NamedTuple):
-    """An operator and a version of which only the first ``parts`` numbers are meant."""
+    """An operator and a version of which only the first ``parts`` numbers count."""
 
     operator: str
     version: Version
@@ -214,21 +214,21 @@ class _Constraint(NamedTuple):
 
 
 def check_version(constraints: str, text: str) -> bool:
-    """Whether a version satisfies constraints; raises CallError where Go fails."""
+    """Report whether a version satisfies constraints; raises CallError if Go fails."""
     groups = [_parse_group(group) for group in _without_ranges(constraints).split("||")]
     version = Version.parse(text)
     return any(_satisfies(version, group) for group in groups)
 
 
 def _satisfies(version: Version, group: Sequence[_Constraint]) -> bool:
-    """Whether a version satisfies all constraints of a group."""
+    """Report whether a version satisfies all constraints of a group."""
     if version.pre and not any(constraint.version.pre for constraint in group):
         return False
     return all(_CHECKS[constraint.operator](version, constraint) for constraint in group)
 
 
 def _without_ranges(text: str) -> str:
-    """``1.2 - 1.4`` means at least the one, at most the other."""
+    """Replace ``1.2 - 1.4`` with ``>= 1.2, <= 1.4``."""
     parts: list[str] = []
     end = 0
     for match in compiled(_RANGE).finditer(text):
@@ -238,7 +238,7 @@ def _without_ranges(text: str) -> str:
 
 
 def _parse_group(text: str) -> list[_Constraint]:
-    """The constraints of a group, between blanks or commas."""
+    """Return the constraints of a group, between blanks or commas."""
     if compiled(_ALL).search(text) is None:
         raise CallError(f"improper constraint: {text}")
     return [
@@ -265,7 +265,7 @@ def _parse(operator: str, text: str) -> _Constraint:
     return _Constraint(operator, version, parts)
 
 
-# The operators; numbers that are not given are zeros
+# Operators; missing numbers are zeros
 
 
 def _compare_with(version: Version, constraint: _Constraint) -> int:
@@ -317,7 +317,7 @@ def _equals(version: Version, constraint: _Constraint) -> bool:
 
 
 def _is_near(version: Version, constraint: _Constraint) -> bool:
-    """``~``: the last number given may be larger, or patches where there are three."""
+    """Check ``~``: the last number may be larger; of three numbers, the patch."""
     if _compare_with(version, constraint) < 0:
         return False
     numbers = constraint.version.numbers
@@ -328,7 +328,7 @@ def _is_near(version: Version, constraint: _Constraint) -> bool:
 
 
 def _is_compatible(version: Version, constraint: _Constraint) -> bool:
-    """``^``: up to the next change of the first number that is not 0."""
+    """Check ``^``: versions up to the next change of the first number that is not 0."""
     if _compare_with(version, constraint) < 0:
         return False
     major, minor, _ = numbers = constraint.version.numbers

@@ -1,7 +1,7 @@
-"""sprig's functions on texts: trim, cut, test, build, split, change case, indent, wrap, abbreviate.
+"""sprig's functions on texts: trim, cut, test, build, split, change case, indent, wrap.
 
-Go's strings are bytes: what cuts or counts does so by bytes. Go maps upper and lower case character
-by character and never changes their number: ``ß`` has no upper case.
+Go's strings are bytes: functions that cut or count do so by bytes. Go maps upper and lower case
+character by character and never changes their number: ``ß`` has no upper case.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _trim_prefix(prefix: str, text: str) -> str:
 
 
 def _without_spaces(text: str) -> str:
-    """Go looks at bytes here, and takes each for a character once one is a space."""
+    """Remove spaces; Go looks at bytes here, and takes each for a character once one is a space."""
     characters = to_narrow(text)
     remaining = "".join(character for character in characters if character not in SPACES)
     return text if len(remaining) == len(characters) else remaining
@@ -132,7 +132,7 @@ def _replace(allocator: Allocator, old: str, new: str, text: str) -> str:
 
 def _cat(allocator: Allocator, *values: object) -> str:
     return _joined(
-        allocator, " ", [_shown(allocator, value) for value in values if value is not None]
+        allocator, " ", [_print_value(allocator, value) for value in values if value is not None]
     )
 
 
@@ -142,12 +142,12 @@ def _quote(allocator: Allocator, *values: object) -> str:
 
 
 def _single_quote(allocator: Allocator, *values: object) -> str:
-    texts = [_shown(allocator, value) for value in values if value is not None]
+    texts = [_print_value(allocator, value) for value in values if value is not None]
     return _joined(allocator, " ", [f"'{text}'" for text in texts])
 
 
-def _shown(allocator: Allocator, value: object) -> str:
-    """As ``%v``: unlike to_text, bytes are numbers."""
+def _print_value(allocator: Allocator, value: object) -> str:
+    """Print with ``%v``: unlike in to_text, bytes are numbers."""
     return printing.to_text(value) if isinstance(value, bytes) else to_text(allocator, value)
 
 
@@ -182,7 +182,7 @@ def _numbered(pieces: list[str]) -> StringMap:
 
 
 def _pieces(allocator: Allocator, separator: str, text: str, count: int) -> list[str]:
-    """At most ``count`` pieces, the last one unsplit; all of them if it is negative."""
+    """Split into at most ``count`` pieces, the last one unsplit; into all if it is negative."""
     if count == 0:
         return []
     if separator:
@@ -203,7 +203,7 @@ def _sort_alpha(allocator: Allocator, value: object) -> Strings:
 
 # Upper and lower case
 
-# Words are taken apart character by character.
+# Words are split character by character.
 _STEPS_PER_CHARACTER: Final = 10
 
 
@@ -226,7 +226,7 @@ def _untitle(text: str) -> str:
 def _first_letters(
     text: str, change: Callable[[str], str], separates: Callable[[str], bool]
 ) -> str:
-    """The text with the first character of each word changed."""
+    """Return the text with the first character of each word changed."""
     changed: list[str] = []
     starts = True
     for character in whole(text):
@@ -237,14 +237,14 @@ def _first_letters(
 
 
 def _separates(character: str) -> bool:
-    """Whether a word may end here: not at digits and underscores, but at any other ASCII."""
+    """Report whether a word may end here: at ASCII other than digits, letters and underscores."""
     if character.isascii():
         return not (character.isalnum() or character == "_")
     return unicodedata.category(character)[0] != "L" and is_space(character)
 
 
 def _swap_case(text: str) -> str:
-    """Upper case becomes lower; lower case upper, and at the start of a word that of titles."""
+    """Swap upper and lower case; a lower-case letter at the start of a word gets title case."""
     changed: list[str] = []
     starts = True
     for character in whole(text):
@@ -262,7 +262,7 @@ def _swap_case(text: str) -> str:
 
 
 def _initials(text: str) -> str:
-    """The first byte of each word; Go takes each for a character."""
+    """Return the first byte of each word; Go takes each for a character."""
     initials: list[str] = []
     starts = True
     for character in to_narrow(text):
@@ -290,8 +290,9 @@ def _camel_case(allocator: Allocator, text: str) -> str:
 
 # Words in names: ``HTTPServer`` as ``http_server``, by the rules of Go's package xstrings
 
-# A character's kind: Connector, Dash (a connector, but behind Punctuation part of it), Upper case,
-# other Alphabet, Number, Other. Of capitals before a small letter the last begins the next word.
+# The kind of a character: Connector, Dash (a connector, but behind Punctuation part of it), Upper
+# case, other Alphabet, Number, Other. Of capitals before a small letter the last begins the next
+# word.
 _WORDS: Final = re.compile("[CD]+|P[PD]*|U+(?=UA)|UA+|U+|A+|N+|O+")
 # Chinese characters are no alphabet.
 _IDEOGRAPHS: Final = re.compile("[\u3400-\u4d85\u4e00-\u9fcc\U00020000-\U0002b81d]")
@@ -305,12 +306,12 @@ class _Word(NamedTuple):
 
 
 def to_words(text: str, connector: str) -> str:
-    """The words in lower case, with the connector between them and for blanks, ``-`` and ``_``."""
+    """Join the lower-case words with a connector, which also replaces blanks, ``-`` and ``_``."""
     return _Joiner(text, connector).join()
 
 
 class _Joiner:
-    """Goes through the words of a text and writes them in lower case."""
+    """Walks the words of a text and writes them in lower case."""
 
     def __init__(self, text: str, connector: str) -> None:
         kinds = "".join(map(_kind, text))
@@ -337,7 +338,7 @@ class _Joiner:
         return word
 
     def after(self, word: _Word) -> _Word:
-        """Write what stands between ``word`` and the next one, which is returned unwritten."""
+        """Write the text between ``word`` and the next one, which is returned unwritten."""
         following = self.next()
         if word.kind == "C":
             self.write(word)
@@ -351,7 +352,7 @@ class _Joiner:
         return following
 
     def number(self, number: _Word) -> _Word:
-        """A number behind a word: part of it, unless small letters follow."""
+        """Write a number behind a word: part of it, unless small letters follow."""
         following = self.next()
         if following.kind == "A":
             self.parts.append(self.connector)
@@ -398,17 +399,17 @@ def _connects(character: str) -> bool:
 
 
 def to_pascal(text: str) -> str:
-    """The words with capitals and nothing between them; what leads stays."""
+    """Join the words with capitals and nothing between them; leading connectors stay."""
     words = text.lstrip("-_" + characters.SPACES)
     leading = text[: len(text) - len(words)]
     if not words:
-        # As in Go, the last one counts twice.
+        # Go writes the last one twice.
         return leading + leading[-1:]
     return leading + _capitalized(words)
 
 
 def _capitalized(text: str) -> str:
-    """Each word with a capital, and small letters for the capitals that follow it at once."""
+    """Capitalize each word; capitals that follow its first become small letters."""
     parts: list[str] = []
     previous = characters.upper(text[0])
     lowers = _is_upper(text[0])
@@ -441,7 +442,7 @@ _ELLIPSIS: Final = "..."
 # An abbreviation has at least one character of the text, with an offset four of them.
 _MIN_WIDTH: Final = 4
 _MIN_WIDTH_BOTH: Final = 7
-# An offset of no more than this is not worth an ellipsis.
+# A smaller offset is not worth an ellipsis.
 _SMALL_OFFSET: Final = 4
 
 
@@ -477,7 +478,7 @@ def _join_narrow(allocator: Allocator, separator: str, pieces: list[str]) -> str
 
 
 def _lines(text: str, width: int, *, cuts_words: bool) -> Iterator[str]:
-    """Lines of at most ``width``, if need be by cutting words or else by exceeding it."""
+    """Yield lines of at most ``width``: a longer word is cut, or else exceeds it."""
     start = 0
     while len(text) - start > width:
         if text[start] == " ":

@@ -1,4 +1,4 @@
-"""The functions of sprig that are not offered, each with the reason and what to use instead.
+"""The functions of sprig that are unavailable, each with the reason and an alternative.
 
 A template that calls one is refused before it runs.
 """

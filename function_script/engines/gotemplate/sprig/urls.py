@@ -17,7 +17,7 @@ from function_script.engines.gotemplate.printing import quote
 from function_script.engines.gotemplate.sprig.lists import NIL_POINTER
 from function_script.engines.gotemplate.values import go_kind, to_narrow, to_wide
 
-# What each part of a URL may hold unescaped.
+# Characters that need no escape, by the part of a URL.
 _UNRESERVED: Final = frozenset(string.ascii_letters + string.digits + "-._~")
 PATH: Final = _UNRESERVED | frozenset("$&+,/:;=@")
 FRAGMENT: Final = _UNRESERVED | frozenset("!$&()*+,/:;=?@")
@@ -55,7 +55,7 @@ class Url(NamedTuple):
 
 
 def parse_url(text: str) -> Url:
-    """A URL's parts; raises CallError with Go's text."""
+    """Return a URL's parts; raises CallError with Go's text."""
     plain, _, fragment = text.partition("#")
     quoted = plain
     try:
@@ -86,7 +86,7 @@ def _parse(text: str) -> Url:
 
 
 def _authority(scheme: str, text: str) -> tuple[str | None, str]:
-    """The user, encoded anew, and the host."""
+    """Return the user, encoded anew, and the host."""
     user, at, host = text.rpartition("@")
     host = _host(scheme, host)
     if not at:
@@ -107,7 +107,7 @@ def _host(scheme: str, text: str) -> str:
 
 
 def _address(text: str) -> str:
-    """An IPv6 address in brackets, perhaps with a zone, and a port."""
+    """Return an IPv6 address in brackets, perhaps with a zone, and a port."""
     if text.rindex("["):
         raise CallError("invalid IP-literal")
     name, bracket, port = text.removeprefix("[").rpartition("]")
@@ -141,14 +141,14 @@ def _check_address(text: str) -> None:
 
 
 def escape(text: str, allowed: frozenset[str]) -> str:
-    """``%`` and two digits for every byte that is not allowed."""
+    """Replace every character that is not allowed with ``%`` and two digits."""
     return "".join(
         character if character in allowed else f"%{ord(character):02X}" for character in text
     )
 
 
 def unescape(text: str) -> str:
-    """The bytes that ``%`` and two digits stand for; raises CallError."""
+    """Decode ``%`` and two digits; raises CallError."""
     _check_escapes(text)
     return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
 
@@ -162,7 +162,7 @@ def _check_escapes(text: str) -> None:
 
 
 def _unescape_host(text: str, allowed: frozenset[str], *, zone: bool = False) -> str:
-    """In hosts escapes stand for bytes beyond ASCII only, in zones also for what is allowed."""
+    """Decode a host: escapes stand for non-ASCII bytes, in zones also for allowed ones."""
     index = 0
     while index < len(text):
         character = text[index]
@@ -190,7 +190,7 @@ def _bad_escape(text: str) -> CallError:
 
 
 def write_url(url: Url) -> str:
-    """The text of a URL; what needs it is escaped."""
+    """Return the text of a URL; what needs it is escaped."""
     text = f"{url.scheme}:" if url.scheme else ""
     if url.opaque:
         text += url.opaque

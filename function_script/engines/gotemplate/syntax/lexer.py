@@ -1,7 +1,8 @@
 """Template text to tokens, with Go's rules for delimiters, trim markers and comments.
 
-The tokens are made at once; what Go's lexer refuses becomes an ``error`` token, for the parser
-may find an earlier mistake. Blanks inside of actions are not tokens but the next one's ``gap``.
+All tokens are made at once. An error of Go's lexer is an ``error`` token, because the parser may
+find an earlier mistake. Blanks inside of actions are no tokens; they set the ``gap`` of the next
+one.
 """
 
 from __future__ import annotations
@@ -39,24 +40,24 @@ class Token(NamedTuple):
     position: int
     gap: bool = False
 
-    def shown(self) -> str:
-        """As Go's messages show it: ``"{"``, ``<if>``, ``EOF``."""
+    def format(self) -> str:
+        """Format the token for Go's messages: ``"{"``, ``<if>``, ``EOF``."""
         if self.kind == "eof":
             return "EOF"
         if self.kind == "error":
             return self.text
         if self.kind in KEYWORDS or self.kind == "dot":
             return f"<{self.text}>"
-        if len(self.text) > _SHOWN:
-            return f"{quote(self.text[:_SHOWN])}..."
+        if len(self.text) > _MAX_TEXT:
+            return f"{quote(self.text[:_MAX_TEXT])}..."
         return quote(self.text)
 
 
-_SHOWN: Final = 10
+_MAX_TEXT: Final = 10
 
 
 def tokenize(text: str, left: str, right: str) -> list[Token]:
-    """All tokens of ``text``; the last is ``eof`` or ``error``."""
+    """Return all tokens of ``text``; the last is ``eof`` or ``error``."""
     lexer = _Lexer(text, left, right)
     lexer.run()
     return lexer.tokens
@@ -79,7 +80,7 @@ class _Lexer:
         return _END
 
     def _text(self, start: int) -> int:
-        """Text up to the next action, and the action."""
+        """Read text up to the next action, and the action; return the position behind it."""
         index = self.text.find(self.left, start)
         if index < 0:
             if start < len(self.text):
@@ -107,7 +108,7 @@ class _Lexer:
         return self._after(close)
 
     def _after(self, close: re.Match[str]) -> int:
-        """Where text goes on after a right delimiter."""
+        """Return the position behind a right delimiter and the blanks that it trims."""
         if len(close[0]) == len(self.right):
             return close.end()
         blanks = _BLANK_RUN.match(self.text, close.end())
@@ -142,14 +143,14 @@ class _Lexer:
             gap = False
 
     def _ends(self, position: int) -> bool:
-        """Whether a name may end here."""
+        """Report whether a name may end here."""
         following = self.text[position : position + 1]
         return (
             not following or following in _TERMINATORS or self.text.startswith(self.right, position)
         )
 
     def _bad_number_end(self, number: str, position: int) -> int:
-        """Up to where a number is bad that goes on at ``position``; 0 where it ends."""
+        """Return the end of a bad number that continues at ``position``; 0 for a good one."""
         following = self.text[position : position + 1]
         if following and following in "+-" and _ONE_NUMBER.fullmatch(number):
             second = _ONE_NUMBER.match(self.text, position)
@@ -213,7 +214,7 @@ _ONE_NUMBER: Final = re.compile(_NUMBER)
 
 @lru_cache(maxsize=16)
 def _patterns(right: str) -> _Patterns:
-    """What closes an action, and any token inside of one."""
+    """Return the patterns of an action's end, and of any token inside of an action."""
     end = re.escape(right)
     close = rf"[ \t\r\n]-{end}|{end}"
     alternatives = (

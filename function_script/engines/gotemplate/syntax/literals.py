@@ -1,4 +1,4 @@
-r"""Constants as Go writes them: ``0x1F``, ``1_000``, ``'x'``, ``"a\tb"``; read for the parser.
+r"""Constants in Go's syntax: ``0x1F``, ``1_000``, ``'x'``, ``"a\tb"``.
 
 The texts of errors are Go's own.
 """
@@ -27,7 +27,7 @@ class Constant(NamedTuple):
 
 
 def read_number(text: str) -> Constant:
-    """A number constant; raises ParseError as Go's parser does."""
+    """Return a number constant; raises ParseError as Go's parser does."""
     if text.endswith("i"):
         return _read_complex(text)
     whole = _read_integer(text)
@@ -46,7 +46,7 @@ def read_number(text: str) -> Constant:
 
 
 def _read_complex(text: str) -> Constant:
-    """One whose imaginary part is 0 will do as a plain number."""
+    """Read a complex constant; with an imaginary part of 0 it is also a plain number."""
     imaginary = _read_real(text[:-1])
     if imaginary is not None:
         return _pair(0.0, imaginary)
@@ -103,7 +103,7 @@ def _read_real(text: str) -> float | None:
 
 
 def read_character(text: str) -> int:
-    """The code point of a constant in single quotes, quotes included in ``text``."""
+    """Return the code point of a constant in single quotes, quotes included in ``text``."""
     if text == "''":
         raise ParseError("invalid syntax")
     match = _CHARACTER.match(text, 1)
@@ -115,7 +115,7 @@ def read_character(text: str) -> int:
 
 
 def read_string(text: str) -> str:
-    """The value of a string constant, quotes included in ``text``; raises ParseError."""
+    """Return the value of a string constant, quotes included in ``text``; raises ParseError."""
     body = text[1:-1]
     if text[0] == "`":
         return body.replace("\r", "")
@@ -147,7 +147,7 @@ _ASCII: Final = 0x7F
 def _unescape(match: re.Match[str]) -> str:
     code = _escape_code(match[0], '"')
     is_byte = match[0][1] in "x01234567"
-    # A byte above ASCII is part of a UTF-8 sequence that the caller puts together.
+    # A byte above ASCII is part of a UTF-8 sequence, which read_string puts together.
     return chr(0xDC00 + code) if is_byte and code > _ASCII else chr(code)
 
 

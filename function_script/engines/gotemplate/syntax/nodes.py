@@ -1,4 +1,4 @@
-"""What a template means, as the parser hands it to the compiler. Positions count characters."""
+"""The syntax nodes of a template. Positions count characters."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Number(NamedTuple):
 
 
 class String(NamedTuple):
-    """A string constant: as written, and its value."""
+    """A string constant: its source and its value."""
 
     position: int
     quoted: str
@@ -75,7 +75,7 @@ class String(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One stage of a pipeline: what to evaluate, and its arguments."""
+    """One stage of a pipeline: an operand and its arguments."""
 
     position: int
     words: tuple[Operand, ...]
@@ -96,7 +96,7 @@ Operand: TypeAlias = (
 
 
 class Text(NamedTuple):
-    """What stands between actions."""
+    """Text between actions."""
 
     position: int
     text: str
@@ -110,7 +110,7 @@ class Action(NamedTuple):
 
 
 class If(NamedTuple):
-    """``{{ if }}``; ``otherwise`` None when there is no else."""
+    """``{{ if }}``; ``otherwise`` is None without an else."""
 
     position: int
     pipe: Pipe
@@ -161,7 +161,7 @@ Placed: TypeAlias = Operand | Command | Node
 
 
 def to_source(node: Placed) -> str:
-    """A node as Go prints it in messages: ``index .l 3``, ``(f).a``, ``$x := 1 | f``."""
+    """Return a node as Go prints it in messages: ``index .l 3``, ``(f).a``, ``$x := 1 | f``."""
     match node:
         case Command():
             return " ".join(_parenthesised(word) for word in node.words)

@@ -1,6 +1,6 @@
 """Tokens to nodes, with Go's grammar and the texts of Go's errors.
 
-Unknown functions and undeclared variables are reported together; anything else stops the parser.
+Unknown functions and undeclared variables are all reported; any other error stops the parser.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _MAX_NESTING: Final = 45
 
 
 class End(NamedTuple):
-    """What closed a list of nodes: ``{{end}}`` or ``{{else}}``."""
+    """The end of a list of nodes: ``{{end}}`` or ``{{else}}``."""
 
     keyword: str
     position: int
-    # The if or with that stands right after an else.
+    # The keyword ``if`` or ``with`` right behind an else.
     then: str = ""
 
 
@@ -60,7 +60,7 @@ Trees: TypeAlias = dict[str, list[Node]]
 
 
 class Parsed(NamedTuple):
-    """The templates of a text, what it assigns and calls by name, and how many tokens it has."""
+    """The templates of a text, its assigned variables and called functions, its count of tokens."""
 
     trees: Trees
     assigned: frozenset[str]
@@ -69,14 +69,14 @@ class Parsed(NamedTuple):
 
 
 class Grammar(NamedTuple):
-    """What a parser must know of its surroundings."""
+    """The delimiters, and the names of the functions."""
 
     delims: tuple[str, str]
     functions: Container[str]
 
 
 class ParseFailure(Exception):  # noqa: N818 # several errors, not one
-    """A template that does not parse: all errors found, the one Go would report first."""
+    """A template that does not parse; ``errors`` begin with the one that Go reports."""
 
     def __init__(self, errors: list[ParseError]) -> None:
         super().__init__(str(errors[0]))
@@ -84,9 +84,10 @@ class ParseFailure(Exception):  # noqa: N818 # several errors, not one
 
 
 def parse(name: str, text: str, grammar: Grammar) -> Parsed:
-    """The templates in ``text`` by name, its own under ``name``.
+    """Parse the templates in ``text``; its own has the name ``name``.
 
-    Raises ParseFailure, and OverLimit for more tokens than can be compiled in reasonable memory.
+    Raises ParseFailure, and LimitExceededError for more tokens than can be compiled in reasonable
+    memory.
     """
     tokens = tokenize(text, *grammar.delims)
     check_tokens(len(tokens))
@@ -105,7 +106,7 @@ def parse(name: str, text: str, grammar: Grammar) -> Parsed:
 
 
 def check_tokens(count: int) -> None:
-    """Raise OverLimit for more than a program may have."""
+    """Raise LimitExceededError for too many tokens of a program."""
     if count > MAX_TOKENS:
         raise LimitExceededError(f"{count} tokens, the limit is {MAX_TOKENS}")
 
@@ -130,46 +131,46 @@ class _Parser:
         self.variables = ["$"]
         self.nesting = 0
         self.ranges = 0
-        # The blocks that wait for their end, outermost first.
+        # Tokens of the open blocks, outermost first.
         self.open: list[Token] = []
 
     # Tokens
 
     @property
     def here(self) -> int:
-        """Where Go's messages point: the last token that was looked at."""
+        """The position of Go's messages: the last token that was looked at."""
         return self.tokens[self.furthest].position
 
     def next(self) -> Token:
-        """The next token, consumed; the last one is given again and again."""
+        """Consume and return the next token; the last one is returned again and again."""
         token = self.peek()
         if self.index < len(self.tokens) - 1:
             self.index += 1
         return token
 
     def peek(self) -> Token:
-        """The next token."""
+        """Return the next token."""
         index = self.index
         self.furthest = max(self.furthest, index)
         return self.tokens[index]
 
     def expect(self, kinds: tuple[str, ...], context: str) -> Token:
-        """The next token, which must be one of ``kinds``."""
+        """Consume the next token, which must be one of ``kinds``."""
         token = self.next()
         if token.kind not in kinds:
             raise self.unexpected(token, context)
         return token
 
     def unexpected(self, token: Token, context: str) -> ParseError:
-        """The complaint about a token that cannot stand here."""
+        """Return the error of an unexpected token."""
         if token.kind == "error":
             return ParseError(token.text)
-        return ParseError(f"unexpected {token.shown()} in {context}")
+        return ParseError(f"unexpected {token.format()} in {context}")
 
     # Nodes
 
     def parse_all(self, name: str) -> None:
-        """The whole text: nodes and definitions."""
+        """Parse the whole text: nodes and definitions."""
         root: list[Node] = []
         while self.peek().kind != "eof":
             if self.peek().kind == "left" and self.tokens[self.index + 1].kind == "define":
@@ -185,14 +186,14 @@ class _Parser:
         self.add(name, root)
 
     def define(self) -> None:
-        """A named template, from behind ``define``."""
+        """Parse a named template, from behind ``define``."""
         context = "define clause"
         name = literals.read_string(self.expect(("string", "raw"), context).text)
         self.expect(("right",), context)
         self.add(name, self.named_body(context))
 
     def named_body(self, context: str) -> list[Node]:
-        """The nodes of a template of its own: it sees no variables, no loop of the outside."""
+        """Parse the body of a named template: outer variables and loops are invisible."""
         outside = self.variables, self.ranges
         self.variables, self.ranges = ["$"], 0
         body, end = self.items()
@@ -203,14 +204,14 @@ class _Parser:
         return body
 
     def add(self, name: str, root: list[Node]) -> None:
-        """Keep a definition, unless there is one already: an empty one gives way."""
+        """Add a definition; only an empty one may be replaced."""
         if name not in self.trees or _is_empty(self.trees[name]):
             self.trees[name] = root
         elif not _is_empty(root):
             raise ParseError(f"template: multiple definition of template {quote(name)}")
 
     def items(self) -> Closed:
-        """Nodes up to the end or else that closes them."""
+        """Parse nodes up to the end or else that closes them."""
         self.nesting += 1
         if self.nesting > _MAX_NESTING:
             raise ParseError(f"blocks are nested more than {_MAX_NESTING} deep")
@@ -224,7 +225,7 @@ class _Parser:
         raise self.unclosed()
 
     def unclosed(self) -> ParseError:
-        """The text ends inside of a block, which is where to look for the mistake."""
+        """Return the error of a text that ends inside of a block; its cause is the block."""
         if not self.open:
             return ParseError("unexpected EOF")
         token = self.open[-1]
@@ -233,7 +234,7 @@ class _Parser:
         )
 
     def text_or_action(self) -> Node | End:
-        """One node."""
+        """Parse one node."""
         token = self.next()
         if token.kind == "text":
             return Text(token.position, token.text)
@@ -242,7 +243,7 @@ class _Parser:
         raise self.unexpected(token, "input")
 
     def action(self) -> Node | End:
-        """What stands between delimiters, from behind the left one."""
+        """Parse an action, from behind the left delimiter."""
         token = self.peek()
         control = _CONTROLS.get(token.kind)
         if control is None:
@@ -251,7 +252,7 @@ class _Parser:
         return control(self, token)
 
     def loop_control(self, token: Token) -> Node:
-        """``break`` or ``continue``."""
+        """Parse ``break`` or ``continue``."""
         action = f"{{{{{token.kind}}}}}"
         self.expect(("right",), action)
         if self.ranges == 0:
@@ -260,19 +261,19 @@ class _Parser:
         return make(token.position)
 
     def end(self, token: Token) -> End:
-        """``end``."""
+        """Parse ``end``."""
         self.expect(("right",), "end")
         return End("end", token.position)
 
     def otherwise(self, token: Token) -> End:
-        """``else``, with or without an if or with behind it."""
+        """Parse ``else``, perhaps with an if or with behind it."""
         if self.peek().kind in {"if", "with"}:
             return End("else", token.position, self.peek().kind)
         self.expect(("right",), "else")
         return End("else", token.position)
 
     def branch(self, token: Token) -> Node:
-        """``if``, ``with`` or ``range`` with all its parts; a chain of else-ifs is one loop."""
+        """Parse all of an ``if``, ``with`` or ``range``; a chain of else-ifs is one loop here."""
         kind = token.kind
         outer = len(self.variables)
         self.open.append(token)
@@ -302,7 +303,7 @@ class _Parser:
         return make(pipe.position, pipe, body, rest)
 
     def template(self, _: Token) -> Node:
-        """``template "name" pipeline``."""
+        """Parse ``template "name" pipeline``."""
         context = "template clause"
         token = self.next()
         name = self.template_name(token, context)
@@ -314,7 +315,7 @@ class _Parser:
         return Template(token.position, name, pipe)
 
     def block(self, keyword: Token) -> Node:
-        """``block "name" pipeline``: a definition and its use."""
+        """Parse ``block "name" pipeline``: a definition and its use."""
         context = "block clause"
         token = self.next()
         name = self.template_name(token, context)
@@ -325,7 +326,7 @@ class _Parser:
         return Template(token.position, name, pipe)
 
     def template_name(self, token: Token, context: str) -> str:
-        """A template's name: a string constant."""
+        """Read a template's name: a string constant."""
         if token.kind not in {"string", "raw"}:
             raise self.unexpected(token, context)
         return literals.read_string(token.text)
@@ -333,7 +334,7 @@ class _Parser:
     # Pipelines
 
     def pipeline(self, context: str, end: str) -> Pipe:
-        """Declarations and commands up to ``end``, which is consumed."""
+        """Parse declarations and commands up to ``end``, which is consumed."""
         start = self.peek().position
         declared, assigns = self.declarations(context)
         commands: list[Command] = []
@@ -354,7 +355,7 @@ class _Parser:
         return Pipe(start, tuple(declared), assigns, tuple(commands))
 
     def declarations(self, context: str) -> tuple[list[Variable], bool]:
-        """``$x :=``, ``$i, $x :=``, ``$x =``, or nothing."""
+        """Parse ``$x :=``, ``$i, $x :=``, ``$x =``, or nothing."""
         declared: list[Variable] = []
         while self.peek().kind == "variable":
             variable = self.next()
@@ -378,12 +379,12 @@ class _Parser:
         return declared, False
 
     def declare(self, token: Token) -> Variable:
-        """A variable that is known from here on."""
+        """Declare a variable from here on."""
         self.variables.append(token.text)
         return Variable(token.position, (token.text,))
 
     def command(self) -> Command:
-        """Operands up to a pipe or the end of the pipeline."""
+        """Parse operands up to a pipe or the end of the pipeline."""
         start = self.peek().position
         words: list[Operand] = []
         while True:
@@ -403,7 +404,7 @@ class _Parser:
         return Command(start, tuple(words))
 
     def operand(self) -> Operand | None:
-        """A term and the fields that follow it; None when the next token begins no term."""
+        """Parse a term and the fields that follow it; None if the next token begins no term."""
         term = self.term()
         following = self.peek()
         if term is None or following.kind != "field" or following.gap:
@@ -418,7 +419,7 @@ class _Parser:
         return Chain(following.position, term, tuple(names))
 
     def term(self) -> Operand | None:
-        """A constant, a name, or a pipeline in parentheses."""
+        """Parse a constant, a name, or a pipeline in parentheses."""
         token = self.peek()
         make = _TERMS.get(token.kind)
         if make is None:
@@ -427,25 +428,25 @@ class _Parser:
         return make(self, token)
 
     def identifier(self, token: Token) -> Operand:
-        """A function's name."""
+        """Parse a function's name."""
         if token.text not in self.functions:
             self.report(f"function {quote(token.text)} not defined", token)
         self.calls.add(token.text)
         return Identifier(token.position, token.text)
 
     def variable(self, token: Token) -> Operand:
-        """The use of a variable."""
+        """Parse the use of a variable."""
         if token.text not in self.variables:
             self.report(f"undefined variable {quote(token.text)}", token)
             self.variables.append(token.text)
         return Variable(token.position, (token.text,))
 
     def report(self, message: str, token: Token) -> None:
-        """Note an error that does not keep the parser from going on."""
+        """Add an error that does not stop the parser."""
         self.errors.append(ParseError(message, token.position))
 
     def group(self, token: Token) -> Operand:
-        """A pipeline in parentheses, from behind the left one."""
+        """Parse a pipeline in parentheses, from behind the left one."""
         del token
         self.nesting += 1
         if self.nesting > _MAX_NESTING:
@@ -455,16 +456,16 @@ class _Parser:
         return pipe
 
     def number(self, token: Token) -> Operand:
-        """A number constant."""
+        """Parse a number constant."""
         return Number(token.position, token.text, *literals.read_number(token.text))
 
     def character(self, token: Token) -> Operand:
-        """A character constant: the number of the character."""
+        """Parse a character constant: the number of the character."""
         code = literals.read_character(token.text)
         return Number(token.position, token.text, code, code, float(code))
 
     def string(self, token: Token) -> Operand:
-        """A string constant."""
+        """Parse a string constant."""
         return String(token.position, token.text, literals.read_string(token.text))
 
 

@@ -1,6 +1,6 @@
-"""YAML as yaml.v3 decodes it: what ``fromYaml`` gives. Only the first document is read.
+"""fromYaml: the first document of a text as yaml.v3 decodes it.
 
-``yes`` is a string, ``0777`` is 511, dates are times, a map with other keys than strings is a
+``yes`` is a string, ``0777`` is 511, dates are times, a map with keys other than strings is a
 map[interface {}]interface {}.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _TAG: Final = "tag:yaml.org,2002:"
 _MAX_DEPTH: Final = 100
 _MERGE: Final = "<<"
-# yaml.v3's words for Python's.
+# Python's descriptions of bad UTF-8, and yaml.v3's.
 _NOT_UTF8: Final = {
     "invalid start byte": "invalid leading UTF-8 octet",
     "invalid continuation byte": "invalid trailing UTF-8 octet",
@@ -35,7 +35,7 @@ _NOT_UTF8: Final = {
 
 
 def from_yaml(allocator: Allocator, text: str) -> object:
-    """The value of the first document, None when there is none; raises CallError."""
+    """Return the value of the first document, None when there is none; raises CallError."""
     try:
         to_bytes(text).decode()
     except UnicodeDecodeError as error:
@@ -57,14 +57,14 @@ class _Decoder:
         self.anchors: dict[str, object] = {}
 
     def document(self) -> object:
-        """The first node of the stream."""
+        """Return the first node of the stream."""
         for event in self.stream:
             if event.kind != "other":
                 return self.value(event, _MAX_DEPTH)
         return None
 
     def value(self, event: Event, depth: int) -> object:
-        """The value that begins with ``event``."""
+        """Return the value that begins with ``event``."""
         if depth == 0:
             raise CallError("yaml: exceeded max depth")
         if event.kind == "alias":
@@ -82,14 +82,14 @@ class _Decoder:
         return value
 
     def until_end(self) -> Iterator[Event]:
-        """The events that begin the parts of a container."""
+        """Yield the events that begin the parts of a container."""
         for event in self.stream:
             if event.kind == "end":
                 return
             yield event
 
     def aliased(self, event: Event) -> object:
-        """A copy of an anchored value."""
+        """Return a copy of an anchored value."""
         if event.anchor not in self.anchors:
             raise CallError(f"yaml: unknown anchor '{event.anchor}' referenced")
         value = self.anchors[event.anchor]
@@ -99,7 +99,7 @@ class _Decoder:
         return copy_tree(value)
 
     def map(self, depth: int) -> object:
-        """A map; what it merges gives way to its own keys."""
+        """Return a map; what it merges gives way to its own keys."""
         entries: dict[object, object] = {}
         lines: dict[object, int] = {}
         merged: dict[object, object] = {}
@@ -122,7 +122,7 @@ class _Decoder:
         return everything if all(type(key) is str for key in everything) else AnyMap(everything)
 
     def merged(self, event: Event, depth: int) -> dict[object, object]:
-        """What ``<<`` merges: a map, or several of which the first wins."""
+        """Return the map that ``<<`` merges; of several maps the first wins."""
         value = self.value(event, depth)
         merged: dict[object, object] = {}
         for source in value if isinstance(value, list) else [value]:
@@ -133,7 +133,7 @@ class _Decoder:
 
 
 def scalar(event: Event) -> object:
-    """The value of a scalar, by its tag if it has one."""
+    """Return the value of a scalar, by its tag if it has one."""
     tag = event.tag.removeprefix(_TAG)
     if tag == "binary":
         return _binary(event.text)

@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means to yaml.v3: text, a number, a boolean, a time, nothing."""
+"""The meaning of a plain YAML scalar in yaml.v3: text, number, boolean, time or null."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _TIME: Final = re.compile(
 
 
 def is_text(text: str) -> bool:
-    """Whether a plain scalar reads back as the string it is."""
+    """Report whether a plain scalar reads back as the string it is."""
     return resolve(text) is text
 
 
 def resolve(text: str) -> object:
-    """The value of a plain scalar; the string itself when it is nothing else."""
+    """Return the value of a plain scalar; the string itself when it is nothing else."""
     first = text[:1]
     if first and first not in "+-.0123456789~nNtTfF":
         return text
@@ -66,7 +66,7 @@ def _number(text: str, *, dotted: bool) -> object | None:
             for digits, base in zip(match.groups()[1:], _BASES, strict=True)
             if digits is not None
         )
-        # Python converts no more than 4,300 digits, and 64 bits have at most 64 in any base.
+        # Python converts at most 4,300 digits, and 64 bits have at most 64 in any base.
         if len(digits.lstrip("0")) <= _MAX_DIGITS:
             number = int(f"{match[1]}{digits.lstrip('0') or '0'}", base)
             if _MIN_INT64 <= number <= _MAX_INT64:
@@ -85,7 +85,7 @@ def _real(text: str) -> float | None:
 
 
 def _time(text: str) -> Time | None:
-    """A date, or a date and a time; None for what only looks like one."""
+    """Return a date, or a date and a time; None for other texts."""
     match = _TIME.fullmatch(text)
     if match is None:
         return None
