@@ -42,10 +42,10 @@ class Injects(Enum):
     """The first argument of a function, before those of the template."""
 
     NOTHING = "nothing"
-    ALLOCATOR = "budget"
+    ALLOCATOR = "allocator"
     # A NextRandom: next_random(bound) is a whole number in [0, bound), the same for every run with
     # the same XR and text of the call. Conformance tests set all of them to 0.
-    RANDOM = "draw"
+    RANDOM = "random"
     # Only for the engine's own functions: the run itself (include); the source text of the first
     # argument (call).
     RUN = "run"

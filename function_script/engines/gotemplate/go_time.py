@@ -222,16 +222,12 @@ def _find_zone(name: str) -> zoneinfo.ZoneInfo | None:
     try:
         return zoneinfo.ZoneInfo(name)
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        _check_database()
+        # Without a time zone database every zone would pass for UTC.
+        try:
+            zoneinfo.ZoneInfo("UTC")
+        except zoneinfo.ZoneInfoNotFoundError as error:
+            raise CallError("there is no time zone database here") from error
     return None
-
-
-def _check_database() -> None:
-    """Raise CallError without a time zone database: every zone would pass for UTC."""
-    try:
-        zoneinfo.ZoneInfo("UTC")
-    except zoneinfo.ZoneInfoNotFoundError as error:
-        raise CallError("there is no time zone database here") from error
 
 
 _GETTERS: Final[dict[str, Callable[[Time], object]]] = {

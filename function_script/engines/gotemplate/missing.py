@@ -61,7 +61,7 @@ def _step(name: str) -> str:
 
 
 def format_value(run: Run, value: object) -> str:
-    """Return the text that an action prints for a value that is no string; a null as in YAML."""
+    """Return the text that an action prints for a value other than a string; a null as in YAML."""
     return "null" if value is None else Run.format_value(run, value)
 
 

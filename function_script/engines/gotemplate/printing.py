@@ -39,18 +39,14 @@ def to_text(value: object) -> str:
     if isinstance(value, float):
         return float_text(value)
     if isinstance(value, dict):
-        return _map_text(value)
+        pairs = [f"{to_text(key)}:{to_text(item)}" for key, item in sorted_items(value)]
+        return f"map[{' '.join(pairs)}]"
     if isinstance(value, (list, bytes)):
         return f"[{' '.join(map(to_text, value))}]"
     if isinstance(value, complex):
         imaginary = float_text(value.imag)
         return f"({float_text(value.real)}{'' if imaginary[0] in '+-' else '+'}{imaginary}i)"
     return struct_text(value) if isinstance(value, Struct) else NIL
-
-
-def _map_text(value: Mapping[object, object]) -> str:
-    pairs = [f"{to_text(key)}:{to_text(item)}" for key, item in sorted_items(value)]
-    return f"map[{' '.join(pairs)}]"
 
 
 def struct_text(value: Struct) -> str:

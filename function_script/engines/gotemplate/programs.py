@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from function_script.engines.gotemplate.access import MissingKey
-    from function_script.engines.gotemplate.compiler.codegen import CodegenOptions
     from function_script.engines.gotemplate.errors import ParseError
     from function_script.engines.gotemplate.function import Function
     from function_script.engines.gotemplate.run import CompiledProgram
@@ -166,16 +165,14 @@ def compile_program(sources: Sources) -> LoadedProgram:
         raise ProgramFailure(bad)
     mutates = any(functions[name].mutates for name in calls)
     context = CompileContext(functions, frozenset(assigned), mutates)
-    options = _options(sources.settings)
+    options = None
+    if sources.settings.defers:
+        options = deferring.OPTIONS
+    elif sources.settings.is_checked:
+        options = checking.OPTIONS
     return LoadedProgram(
         compile_templates(trees, context, sources.settings.missing, options), origins
     )
-
-
-def _options(settings: Settings) -> CodegenOptions | None:
-    if settings.defers:
-        return deferring.OPTIONS
-    return checking.OPTIONS if settings.is_checked else None
 
 
 def to_output(parts: list[str]) -> str:

@@ -160,7 +160,7 @@ class Run:
             yield item
 
     def format_value(self, value: object) -> str:
-        """Return the text that an action prints for a value that is no string."""
+        """Return the text that an action prints for a value other than a string."""
         if type(value) is int or type(value) is Int:
             return int.__repr__(value)
         if type(value) is bool:

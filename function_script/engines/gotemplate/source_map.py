@@ -14,7 +14,6 @@ from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax.nodes import Text
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.compiler.code import Site
     from function_script.engines.gotemplate.positions import SourcePart
     from function_script.engines.gotemplate.programs import LoadedProgram
     from function_script.engines.gotemplate.run import Run
@@ -51,7 +50,12 @@ def find_origin(
         return None
     number, offset = piece
     site = loaded.program.sites[number]
-    return _span(site, offset, loaded, parts) if site is not None else None
+    if site is None:
+        return None
+    source = loaded.origins[site.template]
+    joined = parts if source is next(iter(loaded.origins.values())) else ()
+    position = site.node.position + (offset if isinstance(site.node, Text) else 0)
+    return find_span(source, position, 1, joined).span
 
 
 def _piece_of(line: int, pieces: Trace) -> tuple[int, int] | None:
@@ -70,10 +74,3 @@ def _piece_of(line: int, pieces: Trace) -> tuple[int, int] | None:
             if text[offset] == "\n" or not text[offset].isspace():
                 return number, offset
     return None
-
-
-def _span(site: Site, offset: int, loaded: LoadedProgram, parts: tuple[SourcePart, ...]) -> Span:
-    source = loaded.origins[site.template]
-    joined = parts if source is next(iter(loaded.origins.values())) else ()
-    position = site.node.position + (offset if isinstance(site.node, Text) else 0)
-    return find_span(source, position, 1, joined).span

@@ -299,22 +299,20 @@ def deep_equal(left: object, right: object) -> bool:
     if go_type(left) != go_type(right):
         return False
     if isinstance(left, dict) and isinstance(right, dict):
-        return is_nil(left) == is_nil(right) and _equal_maps(left, right)
+        return (
+            is_nil(left) == is_nil(right)
+            and len(left) == len(right)
+            and all(key in right and deep_equal(item, right[key]) for key, item in left.items())
+        )
     if isinstance(left, list) and isinstance(right, list):
-        return is_nil(left) == is_nil(right) and _equal_lists(left, right)
+        return (
+            is_nil(left) == is_nil(right)
+            and len(left) == len(right)
+            and all(map(deep_equal, left, right))
+        )
     if isinstance(left, Struct) and isinstance(right, Struct):
         return deep_equal(dict(left.fields), dict(right.fields))
     return bool(left == right)
-
-
-def _equal_maps(left: dict[object, object], right: dict[object, object]) -> bool:
-    return len(left) == len(right) and all(
-        key in right and deep_equal(value, right[key]) for key, value in left.items()
-    )
-
-
-def _equal_lists(left: list[object], right: list[object]) -> bool:
-    return len(left) == len(right) and all(map(deep_equal, left, right))
 
 
 def to_bytes(text: str) -> bytes:

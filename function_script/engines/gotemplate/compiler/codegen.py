@@ -500,7 +500,7 @@ class CodeGenerator:
         if final is not None:
             arguments.append(self.check_value(final, types[min(len(words), len(types) - 1)]))
         codes = [
-            _passed(value, types[min(index, len(types) - 1)])
+            any_code(value) if types[min(index, len(types) - 1)] == "any" else value.code
             for index, value in enumerate(arguments)
         ]
         if function.injects is Injects.SOURCE:
@@ -551,7 +551,7 @@ class CodeGenerator:
     # Arguments
 
     def compile_operand(self, word: Operand) -> Value:
-        """Compile a word that is no constant."""
+        """Compile a word other than a constant."""
         self.at = word
         if isinstance(word, Pipe):
             return self.compile_pipeline(word)
@@ -601,8 +601,3 @@ def _chain(node: If | With) -> tuple[list[If | With], list[Node] | None]:
         chain.append(rest[0])
         rest = chain[-1].otherwise
     return chain, rest
-
-
-def _passed(value: Value, type_name: str) -> str:
-    """Return the code of an argument: for ``any``, nil is None."""
-    return any_code(value) if type_name == "any" else value.code

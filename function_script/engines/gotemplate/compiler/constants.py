@@ -32,7 +32,9 @@ class UnsuitableError(Exception):
 def of_type(word: Constant, type_name: str, code: Code) -> Value:
     """Return a constant as an argument for a parameter of a type; raises UnsuitableError."""
     if isinstance(word, Nil):
-        return _nil(type_name)
+        if type_name not in _NILS:
+            raise UnsuitableError(f"cannot assign nil to {_GO_NAMES.get(type_name, type_name)}")
+        return Value(_NILS[type_name], nil=False, null=False)
     if type_name in {"any", "value"}:
         return _of_any_type(word, code)
     if isinstance(word, Number):
@@ -46,12 +48,6 @@ def of_type(word: Constant, type_name: str, code: Code) -> Value:
         name = _GO_NAMES.get(type_name, type_name)
         raise UnsuitableError(f"can't handle {to_source(word)} for arg of type {name}")
     raise UnsuitableError(f"expected {expected}; found {to_source(word)}")
-
-
-def _nil(type_name: str) -> Value:
-    if type_name not in _NILS:
-        raise UnsuitableError(f"cannot assign nil to {_GO_NAMES.get(type_name, type_name)}")
-    return Value(_NILS[type_name], nil=False, null=False)
 
 
 def _of_any_type(word: Bool | Number | String, code: Code) -> Value:

@@ -97,7 +97,7 @@ def _formatted(values: list[Value], call: str) -> Value | None:
 
 
 def _joined(values: list[Value], call: str) -> Value | None:
-    """Compile ``print``, which puts a blank only between two values that are no strings."""
+    """Compile ``print``, which puts a blank only between two values that are not strings."""
     if len(values) > _MAX_PIECES or not any(map(_is_text, values)):
         return None
     unknown = [value.code for value in values if not _is_text(value)]

@@ -1,6 +1,6 @@
 """sprig's conversions of any value: to text, lists of texts, integers and floats.
 
-Texts that are no numbers are 0.
+Texts that cannot be read as numbers are 0.
 """
 
 from __future__ import annotations

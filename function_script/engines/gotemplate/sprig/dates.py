@@ -1,6 +1,6 @@
 """sprig's functions on dates and durations: ``toDate``, ``date``, ``dateModify``, ``duration``.
 
-The local zone is UTC. The clock stands still: ``now`` is the time at which the composite resource
+The local zone is UTC. The clock does not run: ``now`` is the time at which the composite resource
 was created. In Go every reconcile renders another time, and so changes the resources. An XR that
 is rendered before it exists has no such time: ``now`` is 1970 then. A function that would take
 ``now`` for want of a date fails.

@@ -83,7 +83,9 @@ def dig(*arguments: object, beyond_null: bool = False) -> object:
         raise CallError("dig needs at least three arguments")
     if not beyond_null:
         _as_map(value)
-    for name in map(_as_text, keys):
+    for name in keys:
+        if type(name) is not str:
+            raise _no_conversion(name, "string")
         if beyond_null and (value is None or value is MISSING):
             return default
         holder = _as_map(value)
@@ -91,12 +93,6 @@ def dig(*arguments: object, beyond_null: bool = False) -> object:
             return default
         value = holder[name]
     return value
-
-
-def _as_text(value: object) -> str:
-    if type(value) is str:
-        return value
-    raise _no_conversion(value, "string")
 
 
 def _as_map(value: object) -> _Map:

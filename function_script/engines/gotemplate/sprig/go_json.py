@@ -162,7 +162,7 @@ class _Writer:
         self.close("]", line, empty=not value)
 
     def open(self, bracket: str, line: str) -> tuple[str, str, str]:
-        """Write a bracket; return the text before the first item, that between items, the line break."""
+        """Write a bracket; return the texts before and between items, and the line break."""
         self.parts.append(bracket)
         inner = line + _INDENT
         return (inner, f",{inner}", inner) if self.pretty else ("", ",", "")

@@ -157,7 +157,7 @@ class _Scanner:
         return self.text[self.index : self.index + 1]
 
     def peek(self) -> str:
-        """Return the next character that is no space without consuming it."""
+        """Return the next character other than a space without consuming it."""
         while self.here() and self.here() in _SPACES:
             self.index += 1
         if not self.here():

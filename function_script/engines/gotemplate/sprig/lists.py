@@ -7,7 +7,7 @@ same functions: a failure ends the template in either case.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
@@ -22,9 +22,6 @@ from function_script.engines.gotemplate.values import (
     go_type,
     is_nil,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 NIL_POINTER: Final = "runtime error: invalid memory address or nil pointer dereference"
 
@@ -57,15 +54,13 @@ def _prepend(allocator: Allocator, value: object, item: object) -> list[object]:
 
 
 def _concat(allocator: Allocator, *values: object) -> list[object]:
-    lists = [_to_concat(value) for value in values]
+    lists: list[list[object]] = []
+    for value in values:
+        if value is not None and not isinstance(value, (list, bytes)):
+            raise CallError(f"Cannot concat type {go_kind(value)} as list")
+        lists.append(_items(value, ""))
     allocator.check_list(sum(map(len, lists)))
     return [item for items in lists for item in items] or NilList()
-
-
-def _to_concat(value: object) -> list[object]:
-    if value is None or isinstance(value, (list, bytes)):
-        return _items(value, "")
-    raise CallError(f"Cannot concat type {go_kind(value)} as list")
 
 
 def _first(value: object) -> object:
@@ -140,10 +135,6 @@ def _negative_length() -> CallError:
 # Membership: equal items have equal types
 
 
-def _hashable_items(allocator: Allocator, items: Iterable[object]) -> set[object]:
-    return {_measured_key(allocator, item) for item in items}
-
-
 def _measured_key(allocator: Allocator, item: object) -> object:
     """Return a hashable form of an item: equal where reflect.DeepEqual says so."""
     if isinstance(item, (dict, list)):
@@ -172,7 +163,7 @@ def _unique(allocator: Allocator, value: object) -> list[object]:
 
 
 def _without(allocator: Allocator, value: object, *exclusions: object) -> list[object]:
-    excluded = _hashable_items(allocator, exclusions)
+    excluded = {_measured_key(allocator, item) for item in exclusions}
     items = _items(value, "Cannot find without on type")
     return [item for item in items if _measured_key(allocator, item) not in excluded]
 

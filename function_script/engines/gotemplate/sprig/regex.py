@@ -56,12 +56,9 @@ def _compile(source: str) -> _Regex:
     try:
         return _Regex(source, compiled(whole(source)))
     except ValueError as error:
-        raise CallError(_explain(str(error))) from error
-
-
-def _explain(text: str) -> str:
-    cause, _, part = text.removeprefix("pattern: ").partition(": ")
-    return f"error parsing regexp: {_CAUSES.get(cause, cause)}: `{part}`"
+        cause, _, part = str(error).removeprefix("pattern: ").partition(": ")
+        text = f"error parsing regexp: {_CAUSES.get(cause, cause)}: `{part}`"
+        raise CallError(text) from error
 
 
 def _compile_or_panic(source: str) -> _Regex:

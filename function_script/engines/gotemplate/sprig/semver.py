@@ -18,7 +18,7 @@ from function_script.engines.gotemplate.values import Int, Struct, Uint64
 from function_script.engines.library.regex import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 IDENTIFIERS: Final = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
 _VERSION: Final = re.compile(
@@ -217,14 +217,11 @@ def check_version(constraints: str, text: str) -> bool:
     """Report whether a version satisfies constraints; raises CallError if Go fails."""
     groups = [_parse_group(group) for group in _without_ranges(constraints).split("||")]
     version = Version.parse(text)
-    return any(_satisfies(version, group) for group in groups)
-
-
-def _satisfies(version: Version, group: Sequence[_Constraint]) -> bool:
-    """Report whether a version satisfies all constraints of a group."""
-    if version.pre and not any(constraint.version.pre for constraint in group):
-        return False
-    return all(_CHECKS[constraint.operator](version, constraint) for constraint in group)
+    return any(
+        all(_CHECKS[constraint.operator](version, constraint) for constraint in group)
+        for group in groups
+        if not version.pre or any(constraint.version.pre for constraint in group)
+    )
 
 
 def _without_ranges(text: str) -> str:

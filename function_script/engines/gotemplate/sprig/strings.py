@@ -294,7 +294,7 @@ def _camel_case(allocator: Allocator, text: str) -> str:
 # case, other Alphabet, Number, Other. Of capitals before a small letter the last begins the next
 # word.
 _WORDS: Final = re.compile("[CD]+|P[PD]*|U+(?=UA)|UA+|U+|A+|N+|O+")
-# Chinese characters are no alphabet.
+# Chinese characters do not belong to the alphabet.
 _IDEOGRAPHS: Final = re.compile("[\u3400-\u4d85\u4e00-\u9fcc\U00020000-\U0002b81d]")
 
 

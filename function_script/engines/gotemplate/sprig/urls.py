@@ -118,23 +118,19 @@ def _address(text: str) -> str:
     address = _unescape_host(address, _HOST)
     if zone:
         address += _unescape_host(name[name.index(_PERCENT) :], _HOST, zone=True)
-    _check_address(address)
+    try:
+        version = ipaddress.ip_address(address).version
+    except ValueError as error:
+        cause = f"ParseAddr({quote(to_wide(address))}): unable to parse IP"
+        raise CallError(f"invalid host: {cause}") from error
+    if version == _IPV4:
+        raise CallError("invalid IP-literal")
     return f"[{address}]{port}"
 
 
 def _check_port(text: str) -> None:
     if _PORT.fullmatch(text) is None:
         raise CallError(f"invalid port {quote(to_wide(text))} after host")
-
-
-def _check_address(text: str) -> None:
-    try:
-        version = ipaddress.ip_address(text).version
-    except ValueError as error:
-        cause = f"ParseAddr({quote(to_wide(text))}): unable to parse IP"
-        raise CallError(f"invalid host: {cause}") from error
-    if version == _IPV4:
-        raise CallError("invalid IP-literal")
 
 
 # Escapes
@@ -149,16 +145,12 @@ def escape(text: str, allowed: frozenset[str]) -> str:
 
 def unescape(text: str) -> str:
     """Decode ``%`` and two digits; raises CallError."""
-    _check_escapes(text)
+    index = text.find("%")
+    while index >= 0:
+        if _ESCAPE.match(text, index) is None:
+            raise _bad_escape(text[index : index + 3])
+        index = text.find("%", index + 3)
     return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
-
-
-def _check_escapes(text: str) -> None:
-    place = text.find("%")
-    while place >= 0:
-        if _ESCAPE.match(text, place) is None:
-            raise _bad_escape(text[place : place + 3])
-        place = text.find("%", place + 3)
 
 
 def _unescape_host(text: str, allowed: frozenset[str], *, zone: bool = False) -> str:

@@ -29,6 +29,8 @@ KEYWORDS: Final = frozenset(
     }
 )
 _BLANKS: Final = " \t\r\n"
+# A minus behind a left delimiter trims if a blank follows.
+_LEFT_TRIMS: Final = tuple(f"-{blank}" for blank in _BLANKS)
 _END: Final = -1
 
 
@@ -88,7 +90,7 @@ class _Lexer:
             self.tokens.append(Token("eof", "", len(self.text)))
             return _END
         inside = index + len(self.left)
-        trimmed = self.text[inside : inside + 1] == "-" and _is_blank(self.text, inside + 1)
+        trimmed = self.text.startswith(_LEFT_TRIMS, inside)
         text = self.text[start:index].rstrip(_BLANKS) if trimmed else self.text[start:index]
         if text:
             self.tokens.append(Token("text", text, start))
@@ -178,10 +180,6 @@ _UNTERMINATED: Final = {
     "'": "character constant",
 }
 _BLANK_RUN: Final = re.compile(r"[ \t\r\n]+")
-
-
-def _is_blank(text: str, position: int) -> bool:
-    return text[position : position + 1] in _BLANKS and position < len(text)
 
 
 def _kind(kind: str, text: str) -> str:

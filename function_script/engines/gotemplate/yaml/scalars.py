@@ -103,16 +103,14 @@ def double_quoted(text: str) -> str:
     """Return a text in double quotes, with escapes."""
     # yaml.v3 escapes every character of a text that begins with a byte order mark.
     escaped = (
-        "".join(map(_escape, text)) if text.startswith(_BOM) else _ESCAPED.sub(_substitute, text)
+        "".join(map(_escape, text))
+        if text.startswith(_BOM)
+        else _ESCAPED.sub(lambda match: _escape(match[0]), text)
     )
     return f'"{escaped}"'
 
 
 _ESCAPED: Final = re.compile(rf'["\\\t\n{_SEPARATORS}]|{_SPECIAL.pattern}')
-
-
-def _substitute(match: re.Match[str]) -> str:
-    return _escape(match[0])
 
 
 def _escape(character: str) -> str:
@@ -140,17 +138,15 @@ def _block(text: str, indent: int) -> str:
         return f"|{hint}"
     pad = " " * indent
     body = _INDENTED.sub(pad, body.removesuffix("\n"))
-    lines = (f"{pad}{line}" if _is_indented(line) else line for line in body.split("\n"))
+    lines = (
+        line if line[:1] in {"", *_SEPARATORS} else f"{pad}{line}" for line in body.split("\n")
+    )
     first = "" if text[0] in _SEPARATORS else "\n"
     return f"|{hint}{first}" + "\n".join(lines)
 
 
 _BREAKS: Final = ("\n", *_SEPARATORS)
 _BLANKS: Final = (" ", *_BREAKS)
-
-
-def _is_indented(line: str) -> bool:
-    return line[:1] not in {"", *_SEPARATORS}
 
 
 def _binary(data: bytes, indent: int) -> str:
