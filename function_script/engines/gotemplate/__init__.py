@@ -44,22 +44,22 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     parts = positions.read_source_parts(program.options)
     loaded = _load(program, parts)
     pieces: list[str] = []
-    began = allowance.used_seconds()
+    start_seconds = allowance.used_seconds()
     run = Run(loaded.program, limits, scope.seed)
     try:
         run.render(_data(program, scope, loaded), pieces)
     except (GoError, LimitExceededError, RecursionError) as error:
         raise diagnostics.run_problem(error, loaded, parts) from error
 
-    run_seconds = allowance.used_seconds() - began
+    run_seconds = allowance.used_seconds() - start_seconds
 
     @cache
     def trace() -> source_map.Trace:
         seconds = allowance.left_seconds()
         if run_seconds * source_map.STRETCH > seconds:
             return []
-        again = Run(loaded.program, replace(limits, timeout_seconds=seconds), scope.seed)
-        return source_map.trace(again, _data(program, scope, loaded))
+        rerun = Run(loaded.program, replace(limits, timeout_seconds=seconds), scope.seed)
+        return source_map.trace(rerun, _data(program, scope, loaded))
 
     def locate(line: int) -> Span | None:
         return source_map.find_origin(line, trace(), loaded, parts)

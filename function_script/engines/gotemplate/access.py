@@ -98,9 +98,9 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
     static = None
     for index, name in enumerate(names):
         if isinstance(value, dict):
-            following = value[name] if name in value else _absent(value, name, index, missing)
+            following = value[name] if name in value else _absent_value(value, name, index, missing)
         elif value is MISSING:
-            following = _beyond(name, index, missing)
+            following = _value_below_missing(name, index, missing)
         elif value is None and missing == "checked":
             following = MISSING
         elif value is None:
@@ -113,7 +113,9 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
     return value
 
 
-def _absent(value: dict[object, object], name: str, index: int, missing: MissingKey) -> object:
+def _absent_value(
+    value: dict[object, object], name: str, index: int, missing: MissingKey
+) -> object:
     if missing == "error":
         names = tuple(key for key in value if isinstance(key, str))
         text = f"map has no entry for key {quote(name)}"
@@ -123,7 +125,7 @@ def _absent(value: dict[object, object], name: str, index: int, missing: Missing
     return value.zero if isinstance(value, TypedMap) else None
 
 
-def _beyond(name: str, index: int, missing: MissingKey) -> object:
+def _value_below_missing(name: str, index: int, missing: MissingKey) -> object:
     if missing == "error":
         text = f"nil data; no entry for key {quote(name)}"
         raise FieldError(text, name, index=index, kind="absent")
@@ -156,7 +158,7 @@ def find_method(value: object, name: str, missing: MissingKey) -> Function | Non
     elif isinstance(value, dict):
         raise EvalError(f"{name} is not a method but has arguments")
     elif value is MISSING:
-        _beyond(name, 0, missing)
+        _value_below_missing(name, 0, missing)
         return None
     walk(value, (name,), missing)
     raise EvalError(f"{name} is not a method but has arguments")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Converts a value of the scope to a value for the template.
 Convert: TypeAlias = Callable[[object], object]
 # Returns the value of an empty part of the request, by its path: an object or ABSENT.
-Empty: TypeAlias = Callable[[str], object]
+EmptyPart: TypeAlias = Callable[[str], object]
 
 
 def template_data(scope: Scope, *, mutates: bool, is_own: bool) -> LazyDict:
@@ -35,8 +35,12 @@ def template_data(scope: Scope, *, mutates: bool, is_own: bool) -> LazyDict:
     """
     request = scope.request
     convert: Convert = copy_tree if mutates else _identity
-    empty: Empty = _empty_object if is_own else partial(_empty, scope.sent)
-    required = _Once(lambda: _groups(request["required_resources"], convert, empty))
+    empty: EmptyPart = _empty_object if is_own else partial(_empty, scope.sent)
+    group = partial(_group, convert=convert, empty=empty)
+    schema = partial(_schema, convert=convert)
+    required = _Cached(
+        lambda: _entries("required_resources", request["required_resources"], group, empty)
+    )
     builders: dict[str, Builder] = {
         "meta": lambda: convert(request["meta"]) if is_own else _non_empty(request["meta"]),
         "observed": lambda: _state("observed", request, convert, empty) or empty("observed"),
@@ -46,19 +50,21 @@ def template_data(scope: Scope, *, mutates: bool, is_own: bool) -> LazyDict:
         "requiredResources": required,
         # Required resources have their old name, too: templates of both ages find them.
         "extraResources": lambda: (
-            _groups(request["extra_resources"], convert, empty)
+            _entries("required_resources", request["extra_resources"], group, empty)
             if request["extra_resources"]
             else required()
         ),
-        "requiredSchemas": lambda: _schemas(request["required_schemas"], convert, empty),
-        "credentials": lambda: _credentials(request["credentials"], empty),
+        "requiredSchemas": lambda: _entries(
+            "required_schemas", request["required_schemas"], schema, empty
+        ),
+        "credentials": lambda: _entries("credentials", request["credentials"], _credential, empty),
     }
     if is_own:
         builders["params"] = lambda: convert(scope.params)
     return LazyDict(builders)
 
 
-class _Once:
+class _Cached:
     """A builder whose value is the same one for several keys."""
 
     def __init__(self, build: Builder) -> None:
@@ -98,17 +104,15 @@ def _empty_object(_: str) -> object:
     return {}
 
 
-def _state(part: str, request: Mapping[str, object], convert: Convert, empty: Empty) -> object:
+def _state(part: str, request: Mapping[str, object], convert: Convert, empty: EmptyPart) -> object:
     state = request[part]
     if not isinstance(state, Mapping):
         return None
     resources = state["resources"]
     builders: dict[str, Builder] = {
         "composite": lambda: _composite(state["composite"], convert, empty(f"{part}.composite")),
-        "resources": lambda: (
-            _each(resources, lambda entry: _resource(entry, convert))
-            if isinstance(resources, Mapping) and resources
-            else empty(f"{part}.resources")
+        "resources": lambda: _entries(
+            f"{part}.resources", resources, lambda entry: _resource(entry, convert), empty
         ),
     }
     return LazyDict(builders)
@@ -122,7 +126,10 @@ def _composite(entry: object, convert: Convert, empty: object) -> object:
     return composite or ABSENT
 
 
-def _each(entries: Mapping[str, object], make: Convert) -> LazyDict:
+def _entries(part: str, entries: object, make: Convert, empty: EmptyPart) -> object:
+    """Return a part of the request that is a map, its entries converted; or the empty part."""
+    if not isinstance(entries, Mapping) or not entries:
+        return empty(part)
     return LazyDict({name: partial(_entry, entries, name, make) for name in entries})
 
 
@@ -153,13 +160,7 @@ def _part(resource: Lazy, name: str, convert: Convert) -> object:
     return convert(resource.plain(name))
 
 
-def _groups(groups: object, convert: Convert, empty: Empty) -> object:
-    if not isinstance(groups, Mapping) or not groups:
-        return empty("required_resources")
-    return _each(groups, lambda group: _group(group, convert, empty))
-
-
-def _group(group: object, convert: Convert, empty: Empty) -> object:
+def _group(group: object, convert: Convert, empty: EmptyPart) -> object:
     """Convert the resources of a requirement; without a match an empty object or an empty list."""
     items = group.get("items") if isinstance(group, Mapping) else None
     if not items and empty("required_resources.items") is ABSENT:
@@ -167,21 +168,9 @@ def _group(group: object, convert: Convert, empty: Empty) -> object:
     return {"items": [_resource(item, convert) for item in items or ()]}
 
 
-def _schemas(schemas: object, convert: Convert, empty: Empty) -> object:
-    if not isinstance(schemas, Mapping) or not schemas:
-        return empty("required_schemas")
-    return _each(schemas, lambda schema: _schema(schema, convert))
-
-
 def _schema(schema: object, convert: Convert) -> object:
     document = schema.get("openapi_v3") if isinstance(schema, Mapping) else None
     return {"openapiV3": convert(document)} if document else {}
-
-
-def _credentials(credentials: object, empty: Empty) -> object:
-    if not isinstance(credentials, Mapping) or not credentials:
-        return empty("credentials")
-    return _each(credentials, _credential)
 
 
 def _credential(credential: object) -> object:

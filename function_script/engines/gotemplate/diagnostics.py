@@ -55,7 +55,7 @@ _KINDS: Final = {
 _OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
 _VALUES: Final = "Helm's values are .observed.composite.resource.spec here, or the input's .params"
 _REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
-_LOST_REQUEST: Final = (
+_DOT_HINT: Final = (
     "within range and with, . is the current item and $ the whole request; "
     "a named template has only what it is given"
 )
@@ -75,15 +75,23 @@ def parse_problems(
 def _parse_problem(error: ParseError, source: Source, parts: tuple[SourcePart, ...]) -> Diagnostic:
     position = (error.position or 0) if error.cause is None else error.cause
     word = _WORD.match(source.text, position)
-    place = find_span(source, position, len(word[0]) if word is not None else 1, parts)
-    unknown = _UNKNOWN.fullmatch(error.text)
-    reason = registry.unavailable_reason(unknown[1]) if unknown is not None else None
-    cause = f'function "{unknown[1]}" is not available' if unknown and reason else error.text
-    similar = hints.function_hint(unknown[1], registry.FUNCTIONS) if unknown is not None else None
+    location = find_span(source, position, len(word[0]) if word is not None else 1, parts)
+    function_match = _UNKNOWN.fullmatch(error.text)
+    reason = registry.unavailable_reason(function_match[1]) if function_match is not None else None
+    cause = (
+        f'function "{function_match[1]}" is not available'
+        if function_match and reason
+        else error.text
+    )
+    similar = (
+        hints.function_hint(function_match[1], registry.FUNCTIONS)
+        if function_match is not None
+        else None
+    )
     return Diagnostic(
-        message=f"cannot parse {place.span.name}: {cause}",
-        span=place.span,
-        excerpt=place.excerpt,
+        message=f"cannot parse {location.span.name}: {cause}",
+        span=location.span,
+        excerpt=location.excerpt,
         hint=error.hint or reason or similar or hints.syntax_hint(error.text, source.text),
     )
 
@@ -99,18 +107,18 @@ def run_problem(
     """Return the error that stopped a run; a LimitError for a limit."""
     sites = sites_of(error, loaded)
     site = sites[-1] if sites else None
-    place = _place(site, loaded, parts) if site is not None else None
-    used = [
-        f'in template "{inner.template}", used at {_place(outer, loaded, parts).span}'
+    location = _locate(site, loaded, parts) if site is not None else None
+    notes = [
+        f'in template "{inner.template}", used at {_locate(outer, loaded, parts).span}'
         for outer, inner in pairwise(sites[-_MAX_NOTES - 1 :])
     ]
-    kind = ProgramError if isinstance(error, GoError) else LimitError
-    return kind.of(
-        _message(error, site, place),
-        span=place.span if place is not None else None,
-        excerpt=place.excerpt if place is not None else None,
+    error_type = ProgramError if isinstance(error, GoError) else LimitError
+    return error_type.of(
+        _message(error, site, location),
+        span=location.span if location is not None else None,
+        excerpt=location.excerpt if location is not None else None,
         hint=_hint(error, site, loaded),
-        notes=tuple(reversed(used)),
+        notes=tuple(reversed(notes)),
     )
 
 
@@ -119,27 +127,27 @@ def missing_problem(
 ) -> Diagnostic:
     """Describe a gap: the expression that does not exist, and its position."""
     (site,) = sites_of(error, loaded)[-1:]
-    place = _place(site, loaded, parts)
+    location = _locate(site, loaded, parts)
     cause = _cause(error, site) if isinstance(error, FieldError) else ""
     message = f"{_expression(site)}: {cause}" if cause else f"{_expression(site)} does not exist"
-    return Diagnostic(message=message, span=place.span, excerpt=place.excerpt)
+    return Diagnostic(message=message, span=location.span, excerpt=location.excerpt)
 
 
 def site_problem(
     text: str, site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
 ) -> Diagnostic:
     """Return a failure that is certain once its place is reached."""
-    place = _place(site, loaded, parts)
+    location = _locate(site, loaded, parts)
     message = f"cannot evaluate {_expression(site)}: {text}"
     hint = hints.run_hint(text, loaded.program.templates)
-    return Diagnostic(message=message, span=place.span, excerpt=place.excerpt, hint=hint)
+    return Diagnostic(message=message, span=location.span, excerpt=location.excerpt, hint=hint)
 
 
-def _place(site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]) -> SourceSpan:
+def _locate(site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]) -> SourceSpan:
     source = loaded.origins[site.template]
-    joined = parts if source is next(iter(loaded.origins.values())) else ()
+    source_parts = parts if source is next(iter(loaded.origins.values())) else ()
     width = len(to_source(site.node)) or 1
-    return find_span(source, _start(site.node, source.text), width, joined)
+    return find_span(source, _start(site.node, source.text), width, source_parts)
 
 
 def _start(node: Placed, text: str) -> int:
@@ -153,8 +161,8 @@ def _start(node: Placed, text: str) -> int:
     return start if start >= 0 else node.position
 
 
-def _message(error: Exception, site: Site | None, place: SourceSpan | None) -> str:
-    name = place.span.name if place is not None else "the template"
+def _message(error: Exception, site: Site | None, location: SourceSpan | None) -> str:
+    name = location.span.name if location is not None else "the template"
     if isinstance(error, RecursionError):
         return f"cannot render {name}: templates or values are nested too deeply"
     if site is None or isinstance(error, LimitExceededError):
@@ -219,7 +227,7 @@ def _missing_hint(error: NoValueError) -> str:
     if error.name == "Values" and set(error.names) >= _REQUEST:
         return _VALUES
     if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
-        return _LOST_REQUEST
+        return _DOT_HINT
     if error.names:
         names = ", ".join(sorted(error.names)[:_MAX_NAMES])
         return f"it has {names}; {_OPTIONAL}"
@@ -231,7 +239,7 @@ def _field_hint(error: FieldError, site: Site | None) -> str | None:
         names = ", ".join(sorted(error.names)[:_MAX_NAMES])
         return hints.suggest(error.name, error.names) or f"it has {names}"
     if error.index == 0 and site is not None and isinstance(site.node, Field):
-        return _LOST_REQUEST
+        return _DOT_HINT
     if error.kind in {"null", "absent"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
     return f"take the value itself, without .{error.name}"

@@ -43,13 +43,13 @@ def run_error(error: Exception, loaded: LoadedProgram) -> str:
     """Format ``template: manifests:1:3: executing "manifests" at <.a.b>: nil pointer …``."""
     sites = sites_of(error, loaded)
     outer = "".join(
-        f"{_where(site, loaded)}error calling include: "
+        f"{_format_site(site, loaded)}error calling include: "
         for site in sites[:-1]
         if site.function == "include"
     )
     if not sites:
         return str(error)
-    return f"{outer}{_where(sites[-1], loaded)}{run_text(error, sites[-1])}"
+    return f"{outer}{_format_site(sites[-1], loaded)}{run_text(error, sites[-1])}"
 
 
 def run_text(error: Exception, site: Site) -> str:
@@ -80,7 +80,7 @@ def sites_of(error: BaseException, loaded: LoadedProgram) -> list[Site]:
     return sites
 
 
-def _where(site: Site, loaded: LoadedProgram) -> str:
+def _format_site(site: Site, loaded: LoadedProgram) -> str:
     line, column = go_position(loaded.origins[site.template].text, site.node.position)
     where = f"template: {MAIN}:{line}:{column}"
     return f"{where}: executing {quote(site.template)} at <{to_source(site.node)}>: "

@@ -42,19 +42,19 @@ def find_unused(program: Program) -> tuple[str, ...]:
 def _names_of(trees: Trees) -> frozenset[str] | None:
     """Return the names of the templates that are used; None when one of them is computed."""
     names: set[str] = set()
-    computed = 0
+    unknown = 0
     for part in _parts(list(trees.values())):
         match part:
             case Template(name=name):
                 names.add(name)
             case Identifier(name=function) if function == _INCLUDE:
-                computed += 1
+                unknown += 1
             case Command(words=(Identifier(name=function), String(value=name), *_)) if (
                 function == _INCLUDE
             ):
                 names.add(name)
-                computed -= 1
-    return frozenset(names) if computed == 0 else None
+                unknown -= 1
+    return frozenset(names) if unknown == 0 else None
 
 
 def _parts(value: object) -> Iterator[object]:

@@ -56,7 +56,7 @@ def func_map(
         name: function
         for name, function in {
             **candidates,
-            **(lookups.checked(candidates) if is_checked else {}),
+            **(lookups.override_lookups(candidates) if is_checked else {}),
         }.items()
         if (not function.option or function.option in allowed) and _is_installed(function.package)
     }

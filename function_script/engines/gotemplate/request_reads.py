@@ -63,7 +63,7 @@ def find(program: Program) -> list[FieldAccess]:
         root = parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
     except ParseFailure:
         return []
-    walk = _Walk(program.main, read_source_parts(program.options), _declared(root))
+    walk = _Walk(program.main, read_source_parts(program.options), _count_declarations(root))
     walk.nodes(root, ())
     reads = guarded(unchanged(walk.reads, walk.changed_paths), walk.tested_paths)
     if sources.settings.missing not in _LENIENT:
@@ -75,7 +75,7 @@ def find(program: Program) -> list[FieldAccess]:
     ]
 
 
-def _declared(root: Iterable[object]) -> Counter[str]:
+def _count_declarations(root: Iterable[object]) -> Counter[str]:
     """Count the declarations and assignments of each variable."""
     names: Counter[str] = Counter()
     for part in _parts(list(root)):
@@ -234,8 +234,8 @@ class _Walk:
     def _add_access(self, path: Path, position: int, width: int) -> None:
         if self._is_testing:
             self.tested_paths.add(path)
-        place = find_span(self._source, position, width, self._sections)
-        self.reads.append(FieldAccess(path, place.source, place.span))
+        location = find_span(self._source, position, width, self._sections)
+        self.reads.append(FieldAccess(path, location.source, location.span))
 
 
 def _function(command: Command) -> str:

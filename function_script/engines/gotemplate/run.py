@@ -123,7 +123,7 @@ class Run:
             associated = f'associated with template "{MAIN}"'
             raise CallError(f"template: no template {printing.quote(name)} {associated}")
         self._enter(name)
-        outside, counted, written = self.parts, self._counted_parts, self._output_characters
+        outer = self.parts, self._counted_parts, self._output_characters
         depth = self._depth
         parts: list[str] = []
         self.parts, self._counted_parts = parts, 0
@@ -131,7 +131,7 @@ class Run:
         try:
             self.templates[name](parts.append, data, self)
         finally:
-            self.parts, self._counted_parts, self._output_characters = outside, counted, written
+            self.parts, self._counted_parts, self._output_characters = outer
             self._capture_depth -= 1
             self._depth = depth - 1
         self.check_string(sum(map(len, parts)))
@@ -216,7 +216,7 @@ class Run:
 
         Returns whether it is plain: texts, whole numbers, booleans and nulls in dicts and lists.
         """
-        measure = _Measure(self._limits)
+        measure = _TextSize(self._limits)
         measure.add(value, self._limits.depth)
         self.check_string(measure.characters)
         return measure.plain
@@ -266,7 +266,7 @@ class Run:
         return next_random
 
 
-class _Measure:
+class _TextSize:
     """The size of a value's text; a part that occurs twice counts twice."""
 
     def __init__(self, limits: Limits) -> None:

@@ -53,9 +53,9 @@ def find_origin(
     if site is None:
         return None
     source = loaded.origins[site.template]
-    joined = parts if source is next(iter(loaded.origins.values())) else ()
+    source_parts = parts if source is next(iter(loaded.origins.values())) else ()
     position = site.node.position + (offset if isinstance(site.node, Text) else 0)
-    return find_span(source, position, 1, joined).span
+    return find_span(source, position, 1, source_parts).span
 
 
 def _piece_of(line: int, pieces: Trace) -> tuple[int, int] | None:

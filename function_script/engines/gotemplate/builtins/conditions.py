@@ -83,13 +83,13 @@ def _conditions(status: object) -> list[Condition] | None:
     """Return all conditions of a status; None for no status or one that is malformed."""
     if not isinstance(status, dict):
         return None
-    listed = status.get("conditions")
-    if listed is None:
+    conditions = status.get("conditions")
+    if conditions is None:
         return []
-    if not isinstance(listed, list):
+    if not isinstance(conditions, list):
         return None
     try:
-        return [_read(entry) for entry in listed]
+        return [_read(entry) for entry in conditions]
     except (TypeError, ValueError):
         return None
 

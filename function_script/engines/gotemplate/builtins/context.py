@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class _Getter(Protocol):
-    def __call__(self, *given: object) -> object: ...
+    def __call__(self, *arguments: object) -> object: ...
 
 
-def _implied(function: Function) -> Function:
+def _with_optional_request(function: Function) -> Function:
     """Return a getter of the request whose first argument is optional."""
     getter = cast("_Getter", function.call)
     count = len(function.parameter_types)
@@ -60,7 +60,7 @@ def _external_name(resource: object) -> object:
 
 FUNCTIONS: Final = (
     *(
-        _implied(function)
+        _with_optional_request(function)
         for function in function_go_templating.FUNCTIONS
         if function.parameter_types[0] == "map" and function.name.startswith("get")
     ),

@@ -88,11 +88,11 @@ def _choose(*_: object) -> None:
     """Placeholder: ``and`` and ``or`` are generated code, because they are lazy."""
 
 
-def _call(shown: str, function: object, *_: object) -> None:
+def _call(source: str, function: object, *_: object) -> None:
     """Raise CallError: no value of a template is a function."""
     if function is None or function is MISSING:
         raise CallError("call of nil")
-    raise CallError(f"non-function {shown} of type {go_type(function)}")
+    raise CallError(f"non-function {source} of type {go_type(function)}")
 
 
 # Text

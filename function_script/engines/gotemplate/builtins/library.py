@@ -29,12 +29,12 @@ def _connection_secret(resource_name: str, data: dict[str, object], *names: str)
     """Return a Secret's document as JSON on one line, which is valid YAML at any indent."""
     if len(names) > _MAX_NAMES:
         raise CallError("wants a resource name, data, and perhaps a name and a namespace")
-    encoded: Object = {key: {"base64": _encoded(key, item)} for key, item in data.items()}
+    encoded: Object = {key: {"base64": _encode(key, item)} for key, item in data.items()}
     secret = connection.connection_secret(encoded, *names, resource_name=resource_name)
     return json.dumps(secret, sort_keys=True, ensure_ascii=False)
 
 
-def _encoded(key: str, item: object) -> str:
+def _encode(key: str, item: object) -> str:
     if not isinstance(item, str):
         raise CallError(f'data: "{key}" must be base64, not {type_phrase(item)}')
     try:
@@ -59,7 +59,7 @@ def _has_capability(run: Run, name: str) -> bool:
     )
 
 
-def _watched(run: Run) -> object:
+def _watched_resource(run: Run) -> object:
     items = _find(run.root, "requiredResources", WATCHED, "items")
     resource = _find(items[0], "resource") if isinstance(items, list) and items else None
     if resource is None or not run.mutates:
@@ -97,7 +97,7 @@ FUNCTIONS: Final = (
     Function(
         name="getWatchedResource",
         parameters="",
-        call=_watched,
+        call=_watched_resource,
         injects=Injects.RUN,
         allocates=False,
     ),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from function_script.engines.gotemplate.function import Function
 
 # Functions whose nil means that nothing matched.
-_FINDING: Final = (
+_LOOKUPS: Final = (
     *("first", "mustFirst", "last", "mustLast", "fromJson"),
     *("getComposedResource", "getComposedConnectionDetails", "getCompositeResource"),
     *("getExtraResources", "getExtraResourcesFromContext", "getCredentialData"),
@@ -30,24 +30,26 @@ _FINDING: Final = (
 )
 
 
-def checked(functions: Mapping[str, Function]) -> dict[str, Function]:
+def override_lookups(functions: Mapping[str, Function]) -> dict[str, Function]:
     """Return the functions that differ where using a missing value is an error."""
-    finding = {name: _finding(functions[name], MISSING) for name in _FINDING if name in functions}
-    slicing = {name: _finding(functions[name], NilList()) for name in ("slice", "mustSlice")}
-    replaced = {
-        name: replace(functions[name], parameters=parameters, call=call)
-        for name, (parameters, call) in _REPLACED.items()
+    lookups = {
+        name: _with_nothing(functions[name], MISSING) for name in _LOOKUPS if name in functions
     }
-    return finding | slicing | replaced
+    slicing = {name: _with_nothing(functions[name], NilList()) for name in ("slice", "mustSlice")}
+    overrides = {
+        name: replace(functions[name], parameters=parameters, call=call)
+        for name, (parameters, call) in _OVERRIDES.items()
+    }
+    return lookups | slicing | overrides
 
 
-class _Find(Protocol):
+class _Lookup(Protocol):
     def __call__(self, *arguments: object) -> object: ...
 
 
-def _finding(function: Function, nothing: object) -> Function:
+def _with_nothing(function: Function, nothing: object) -> Function:
     """Return the same function, which gives ``nothing`` for nil."""
-    find = cast("_Find", function.call)
+    find = cast("_Lookup", function.call)
 
     def call(*arguments: object) -> object:
         value = find(*arguments)
@@ -84,7 +86,7 @@ def _ternary(yes: object, no: object, condition: object) -> object:
     return yes if condition else no
 
 
-_REPLACED: Final = {
+_OVERRIDES: Final = {
     "coalesce": ("value...", _coalesce),
     "default": ("value value...", flow.default),
     "dig": ("value...", partial(dicts.dig, beyond_null=True)),

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class CheckingGenerator(CodeGenerator):
-    """Compiles one template."""
+    """Generates code that refuses missing values where they are used."""
 
     # The function whose arguments are being compiled, and the stage before the current one.
     callee = ""

@@ -94,15 +94,15 @@ class Code:
             self.line("pass")
         self._indent = outer
 
-    def remember(self, expression: str, name: str) -> None:
+    def record(self, expression: str, name: str) -> None:
         """Record that ``name`` has the value of an expression, up to the end of the block."""
         self._computed[-1][expression] = name
 
     def find_name(self, expression: str) -> str | None:
         """Return the name that has the value of an expression, if it is already computed."""
-        for computed in reversed(self._computed):
-            if expression in computed:
-                return computed[expression]
+        for names in reversed(self._computed):
+            if expression in names:
+                return names[expression]
         return None
 
     def name(self, prefix: str = "t") -> str:

@@ -97,20 +97,20 @@ def compile_templates(
         **code.constants,
     }
     exec(compile("\n".join(code.lines), FILE, "exec"), namespace)  # noqa: S102 # our own code
-    bodies = {name: namespace[_local(index)] for index, name in enumerate(trees)}
-    used = (context.functions[name[2:]] for name in code.constants if name.startswith("f_"))
-    mutates = any(function.mutates for function in used)
-    return CompiledProgram(bodies, code.sites, mutates, code.failures)  # type: ignore[arg-type] # made above
+    templates = {name: namespace[_local(index)] for index, name in enumerate(trees)}
+    functions = (context.functions[name[2:]] for name in code.constants if name.startswith("f_"))
+    mutates = any(function.mutates for function in functions)
+    return CompiledProgram(templates, code.sites, mutates, code.failures)  # type: ignore[arg-type] # made above
 
 
 def generate(
-    trees: Trees, context: CompileContext, kind: type[CodeGenerator] | None = None
+    trees: Trees, context: CompileContext, generator: type[CodeGenerator] | None = None
 ) -> Code:
     """Generate the Python source of all templates: a function each."""
     code = Code()
+    make = generator or CodeGenerator
     for index, (name, root) in enumerate(trees.items()):
-        template = (kind or CodeGenerator)(code, name, context, frozenset(trees))
-        template.compile_template(_local(index), root)
+        make(code, name, context, frozenset(trees)).compile_template(_local(index), root)
     return code
 
 
@@ -246,15 +246,15 @@ class CodeGenerator:
         chain, rest = _chain(node)
         is_false = self.code.name("c")
         for index, link in enumerate(chain):
-            again = self.code.block(f"if {is_false}:") if index else nullcontext()
-            with again:
-                self.scope = header = Scope(self.scope)
+            block = self.code.block(f"if {is_false}:") if index else nullcontext()
+            with block:
+                self.scope = pipe_scope = Scope(self.scope)
                 value = self.compile_pipeline(link.pipe)
                 if len(chain) > 1 or rest is not None:
                     self.code.line(f"{is_false} = not {value.code}", self.site())
                 with self.code.block(f"if {value.code}:", self.site()):
-                    self.compile_branch_body(header, link.body, value, link)
-                self.scope, self.dot = header, outer_dot
+                    self.compile_branch_body(pipe_scope, link.body, value, link)
+                self.scope, self.dot = pipe_scope, outer_dot
         if rest is not None:
             with self.code.block(f"if {is_false}:"):
                 self.scope = Scope(self.scope)
@@ -285,14 +285,14 @@ class CodeGenerator:
         items = self.assign(f"{kind}({value.code})")
         for variable in declared:
             self.bind_range_variable(variable.names[0], value, node)
-        header = self.scope
-        guard = self.code.block(f"if {items}:") if node.otherwise is not None else nullcontext()
-        with guard:
+        range_scope = self.scope
+        block = self.code.block(f"if {items}:") if node.otherwise is not None else nullcontext()
+        with block:
             self.compile_loop(node, items)
-        self.scope, self.dot = header, outer_dot
+        self.scope, self.dot = range_scope, outer_dot
         if node.otherwise is not None:
             with self.code.block("else:"):
-                self.scope = Scope(header)
+                self.scope = Scope(range_scope)
                 self.compile_nodes(node.otherwise)
         self.scope = outer_scope
 
@@ -364,11 +364,11 @@ class CodeGenerator:
 
     def bind(self, name: str, value: Value, *, assigns: bool) -> None:
         """Assign a variable: a new one, or with ``assigns`` an existing one."""
-        from_pipeline = self.missing_for_nil(value)
+        code = self.missing_for_nil(value)
         if not assigns:
             local = self.code.name("v")
-            self.code.line(f"{local} = {from_pipeline}")
-            is_null = value.null and from_pipeline == value.code
+            self.code.line(f"{local} = {code}")
+            is_null = value.null and code == value.code
             local_value = Value(local, value.type, nil=value.nil, null=is_null)
             if value.origin is not None and value.origin.start not in self.code.changing:
                 local_value = local_value._replace(origin=value.origin)
@@ -381,7 +381,7 @@ class CodeGenerator:
         if variable is None:
             self.write_failure(f"undefined variable: {name}")
             return
-        self.code.line(f"{variable.code} = {from_pipeline}")
+        self.code.line(f"{variable.code} = {code}")
 
     def compile_command(self, command: Command, final: Value | None) -> Value:
         """Compile one stage of a pipeline; ``final`` is the value of the stage before it."""
@@ -440,14 +440,14 @@ class CodeGenerator:
 
     def compile_fields(self, start: Value, names: tuple[str, ...]) -> Value:
         """Compile a chain of fields; an earlier read of the same chain is used again."""
-        listed = ", ".join(map(repr, names))
+        names_code = ", ".join(map(repr, names))
         reader = f"get{len(names)}" if len(names) <= _MAX_READER else "get"
-        expression = f"{reader}({start.code}, {listed})"
+        expression = f"{reader}({start.code}, {names_code})"
         name = self.code.find_name(expression)
         if name is None:
             name = self.assign(expression, start)
             if not self.mutates and start.code not in self.code.changing:
-                self.code.remember(expression, name)
+                self.code.record(expression, name)
         return Value(name)
 
     def compile_method(
@@ -464,9 +464,9 @@ class CodeGenerator:
             arguments = [self.compile_argument(word, "value").code for word in command.words[1:]]
             if final is not None:
                 arguments.append(self.check_value(final, "value").code)
-            listed = "".join(f"{argument}, " for argument in arguments)
+            arguments_code = "".join(f"{argument}, " for argument in arguments)
             site = Site(command.words[0], self.template, names[-1])
-            self.code.line(f"{result} = call_method({method}, ({listed}))", site)
+            self.code.line(f"{result} = call_method({method}, ({arguments_code}))", site)
         return Value(result)
 
     # Calls
@@ -518,16 +518,16 @@ class CodeGenerator:
             codes = ["run", *codes]
         self.code.constants[f"f_{function.name}"] = function.call
         call = f"f_{function.name}({', '.join(codes)})"
-        short = shorten(function.name, arguments, call)
-        unknown = function.returns == "any"
-        value = short or Value(call, function.returns, nil=unknown, null=unknown)
+        shortcut = shorten(function.name, arguments, call)
+        is_any = function.returns == "any"
+        value = shortcut or Value(call, function.returns, nil=is_any, null=is_any)
         name, site = self.code.name(), Site(node, self.template, function.name)
         if function.cost:
             self.code.line(f"spend(run, {function.cost})", site)
         self.code.line(f"{name} = {value.code}", site)
         if value.type == "string":
             self.code.line(f"if len({name}) > {_SMALL}: measure(run, {name})", site)
-        elif value.type == "any" and short is None and function.allocates:
+        elif value.type == "any" and shortcut is None and function.allocates:
             self.code.line(f"measure(run, {name})", site)
         return value._replace(code=name)
 
@@ -536,13 +536,13 @@ class CodeGenerator:
     ) -> Value:
         """Compile ``and`` and ``or``: operands are computed only until one decides."""
         result = self.code.name()
-        goes_on = f"if {result}:" if stops_at else f"if not {result}:"
+        header = f"if {result}:" if stops_at else f"if not {result}:"
         for index, word in enumerate(words):
-            block = self.code.block(goes_on) if index else nullcontext()
+            block = self.code.block(header) if index else nullcontext()
             with block:
                 self.code.line(f"{result} = {self.compile_argument(word, 'value').code}")
         if final is not None:
-            condition = goes_on if words else ""
+            condition = header if words else ""
             self.code.line(
                 f"{condition} {result} = {self.check_value(final, 'value').code}".strip()
             )

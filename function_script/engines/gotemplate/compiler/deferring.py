@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 _SEPARATOR = re.compile(r"^---", re.MULTILINE)
 # Nested blocks of CPython that an action and a template of several documents take.
-_BLOCKS = 3
+_EXTRA_BLOCKS = 3
 
 
 class DeferringGenerator(CheckingGenerator):
-    """Compiles one template."""
+    """Generates code that leaves a gap where a missing value is used."""
 
     def __init__(
         self, code: Code, template: str, context: CompileContext, templates: frozenset[str]
     ) -> None:
         super().__init__(code, template, context, templates)
         # Each action is a block of its own, and CPython nests only so many.
-        self.max_loops = MAX_LOOPS - _BLOCKS
-        self.changes = False
+        self.max_loops = MAX_LOOPS - _EXTRA_BLOCKS
+        self.mutates_data = False
 
     def compile_template(self, local: str, root: list[Node]) -> None:
         """Add the function that renders the template; one of several documents has no gaps."""
@@ -63,11 +63,11 @@ class DeferringGenerator(CheckingGenerator):
 
         An action that changes data stops the run instead: the data would be used unchanged.
         """
-        self.changes = False
+        self.mutates_data = False
         with self.code.block("try:"):
             super().compile_action(node)
         with self.code.block("except FAILURES as error:"):
-            if self.changes:
+            if self.mutates_data:
                 self.code.line("fail_without_gap(error)")
             if not node.pipe.declared:
                 self.code.line("leave_gap(run, error)")
@@ -82,7 +82,7 @@ class DeferringGenerator(CheckingGenerator):
         self, name: Identifier, node: Placed, words: tuple[Operand, ...], final: Value | None
     ) -> Value:
         """Compile a call; note whether it changes data."""
-        self.changes = self.changes or self.functions[name.name].mutates
+        self.mutates_data = self.mutates_data or self.functions[name.name].mutates
         return super().compile_call(name, node, words, final)
 
     def check_value(self, value: Value, type_name: str) -> Value:
@@ -109,10 +109,10 @@ def _writes_separators(nodes: list[Node]) -> bool:
     for node in nodes:
         if isinstance(node, Text) and _SEPARATOR.search(node.text):
             return True
-        if isinstance(node, (If, With, Range)):
-            below = [*node.body, *(node.otherwise or ())]
-            if _writes_separators(below):
-                return True
+        if isinstance(node, (If, With, Range)) and _writes_separators(
+            [*node.body, *(node.otherwise or ())]
+        ):
+            return True
     return False
 
 

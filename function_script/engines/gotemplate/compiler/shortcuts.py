@@ -30,14 +30,14 @@ def shorten(name: str, values: list[Value], call: str) -> Value | None:
     ``call`` is the code of the call, for arguments that are not covered at run time.
     """
     if name in _OPERATORS and len(values) == 2:  # noqa: PLR2004 # eq may compare with more
-        return _comparison(_OPERATORS[name], values, call)
+        return _shorten_comparison(_OPERATORS[name], values, call)
     if name == "printf":
-        return _formatted(values, call)
+        return _shorten_printf(values, call)
     if name == "print":
-        return _joined(values, call)
+        return _shorten_print(values, call)
     if name == "quote":
-        return _quoted(values, call)
-    make = _BUILDERS.get(name)
+        return _shorten_quote(values, call)
+    make = _SHORTENERS.get(name)
     return make(values) if make is not None else None
 
 
@@ -54,7 +54,7 @@ def _is_integer(value: Value) -> bool:
     return value.type in {"int", "int64"}
 
 
-def _comparison(operator: str, values: list[Value], call: str) -> Value | None:
+def _shorten_comparison(operator: str, values: list[Value], call: str) -> Value | None:
     first, second = values
     if second.code == "MISSING" and operator in {"==", "!="}:
         negation = "not " if operator == "!=" else ""
@@ -75,7 +75,7 @@ def _comparison(operator: str, values: list[Value], call: str) -> Value | None:
     return Value(f"{expression} if {test} else {call}", "bool", nil=False, null=False)
 
 
-def _formatted(values: list[Value], call: str) -> Value | None:
+def _shorten_printf(values: list[Value], call: str) -> Value | None:
     template = values[0]
     if not _is_literal(template) or len(values) > _MAX_PIECES:
         return None
@@ -89,28 +89,28 @@ def _formatted(values: list[Value], call: str) -> Value | None:
         if value.type not in _COVERED[verb]
     ]
     python = _SIMPLE_VERBS.sub(lambda match: "%%" if match[0] == "%%" else "%s", template.code)
-    listed = "".join(f"{value.code}, " for value in values[1:])
-    expression = f"{python} % ({listed})"
+    arguments = "".join(f"{value.code}, " for value in values[1:])
+    expression = f"{python} % ({arguments})"
     if tests:
         expression = f"{expression} if {' and '.join(tests)} else {call}"
     return Value(expression, "string", nil=False, null=False)
 
 
-def _joined(values: list[Value], call: str) -> Value | None:
+def _shorten_print(values: list[Value], call: str) -> Value | None:
     """Compile ``print``, which puts a blank only between two values that are not strings."""
     if len(values) > _MAX_PIECES or not any(map(_is_text, values)):
         return None
     unknown = [value.code for value in values if not _is_text(value)]
-    apart = all(_is_text(left) or _is_text(right) for left, right in pairwise(values))
-    test = "type({}) in PLAIN" if apart else "type({}) is str"
-    listed = "".join(f"{value.code}, " for value in values)
-    expression = f"{'%s' * len(values)!r} % ({listed})"
+    is_joined = all(_is_text(left) or _is_text(right) for left, right in pairwise(values))
+    test = "type({}) in PLAIN" if is_joined else "type({}) is str"
+    arguments = "".join(f"{value.code}, " for value in values)
+    expression = f"{'%s' * len(values)!r} % ({arguments})"
     if unknown:
         expression = f"{expression} if {' and '.join(map(test.format, unknown))} else {call}"
     return Value(expression, "string", nil=False, null=False)
 
 
-def _quoted(values: list[Value], call: str) -> Value | None:
+def _shorten_quote(values: list[Value], call: str) -> Value | None:
     if len(values) != 1:
         return None
     code = values[0].code
@@ -125,40 +125,40 @@ def _is_literal(value: Value) -> bool:
     return value.type == "string" and value.code[0] in "'\""
 
 
-def _default(values: list[Value]) -> Value | None:
+def _shorten_default(values: list[Value]) -> Value | None:
     if len(values) != 2:  # noqa: PLR2004 # a default and what is given
         return None
     fallback, value = values
     return Value(f"{value.code} or {any_code(fallback)}", nil=fallback.nil, null=fallback.nil)
 
 
-def _empty(values: list[Value]) -> Value:
+def _shorten_empty(values: list[Value]) -> Value:
     return Value(f"(not {values[0].code})", "bool", nil=False, null=False)
 
 
-def _list(values: list[Value]) -> Value:
+def _shorten_list(values: list[Value]) -> Value:
     return Value(f"[{', '.join(map(any_code, values))}]", nil=False, null=False)
 
 
-def _dict(values: list[Value]) -> Value | None:
+def _shorten_dict(values: list[Value]) -> Value | None:
     keys = values[::2]
     if len(values) % 2 or not all(map(_is_literal, keys)):
         return None
     pairs = zip(keys, values[1::2], strict=True)
-    listed = ", ".join(f"{key.code}: {any_code(value)}" for key, value in pairs)
-    return Value(f"{{{listed}}}", nil=False, null=False)
+    entries = ", ".join(f"{key.code}: {any_code(value)}" for key, value in pairs)
+    return Value(f"{{{entries}}}", nil=False, null=False)
 
 
-def _has_key(values: list[Value]) -> Value:
+def _shorten_has_key(values: list[Value]) -> Value:
     return Value(f"{values[1].code} in {values[0].code}", "bool", nil=False, null=False)
 
 
-_BUILDERS: Final = {
-    "default": _default,
-    "dict": _dict,
-    "empty": _empty,
-    "hasKey": _has_key,
-    "list": _list,
-    "not": _empty,
-    "tuple": _list,
+_SHORTENERS: Final = {
+    "default": _shorten_default,
+    "dict": _shorten_dict,
+    "empty": _shorten_empty,
+    "hasKey": _shorten_has_key,
+    "list": _shorten_list,
+    "not": _shorten_empty,
+    "tuple": _shorten_list,
 }

@@ -68,9 +68,9 @@ def _hexadecimal(number: float, precision: int | None) -> str:
 
 
 def _round(mantissa: int, precision: int, exponent: int) -> tuple[str, str, int]:
-    dropped = 52 - 4 * precision
-    digits_kept, rest = mantissa >> dropped, mantissa & ((1 << dropped) - 1)
-    half = 1 << (dropped - 1)
+    bits = 52 - 4 * precision
+    digits_kept, rest = mantissa >> bits, mantissa & ((1 << bits) - 1)
+    half = 1 << (bits - 1)
     if rest > half or (rest == half and digits_kept & 1):
         digits_kept += 1
     if digits_kept >> (4 * precision) > 1:
@@ -81,8 +81,10 @@ def _round(mantissa: int, precision: int, exponent: int) -> tuple[str, str, int]
 
 def _with_point(text: str, verb: str, precision: int | None) -> str:
     """Add a decimal point, and for g the trailing zeros."""
-    marks = "pP" if verb in "xX" else "eE"
-    cut = next((index for index, letter in enumerate(text) if letter in marks), len(text))
+    exponent_letters = "pP" if verb in "xX" else "eE"
+    cut = next(
+        (index for index, letter in enumerate(text) if letter in exponent_letters), len(text)
+    )
     number, tail = text[:cut], text[cut:]
     count = (6 if precision is None else precision) if verb in "gGx" else 0
     digits = number.lstrip("-").removeprefix("0x").replace(".", "")

@@ -71,12 +71,12 @@ class _Formatter:
         self.template = template
         self.arguments = arguments
         self.position = 0
-        self.next = 0
-        self.reordered = False
+        self.next_argument = 0
+        self.is_reordered = False
         # Whether every index like [2] of the current verb names an argument, and whether one ends
         # at the current position.
-        self.good_index = True
-        self.after_index = False
+        self.has_good_index = True
+        self.is_after_index = False
 
     def run(self) -> str:
         parts: list[str] = []
@@ -88,22 +88,22 @@ class _Formatter:
             parts.append(self.template[self.position : percent])
             self.position = percent + 1
             parts.append(self.verb())
-        if not self.reordered and self.next < len(self.arguments):
+        if not self.is_reordered and self.next_argument < len(self.arguments):
             parts.append(self.extra())
         self.allocator.check_string(sum(map(len, parts)))
         return "".join(parts)
 
     def verb(self) -> str:
         """Format one verb, from behind its percent sign."""
-        self.good_index = True
+        self.has_good_index = True
         names = self.match(_FLAGS)
         letter = self.letter()
-        if "a" <= letter <= "z" and self.next < len(self.arguments):
+        if "a" <= letter <= "z" and self.next_argument < len(self.arguments):
             return self.argument(letter, names, _Number(None), _Number(None))
         self.index()
         width = self.width()
         precision = self.precision()
-        if not self.after_index:
+        if not self.is_after_index:
             self.index()
         complaints = width.complaint + precision.complaint
         letter = self.letter()
@@ -112,17 +112,17 @@ class _Formatter:
         if letter == "%":
             self.position += 1
             return f"{complaints}%"
-        if not self.good_index or self.next >= len(self.arguments):
+        if not self.has_good_index or self.next_argument >= len(self.arguments):
             self.position += 1
-            reason = "MISSING" if self.good_index else "BADINDEX"
+            reason = "MISSING" if self.has_good_index else "BADINDEX"
             return f"{complaints}%!{letter}({reason})"
         return complaints + self.argument(letter, names, width, precision)
 
     def argument(self, letter: str, names: str, width: _Number, precision: _Number) -> str:
         """Format the next argument by the verb ``letter``."""
         self.position += 1
-        value = self.arguments[self.next]
-        self.next += 1
+        value = self.arguments[self.next_argument]
+        self.next_argument += 1
         minus = "-" in names or (width.value is not None and width.value < 0)
         flags = Flags(
             sharp="#" in names,
@@ -138,20 +138,20 @@ class _Formatter:
 
     def index(self) -> None:
         """Read an explicit argument index, ``[2]``."""
-        self.after_index = False
+        self.is_after_index = False
         if not self.template.startswith("[", self.position):
             return
-        self.reordered = True
+        self.is_reordered = True
         match = _INDEX.match(self.template, self.position)
         number = int(match[1]) if match is not None and len(match[1]) <= len("1000000") else 0
         if 0 < number <= len(self.arguments):
-            self.next = number - 1
-            self.after_index = True
+            self.next_argument = number - 1
+            self.is_after_index = True
         else:
-            self.good_index = False
-            self.after_index = match is not None
-        skipped = _BRACKETS.match(self.template, self.position)
-        self.position = skipped.end() if skipped is not None else self.position + 1
+            self.has_good_index = False
+            self.is_after_index = match is not None
+        brackets = _BRACKETS.match(self.template, self.position)
+        self.position = brackets.end() if brackets is not None else self.position + 1
 
     def width(self) -> _Number:
         """Read the width: digits, or a star that takes it from an argument."""
@@ -160,8 +160,8 @@ class _Formatter:
         digits = self.match(_NUMBER)
         if not digits:
             return _Number(None)
-        if self.after_index:
-            self.good_index = False
+        if self.is_after_index:
+            self.has_good_index = False
         return self.number(digits)
 
     def precision(self) -> _Number:
@@ -169,8 +169,8 @@ class _Formatter:
         if self.letter() != "." or self.position + 1 >= len(self.template):
             return _Number(None)
         self.position += 1
-        if self.after_index:
-            self.good_index = False
+        if self.is_after_index:
+            self.has_good_index = False
         self.index()
         if self.letter() == "*":
             number = self.star("BADPREC")
@@ -189,11 +189,11 @@ class _Formatter:
     def star(self, complaint: str) -> _Number:
         """Take a number from the arguments."""
         self.position += 1
-        self.after_index = False
-        if self.next >= len(self.arguments):
+        self.is_after_index = False
+        if self.next_argument >= len(self.arguments):
             return _Number(None, f"%!({complaint})")
-        value = self.arguments[self.next]
-        self.next += 1
+        value = self.arguments[self.next_argument]
+        self.next_argument += 1
         if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _MAX_NUMBER:
             return _Number(None, f"%!({complaint})")
         return _Number(int(value))
@@ -202,7 +202,7 @@ class _Formatter:
         """Return the complaint about superfluous arguments."""
         texts = (
             NIL if value is None else f"{go_type(value)}={format_argument(value, 'v', _PLAIN)}"
-            for value in self.arguments[self.next :]
+            for value in self.arguments[self.next_argument :]
         )
         return f"%!(EXTRA {', '.join(texts)})"
 

@@ -77,7 +77,9 @@ def _format(value: object, verb: str, flags: Flags) -> str:
 
 def _bad_verb(value: object, verb: str, flags: Flags) -> str:
     printable = value.fields if isinstance(value, Struct) and not value.text() else value
-    text = _format(printable, "v", flags) if printable is value else _braces(value, "v", flags)
+    text = (
+        _format(printable, "v", flags) if printable is value else _format_fields(value, "v", flags)
+    )
     return f"%!{verb}({go_type(value)}={text})"
 
 
@@ -179,8 +181,8 @@ def _in_base(value: int, verb: str, flags: Flags) -> str:
     base = "x" if hexadecimal else _BASES[verb]
     sign = "-" if value < 0 else "+" if flags.plus else " " if flags.space else ""
     if flags.precision is None:
-        filled = flags.width if flags.zero and not flags.minus else None
-        digits = f"{abs(value):0{max((filled or 0) - len(sign), 1)}{base}}"
+        width = flags.width if flags.zero and not flags.minus else None
+        digits = f"{abs(value):0{max((width or 0) - len(sign), 1)}{base}}"
     elif flags.precision == 0 and value == 0:
         return " " * (flags.width or 0)
     else:
@@ -226,10 +228,10 @@ def _format_struct(value: Struct, verb: str, flags: Flags) -> str:
     text = value.text()
     if text is not None and verb in "vsxXq" and not flags.go_syntax:
         return _format_string(text, verb, flags)
-    return _braces(value, verb, flags)
+    return _format_fields(value, verb, flags)
 
 
-def _braces(value: object, verb: str, flags: Flags) -> str:
+def _format_fields(value: object, verb: str, flags: Flags) -> str:
     if not isinstance(value, Struct):
         return ""
     has_names = flags.names or flags.go_syntax

@@ -83,8 +83,8 @@ def _custom_certificate(certificate: str, key: str) -> Certificate:
     """Decode a certificate and its key from base64 and check both."""
     from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
 
-    pem = _decoded(certificate, "certificate")
-    key_pem = _decoded(key, "private key")
+    pem = _decode(certificate, "certificate")
+    key_pem = _decode(key, "private key")
     block = _read_pem(pem)
     if block is None:
         raise CallError("unable to decode certificate")
@@ -97,7 +97,7 @@ def _custom_certificate(certificate: str, key: str) -> Certificate:
     return Certificate({"Cert": to_string(pem), "Key": to_string(key_pem)})
 
 
-def _decoded(text: str, what: str) -> bytes:
+def _decode(text: str, what: str) -> bytes:
     try:
         return decode_64(text)
     except CallError as error:
@@ -136,7 +136,7 @@ def _read_pem(data: bytes) -> tuple[str, bytes] | None:
     return None
 
 
-def _secret(
+def _crypto_function(
     name: str, call: object, injects: Injects = Injects.NOTHING, returns: str = "string"
 ) -> Function:
     return Function(
@@ -152,7 +152,7 @@ def _secret(
 
 
 FUNCTIONS: Final = (
-    _secret("encryptAES", _encrypt, Injects.RANDOM),
-    _secret("decryptAES", _decrypt),
-    _secret("buildCustomCert", _custom_certificate, returns="any"),
+    _crypto_function("encryptAES", _encrypt, Injects.RANDOM),
+    _crypto_function("decryptAES", _decrypt),
+    _crypto_function("buildCustomCert", _custom_certificate, returns="any"),
 )

@@ -61,7 +61,7 @@ class _Reader:
         self.year = 0
         self.month = self.day = self.day_of_year = -1
         self.hour = self.minute = self.second = self.nanoseconds = 0
-        self.half = ""
+        self.half_of_day = ""
         self.offset: int | None = None
         self.zone = ""
 
@@ -136,7 +136,7 @@ class _Reader:
         count = len(self.rest) - len(self.rest.lstrip(" "))
         self.rest = self.rest[min(count, most) :]
 
-    def within(self, number: int, field: str, limits: range) -> int:
+    def check_range(self, number: int, field: str, limits: range) -> int:
         if number not in limits:
             self.fail(f"{field} out of range")
         return number
@@ -152,7 +152,7 @@ class _Reader:
         self.year = year + _CENTURY + (0 if year >= _PIVOT else 100)
 
     def read_month(self, least: int) -> None:
-        self.month = self.within(self.number(least, 2), "month", range(1, len(MONTHS) + 1))
+        self.month = self.check_range(self.number(least, 2), "month", range(1, len(MONTHS) + 1))
 
     def read_month_name(self, names: Sequence[str]) -> None:
         self.month = self.name(names) + 1
@@ -166,20 +166,20 @@ class _Reader:
         self.day_of_year = self.number(least, 3)
 
     def read_hour(self, least: int, limit: int) -> None:
-        self.hour = self.within(self.number(least, 2), "hour", range(limit))
+        self.hour = self.check_range(self.number(least, 2), "hour", range(limit))
 
     def read_minute(self, least: int) -> None:
-        self.minute = self.within(self.number(least, 2), "minute", range(_SIXTY))
+        self.minute = self.check_range(self.number(least, 2), "minute", range(_SIXTY))
 
     def read_half(self, halves: tuple[str, str]) -> None:
         text = self.take(2)
         if text not in halves:
             raise _BadValueError
-        self.half = text.upper()
+        self.half_of_day = text.upper()
 
     def seconds(self, element: str, following: str) -> None:
         """Read seconds; a fraction may follow even if the layout has none."""
-        self.second = self.within(self.number(len(element), 2), "second", range(_SIXTY))
+        self.second = self.check_range(self.number(len(element), 2), "second", range(_SIXTY))
         if following[:1] not in {".", ","} and _FRACTION.match(self.rest):
             self.fraction(".9")
 
@@ -207,9 +207,9 @@ class _Reader:
             raise _BadValueError
         sign, *parts = match.groups()
         hours, minutes, seconds = (*map(int, parts), 0, 0)[:3]
-        self.within(hours, "time zone offset hour", range(_DAY_HOURS + 1))
-        self.within(minutes, "time zone offset minute", range(_SIXTY + 1))
-        self.within(seconds, "time zone offset second", range(_SIXTY + 1))
+        self.check_range(hours, "time zone offset hour", range(_DAY_HOURS + 1))
+        self.check_range(minutes, "time zone offset minute", range(_SIXTY + 1))
+        self.check_range(seconds, "time zone offset second", range(_SIXTY + 1))
         if sign not in {"+", "-"}:
             raise _BadValueError
         offset = (hours * _SIXTY + minutes) * _SIXTY + seconds
@@ -226,9 +226,9 @@ class _Reader:
     # Result
 
     def time(self) -> Time:
-        if self.half == "PM" and self.hour < _NOON:
+        if self.half_of_day == "PM" and self.hour < _NOON:
             self.hour += _NOON
-        elif self.half == "AM" and self.hour == _NOON:
+        elif self.half_of_day == "AM" and self.hour == _NOON:
             self.hour = 0
         self.resolve_day()
         clock = (self.hour * _SIXTY + self.minute) * _SIXTY + self.second
@@ -275,7 +275,7 @@ class _Reader:
         raise CallError(f"parsing time {quote_time(self.text)}: {problem}")
 
 
-def _shortened(names: Sequence[str]) -> list[str]:
+def _short_names(names: Sequence[str]) -> list[str]:
     return [name[:SHORT] for name in names]
 
 
@@ -283,11 +283,11 @@ _READERS: Final[dict[str, Callable[[_Reader], object]]] = {
     "2006": _Reader.read_year,
     "06": _Reader.read_short_year,
     "January": lambda reader: reader.read_month_name(MONTHS),
-    "Jan": lambda reader: reader.read_month_name(_shortened(MONTHS)),
+    "Jan": lambda reader: reader.read_month_name(_short_names(MONTHS)),
     "1": lambda reader: reader.read_month(1),
     "01": lambda reader: reader.read_month(2),
     "Monday": lambda reader: reader.name(DAYS),
-    "Mon": lambda reader: reader.name(_shortened(DAYS)),
+    "Mon": lambda reader: reader.name(_short_names(DAYS)),
     "2": lambda reader: reader.read_day(1),
     "_2": lambda reader: reader.read_day(1, blanks=1),
     "02": lambda reader: reader.read_day(2),

@@ -140,10 +140,10 @@ def _now(run: Run) -> Time:
 def _ago(run: Run, value: object) -> str:
     """Return the time from a date to ``now`` in whole seconds; other values are ``now``."""
     now = _now(run)
-    passed = now.unix_nanoseconds() - (_find_time(value) or now).unix_nanoseconds()
-    seconds, rest = divmod(abs(passed), NANOSECONDS)
+    difference = now.unix_nanoseconds() - (_find_time(value) or now).unix_nanoseconds()
+    seconds, rest = divmod(abs(difference), NANOSECONDS)
     seconds += rest * 2 >= NANOSECONDS
-    return duration_text((seconds if passed > 0 else -seconds) * NANOSECONDS)
+    return duration_text((seconds if difference > 0 else -seconds) * NANOSECONDS)
 
 
 # Durations

@@ -55,14 +55,14 @@ def _derive_password(counter: int, kind: str, password: str, user: str, site: st
         return f"cannot find password template {kind}"
     key = hashlib.scrypt(
         to_bytes(password),
-        salt=_SCOPE + _counted(user),
+        salt=_SCOPE + _length_prefixed(user),
         n=_COST,
         r=_BLOCK_SIZE,
         p=_PARALLEL,
         dklen=_KEY_BYTES,
         maxmem=_MEMORY,
     )
-    message = _SCOPE + _counted(site) + counter.to_bytes(4, "big")
+    message = _SCOPE + _length_prefixed(site) + counter.to_bytes(4, "big")
     seed = hmac.new(key, message, hashlib.sha256).digest()
     templates = _TEMPLATES[kind].split()
     template = templates[seed[0] % len(templates)]
@@ -72,7 +72,7 @@ def _derive_password(counter: int, kind: str, password: str, user: str, site: st
     )
 
 
-def _counted(text: str) -> bytes:
+def _length_prefixed(text: str) -> bytes:
     """Return a text behind its length in bytes."""
     data = to_bytes(text)
     return len(data).to_bytes(4, "big") + data

@@ -180,7 +180,7 @@ def _set_item(
     target[key] = value
 
 
-def _changes(
+def _mutating(
     name: str, parameters: str, call: object, injects: Injects = Injects.NOTHING
 ) -> Function:
     return Function(
@@ -194,18 +194,18 @@ FUNCTIONS: Final = (
     Function(name="dict", parameters="any...", call=_dict, injects=_ALLOCATOR),
     Function(name="get", parameters="map string", call=_get, allocates=False),
     Function(name="hasKey", parameters="map string", call=_has_key, returns="bool"),
-    _changes("set", "map string any", _set),
-    _changes("unset", "map string", _unset),
+    _mutating("set", "map string any", _set),
+    _mutating("unset", "map string", _unset),
     Function(name="pluck", parameters="string map...", call=_pluck),
     Function(name="keys", parameters="map...", call=_keys, injects=_ALLOCATOR),
     Function(name="values", parameters="map", call=_values),
     Function(name="pick", parameters="map string...", call=_pick),
     Function(name="omit", parameters="map string...", call=_omit),
     Function(name="dig", parameters="any...", call=dig, allocates=False),
-    _changes("merge", "map map...", _merge, _ALLOCATOR),
-    _changes("mustMerge", "map map...", _merge, _ALLOCATOR),
-    _changes("mergeOverwrite", "map map...", _merge_overwrite, _ALLOCATOR),
-    _changes("mustMergeOverwrite", "map map...", _merge_overwrite, _ALLOCATOR),
+    _mutating("merge", "map map...", _merge, _ALLOCATOR),
+    _mutating("mustMerge", "map map...", _merge, _ALLOCATOR),
+    _mutating("mergeOverwrite", "map map...", _merge_overwrite, _ALLOCATOR),
+    _mutating("mustMergeOverwrite", "map map...", _merge_overwrite, _ALLOCATOR),
     Function(name="deepCopy", parameters="any", call=_deep_copy, injects=_ALLOCATOR),
     Function(name="mustDeepCopy", parameters="any", call=_deep_copy, injects=_ALLOCATOR),
 )

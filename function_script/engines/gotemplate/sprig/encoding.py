@@ -57,7 +57,7 @@ def decode_64(text: str) -> bytes:
     padding = plain[count:]
     remainder = count % _QUANTUM_64
     if padding != _PADDING * (-count % _QUANTUM_64) or remainder == 1:
-        raise CallError(f"illegal base64 data at input byte {_fault(data, count)}")
+        raise CallError(f"illegal base64 data at input byte {_error_position(data, count)}")
     return base64.b64decode(plain)
 
 
@@ -67,7 +67,7 @@ def _leading(alphabet: re.Pattern[bytes], data: bytes) -> int:
     return match.end() if match is not None else 0
 
 
-def _fault(data: bytes, count: int) -> int:
+def _error_position(data: bytes, count: int) -> int:
     """Return the position where Go's decoder stops, behind ``count`` good characters.
 
     Line breaks count in the position, but not in ``count``.
@@ -116,9 +116,9 @@ def _decode_32(data: bytes) -> bytes:
     padding = _QUANTUM_32 - remainder
     if len(rest) < padding:
         raise _CorruptInputError(len(data))
-    padded = len(rest[:padding]) - len(rest[:padding].lstrip(_PADDING))
-    if padded < padding:
-        raise _CorruptInputError(count + padded - 1)
+    present = len(rest[:padding]) - len(rest[:padding].lstrip(_PADDING))
+    if present < padding:
+        raise _CorruptInputError(count + present - 1)
     if remainder not in _ENDINGS_32:
         raise _CorruptInputError(count)
     return base64.b32decode(data[: count + padding])
@@ -143,17 +143,17 @@ def _adler32(text: str) -> str:
     return str(zlib.adler32(to_bytes(text)))
 
 
-def _encodes(name: str, call: object) -> Function:
+def _text_function(name: str, call: object) -> Function:
     return Function(name=name, parameters="string", call=call, returns="string")
 
 
 FUNCTIONS: Final = (
-    _encodes("b64enc", _b64_encode),
-    _encodes("b64dec", _b64_decode),
-    _encodes("b32enc", _b32_encode),
-    _encodes("b32dec", _b32_decode),
-    _encodes("sha1sum", _sha1),
-    _encodes("sha256sum", _sha256),
-    _encodes("sha512sum", _sha512),
-    _encodes("adler32sum", _adler32),
+    _text_function("b64enc", _b64_encode),
+    _text_function("b64dec", _b64_decode),
+    _text_function("b32enc", _b32_encode),
+    _text_function("b32dec", _b32_decode),
+    _text_function("sha1sum", _sha1),
+    _text_function("sha256sum", _sha256),
+    _text_function("sha512sum", _sha512),
+    _text_function("adler32sum", _adler32),
 )

@@ -11,9 +11,9 @@ from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function
 
 
-def default(fallback: object, *given: object) -> object:
+def default(fallback: object, *values: object) -> object:
     """Return the value, or the fallback for an empty one."""
-    return given[0] if given and given[0] else fallback
+    return values[0] if values and values[0] else fallback
 
 
 def _empty(value: object) -> bool:

@@ -20,7 +20,7 @@ from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.printing import exponent_form, shortest_digits, sorted_items
 from function_script.engines.gotemplate.sprig.characters import whole
-from function_script.engines.gotemplate.sprig.json_faults import find_fault
+from function_script.engines.gotemplate.sprig.json_errors import find_error
 from function_script.engines.gotemplate.values import (
     AnyMap,
     Struct,
@@ -218,7 +218,7 @@ class _Reader:
     def __init__(self) -> None:
         self.too_large = ""
         self.decoder = json.JSONDecoder(
-            parse_int=self.number, parse_float=self.number, parse_constant=_refuse
+            parse_int=self.number, parse_float=self.number, parse_constant=_reject_constant
         )
 
     def number(self, text: str) -> float | None:
@@ -238,7 +238,7 @@ def from_json(allocator: Allocator, text: str) -> object:
     try:
         value: object = reader.decoder.decode(characters)
     except ValueError as error:
-        raise BadJsonError(find_fault(characters)) from error
+        raise BadJsonError(find_error(characters)) from error
     if _SURROGATE_ESCAPE.search(characters) is not None:
         value = _replace_surrogates(value)
     if reader.too_large:
@@ -247,7 +247,7 @@ def from_json(allocator: Allocator, text: str) -> object:
     return value
 
 
-def _refuse(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
@@ -299,19 +299,19 @@ def _must_from_json(allocator: Allocator, text: str) -> object:
         raise CallError(str(error)) from error
 
 
-def _writes(name: str, call: object) -> Function:
+def _json_writer(name: str, call: object) -> Function:
     return Function(
         name=name, parameters="any", call=call, injects=Injects.ALLOCATOR, returns="string"
     )
 
 
 FUNCTIONS: Final = (
-    _writes("toJson", _to_json),
-    _writes("toPrettyJson", partial(_to_json, pretty=True)),
-    _writes("toRawJson", partial(_must_to_json, raw=True)),
-    _writes("mustToJson", _must_to_json),
-    _writes("mustToPrettyJson", partial(_must_to_json, pretty=True)),
-    _writes("mustToRawJson", partial(_must_to_json, raw=True)),
+    _json_writer("toJson", _to_json),
+    _json_writer("toPrettyJson", partial(_to_json, pretty=True)),
+    _json_writer("toRawJson", partial(_must_to_json, raw=True)),
+    _json_writer("mustToJson", _must_to_json),
+    _json_writer("mustToPrettyJson", partial(_must_to_json, pretty=True)),
+    _json_writer("mustToRawJson", partial(_must_to_json, raw=True)),
     Function(name="fromJson", parameters="string", call=_from_json, injects=Injects.ALLOCATOR),
     Function(
         name="mustFromJson", parameters="string", call=_must_from_json, injects=Injects.ALLOCATOR

@@ -183,7 +183,7 @@ _STEPS_PER_COMPARISON: Final = 2
 _ALLOCATOR: Final = Injects.ALLOCATOR
 
 
-def _named(
+def _functions(
     *names: str, parameters: str, call: object, injects: Injects = Injects.NOTHING
 ) -> list[Function]:
     return [
@@ -191,29 +191,31 @@ def _named(
     ]
 
 
-def _picks(*names: str, call: object) -> list[Function]:
+def _item_getters(*names: str, call: object) -> list[Function]:
     return [Function(name=name, parameters="any", call=call, allocates=False) for name in names]
 
 
 FUNCTIONS: Final = (
-    *_named("list", "tuple", parameters="any...", call=_list),
-    *_named(
+    *_functions("list", "tuple", parameters="any...", call=_list),
+    *_functions(
         *("append", "push", "mustAppend", "mustPush"),
         parameters="any any",
         call=_append,
         injects=_ALLOCATOR,
     ),
-    *_named("prepend", "mustPrepend", parameters="any any", call=_prepend, injects=_ALLOCATOR),
-    *_named("concat", parameters="any...", call=_concat, injects=_ALLOCATOR),
-    *_picks("first", "mustFirst", call=_first),
-    *_picks("last", "mustLast", call=_last),
-    *_named("rest", "mustRest", parameters="any", call=_rest),
-    *_named("initial", "mustInitial", parameters="any", call=_initial),
-    *_named("reverse", "mustReverse", parameters="any", call=_reverse),
-    *_named("compact", "mustCompact", parameters="any", call=_compact),
-    *_named("slice", "mustSlice", parameters="any any...", call=_slice),
-    *_named("chunk", "mustChunk", parameters="int any", call=_chunk),
-    *_named("uniq", "mustUniq", parameters="any", call=_unique, injects=_ALLOCATOR),
-    *_named("without", "mustWithout", parameters="any any...", call=_without, injects=_ALLOCATOR),
-    *_named("has", "mustHas", parameters="any any", call=_has, injects=_ALLOCATOR),
+    *_functions("prepend", "mustPrepend", parameters="any any", call=_prepend, injects=_ALLOCATOR),
+    *_functions("concat", parameters="any...", call=_concat, injects=_ALLOCATOR),
+    *_item_getters("first", "mustFirst", call=_first),
+    *_item_getters("last", "mustLast", call=_last),
+    *_functions("rest", "mustRest", parameters="any", call=_rest),
+    *_functions("initial", "mustInitial", parameters="any", call=_initial),
+    *_functions("reverse", "mustReverse", parameters="any", call=_reverse),
+    *_functions("compact", "mustCompact", parameters="any", call=_compact),
+    *_functions("slice", "mustSlice", parameters="any any...", call=_slice),
+    *_functions("chunk", "mustChunk", parameters="int any", call=_chunk),
+    *_functions("uniq", "mustUniq", parameters="any", call=_unique, injects=_ALLOCATOR),
+    *_functions(
+        "without", "mustWithout", parameters="any any...", call=_without, injects=_ALLOCATOR
+    ),
+    *_functions("has", "mustHas", parameters="any any", call=_has, injects=_ALLOCATOR),
 )

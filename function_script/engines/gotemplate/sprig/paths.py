@@ -42,7 +42,7 @@ def _is_absolute(path: str) -> bool:
     return path.startswith("/")
 
 
-def _named(name: str, call: object, returns: str = "string") -> tuple[Function, Function]:
+def _functions(name: str, call: object, returns: str = "string") -> tuple[Function, Function]:
     """Return a function, and the same one for the paths of the operating system."""
     names = (name, f"os{name[0].upper()}{name[1:]}")
     first, second = (
@@ -52,9 +52,9 @@ def _named(name: str, call: object, returns: str = "string") -> tuple[Function, 
 
 
 FUNCTIONS: Final = (
-    *_named("base", _base),
-    *_named("dir", _dir),
-    *_named("clean", _clean),
-    *_named("ext", _ext),
-    *_named("isAbs", _is_absolute, "bool"),
+    *_functions("base", _base),
+    *_functions("dir", _dir),
+    *_functions("clean", _clean),
+    *_functions("ext", _ext),
+    *_functions("isAbs", _is_absolute, "bool"),
 )

@@ -69,7 +69,7 @@ def _uuid(next_random: NextRandom) -> str:
     return str(uuid.UUID(bytes=bytes(next_random(_BYTE) for _ in range(_UUID_BYTES)), version=4))
 
 
-def _drawn(name: str, parameters: str, call: object, returns: str = "string") -> Function:
+def _random_function(name: str, parameters: str, call: object, returns: str = "string") -> Function:
     return Function(
         name=name,
         parameters=parameters,
@@ -81,12 +81,12 @@ def _drawn(name: str, parameters: str, call: object, returns: str = "string") ->
 
 
 FUNCTIONS: Final = (
-    _drawn("randAlphaNum", "int", partial(_text, characters=_LETTERS_AND_DIGITS)),
-    _drawn("randAlpha", "int", partial(_text, characters=_LETTERS)),
-    _drawn("randAscii", "int", partial(_text, characters=_PRINTABLE)),
-    _drawn("randNumeric", "int", partial(_text, characters=string.digits)),
-    _drawn("randBytes", "int", _bytes),
-    _drawn("randInt", "int int", _integer, "int"),
-    _drawn("shuffle", "string", _shuffle),
-    _drawn("uuidv4", "", _uuid),
+    _random_function("randAlphaNum", "int", partial(_text, characters=_LETTERS_AND_DIGITS)),
+    _random_function("randAlpha", "int", partial(_text, characters=_LETTERS)),
+    _random_function("randAscii", "int", partial(_text, characters=_PRINTABLE)),
+    _random_function("randNumeric", "int", partial(_text, characters=string.digits)),
+    _random_function("randBytes", "int", _bytes),
+    _random_function("randInt", "int int", _integer, "int"),
+    _random_function("shuffle", "string", _shuffle),
+    _random_function("uuidv4", "", _uuid),
 )

@@ -170,14 +170,14 @@ def _split_list(allocator: Allocator, separator: str, text: str) -> Strings:
 
 
 def _split(allocator: Allocator, separator: str, text: str) -> StringMap:
-    return _numbered(_pieces(allocator, separator, text, -1))
+    return _number_pieces(_pieces(allocator, separator, text, -1))
 
 
 def _split_some(allocator: Allocator, separator: str, count: int, text: str) -> StringMap:
-    return _numbered(_pieces(allocator, separator, text, count))
+    return _number_pieces(_pieces(allocator, separator, text, count))
 
 
-def _numbered(pieces: list[str]) -> StringMap:
+def _number_pieces(pieces: list[str]) -> StringMap:
     return StringMap({f"_{index}": piece for index, piece in enumerate(pieces)})
 
 
@@ -216,7 +216,7 @@ def _lower(text: str) -> str:
 
 
 def _title(text: str) -> str:
-    return _first_letters(text, characters.title, _separates)
+    return _first_letters(text, characters.title, _is_separator)
 
 
 def _untitle(text: str) -> str:
@@ -227,16 +227,16 @@ def _first_letters(
     text: str, change: Callable[[str], str], separates: Callable[[str], bool]
 ) -> str:
     """Return the text with the first character of each word changed."""
-    changed: list[str] = []
+    result: list[str] = []
     starts = True
     for character in whole(text):
         separator = separates(character)
-        changed.append(change(character) if starts and not separator else character)
+        result.append(change(character) if starts and not separator else character)
         starts = separator
-    return "".join(changed)
+    return "".join(result)
 
 
-def _separates(character: str) -> bool:
+def _is_separator(character: str) -> bool:
     """Report whether a word may end here: at ASCII other than digits, letters and underscores."""
     if character.isascii():
         return not (character.isalnum() or character == "_")
@@ -245,20 +245,20 @@ def _separates(character: str) -> bool:
 
 def _swap_case(text: str) -> str:
     """Swap upper and lower case; a lower-case letter at the start of a word gets title case."""
-    changed: list[str] = []
+    swapped: list[str] = []
     starts = True
     for character in whole(text):
         category = unicodedata.category(character)
         if category in {"Lu", "Lt"}:
-            changed.append(characters.lower(character))
+            swapped.append(characters.lower(character))
         elif category == "Ll":
-            changed.append((characters.title if starts else characters.upper)(character))
+            swapped.append((characters.title if starts else characters.upper)(character))
         else:
-            changed.append(character)
+            swapped.append(character)
             starts = is_space(character)
             continue
         starts = False
-    return "".join(changed)
+    return "".join(swapped)
 
 
 def _initials(text: str) -> str:
@@ -384,7 +384,7 @@ class _Joiner:
 
 
 def _kind(character: str) -> str:
-    if _connects(character):
+    if _is_connector(character):
         return "D" if character in "-_" else "C"
     category = unicodedata.category(character)
     if category == "Lu":
@@ -394,7 +394,7 @@ def _kind(character: str) -> str:
     return category[0] if category[0] in "PN" else "O"
 
 
-def _connects(character: str) -> bool:
+def _is_connector(character: str) -> bool:
     return character in "-_" or characters.is_space(character)
 
 
@@ -405,28 +405,28 @@ def to_pascal(text: str) -> str:
     if not words:
         # Go writes the last one twice.
         return leading + leading[-1:]
-    return leading + _capitalized(words)
+    return leading + _capitalize(words)
 
 
-def _capitalized(text: str) -> str:
+def _capitalize(text: str) -> str:
     """Capitalize each word; capitals that follow its first become small letters."""
     parts: list[str] = []
     previous = characters.upper(text[0])
-    lowers = _is_upper(text[0])
+    is_capital_run = _is_upper(text[0])
     for character in text[1:]:
         current = character
-        if _connects(previous):
-            if _connects(current):
+        if _is_connector(previous):
+            if _is_connector(current):
                 parts.append(previous)
                 previous = current
                 continue
-            lowers = _is_upper(current)
+            is_capital_run = _is_upper(current)
             current = characters.upper(current)
         else:
-            if lowers and _is_upper(current):
+            if is_capital_run and _is_upper(current):
                 current = characters.lower(current)
             else:
-                lowers = False
+                is_capital_run = False
             parts.append(previous)
         previous = current
     return "".join([*parts, previous])
@@ -533,7 +533,7 @@ def _text(name: str, parameters: str, call: object) -> Function:
     return Function(name=name, parameters=parameters, call=call, returns="string")
 
 
-def _built(name: str, parameters: str, call: object) -> Function:
+def _builder(name: str, parameters: str, call: object) -> Function:
     return Function(
         name=name, parameters=parameters, call=call, injects=_ALLOCATOR, returns="string"
     )
@@ -567,13 +567,13 @@ FUNCTIONS: Final = (
     _test("hasPrefix", _has_prefix),
     _test("hasSuffix", _has_suffix),
     _text("plural", "string string int", _plural),
-    _built("repeat", "int string", _repeat),
-    _built("replace", "string string string", _replace),
-    _built("cat", "any...", _cat),
-    _built("quote", "any...", _quote),
-    _built("squote", "any...", _single_quote),
-    _built("toString", "any", to_text),
-    _built("join", "string any", _join),
+    _builder("repeat", "int string", _repeat),
+    _builder("replace", "string string string", _replace),
+    _builder("cat", "any...", _cat),
+    _builder("quote", "any...", _quote),
+    _builder("squote", "any...", _single_quote),
+    _builder("toString", "any", to_text),
+    _builder("join", "string any", _join),
     _list("toStrings", "any", to_texts),
     _list("splitList", "string string", _split_list),
     _list("split", "string string", _split),
@@ -585,13 +585,13 @@ FUNCTIONS: Final = (
     _text("untitle", "string", _untitle),
     _text("swapcase", "string", _swap_case),
     _text("initials", "string", _initials),
-    _built("snakecase", "string", _snake_case),
-    _built("kebabcase", "string", _kebab_case),
-    _built("camelcase", "string", _camel_case),
-    _built("indent", "int string", _indent),
-    _built("nindent", "int string", _indent_below),
-    _built("wrap", "int string", _wrap),
-    _built("wrapWith", "int string string", _wrap_with),
+    _builder("snakecase", "string", _snake_case),
+    _builder("kebabcase", "string", _kebab_case),
+    _builder("camelcase", "string", _camel_case),
+    _builder("indent", "int string", _indent),
+    _builder("nindent", "int string", _indent_below),
+    _builder("wrap", "int string", _wrap),
+    _builder("wrapWith", "int string string", _wrap_with),
     _text("abbrev", "int string", _abbreviate),
     _text("abbrevboth", "int int string", _abbreviate_both),
 )

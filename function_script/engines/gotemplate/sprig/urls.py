@@ -163,8 +163,8 @@ def _unescape_host(text: str, allowed: frozenset[str], *, zone: bool = False) ->
             if match is None:
                 raise _bad_escape(text[index : index + 3])
             byte = chr(int(match[1], 16))
-            fine = byte in allowed or byte == " " if zone else ord(byte) >= _FIRST_NON_ASCII
-            if not fine and match[0] != _PERCENT:
+            is_valid = byte in allowed or byte == " " if zone else ord(byte) >= _FIRST_NON_ASCII
+            if not is_valid and match[0] != _PERCENT:
                 raise _bad_escape(match[0])
             index += len(match[0])
             continue

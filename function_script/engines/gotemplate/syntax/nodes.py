@@ -164,13 +164,13 @@ def to_source(node: Placed) -> str:
     """Return a node as Go prints it in messages: ``index .l 3``, ``(f).a``, ``$x := 1 | f``."""
     match node:
         case Command():
-            return " ".join(_parenthesised(word) for word in node.words)
+            return " ".join(_parenthesise(word) for word in node.words)
         case Pipe():
             commands = " | ".join(map(to_source, node.commands))
             names = ", ".join(map(to_source, node.declared))
             return f"{names} {'=' if node.assigns else ':='} {commands}" if names else commands
         case Chain():
-            return ".".join((_parenthesised(node.start), *node.names))
+            return ".".join((_parenthesise(node.start), *node.names))
         case Template():
             argument = f" {to_source(node.pipe)}" if node.pipe is not None else ""
             return f"{{{{template {quote(node.name)}{argument}}}}}"
@@ -202,5 +202,5 @@ def _word_source(
             return "." if isinstance(node, Dot) else "nil"
 
 
-def _parenthesised(node: Operand) -> str:
+def _parenthesise(node: Operand) -> str:
     return f"({to_source(node)})" if isinstance(node, Pipe) else to_source(node)

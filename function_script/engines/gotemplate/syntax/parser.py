@@ -194,13 +194,13 @@ class _Parser:
 
     def named_body(self, context: str) -> list[Node]:
         """Parse the body of a named template: outer variables and loops are invisible."""
-        outside = self.variables, self.ranges
+        outer = self.variables, self.ranges
         self.variables, self.ranges = ["$"], 0
         body, end = self.items()
         if end.keyword != "end":
             text = f"unexpected {{{{{end.keyword}}}}} in {context}"
             raise ParseError(text, cause=end.position)
-        self.variables, self.ranges = outside
+        self.variables, self.ranges = outer
         return body
 
     def add(self, name: str, root: list[Node]) -> None:

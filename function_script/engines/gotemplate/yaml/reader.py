@@ -68,7 +68,7 @@ class _Decoder:
         if depth == 0:
             raise CallError("yaml: exceeded max depth")
         if event.kind == "alias":
-            return self.aliased(event)
+            return self.resolve_alias(event)
         if event.anchor:
             self.anchors[event.anchor] = _Unfinished()
         if event.kind == "scalar":
@@ -88,7 +88,7 @@ class _Decoder:
                 return
             yield event
 
-    def aliased(self, event: Event) -> object:
+    def resolve_alias(self, event: Event) -> object:
         """Return a copy of an anchored value."""
         if event.anchor not in self.anchors:
             raise CallError(f"yaml: unknown anchor '{event.anchor}' referenced")
@@ -139,7 +139,7 @@ def scalar(event: Event) -> object:
         return _binary(event.text)
     if tag in {"", "int", "float", "bool", "null", "timestamp"}:
         value = resolve(event.text) if tag or event.plain else event.text
-        return _tagged(value, tag, event.text) if tag else value
+        return _check_tag(value, tag, event.text) if tag else value
     return event.text
 
 
@@ -151,7 +151,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 }
 
 
-def _tagged(value: object, tag: str, text: str) -> object:
+def _check_tag(value: object, tag: str, text: str) -> object:
     if tag == "float" and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if tag in _TYPES and not isinstance(value, _TYPES[tag]):

@@ -94,8 +94,8 @@ def _on_one_line(text: str, indent: int) -> str:
     if breaks and _BLANK_AT_SEPARATOR.search(text):
         return double_quoted(text)
     if text[0] == " " or text[-1] == " " or breaks or _INDICATORS.match(text):
-        doubled = _INDENTED.sub(" " * indent, text.replace("'", "''"))
-        return f"'{doubled}'"
+        quoted = _INDENTED.sub(" " * indent, text.replace("'", "''"))
+        return f"'{quoted}'"
     return text
 
 

@@ -46,7 +46,7 @@ def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> Non
     if isinstance(value, _Ordered):
         _write_map(value.pairs, indent, lead, parts)
     elif isinstance(value, dict):
-        _write_map(_sorted(value), indent, lead, parts)
+        _write_map(_sort_entries(value), indent, lead, parts)
     elif isinstance(value, (list, bytes)):
         _write_list(value, indent, lead, parts)
 
@@ -135,7 +135,7 @@ _SPECIAL_FLOATS: Final = {"+Inf": ".inf", "-Inf": "-.inf", "NaN": ".nan"}
 _PLAIN_ORDER: Final = re.compile(r"[A-Za-z./ \n-]*")
 
 
-def _sorted(value: dict[object, object]) -> list[tuple[object, object]]:
+def _sort_entries(value: dict[object, object]) -> list[tuple[object, object]]:
     """Return the entries by key, in the natural order of yaml.v3: ``a9`` before ``a10``."""
     texts = [key for key in value if isinstance(key, str)]
     if len(texts) == len(value) and _PLAIN_ORDER.fullmatch("\n".join(texts)):

@@ -18,15 +18,15 @@ _LITERALS: Final = {"t": "true", "f": "false", "n": "null"}
 _VALUE: Final = "looking for beginning of value"
 
 
-class _Fault(Exception):  # noqa: N818 # ends the scan; its text is the result
+class _JsonError(Exception):  # ends the scan; its text is the result
     """The first error."""
 
 
-def find_fault(text: str) -> str:
+def find_error(text: str) -> str:
     """Return the first error of Go's scanner; empty without one."""
     try:
         _Scanner(to_narrow(text)).scan()
-    except _Fault as fault:
+    except _JsonError as fault:
         return str(fault)
     return ""
 
@@ -44,26 +44,26 @@ class _Scanner:
         """Scan one value and the end of the text."""
         while True:
             self.value()
-            while self.open and self.closes():
+            while self.open and self.close_or_separate():
                 pass
             if not self.open:
                 break
         if self.text[self.index :].strip(_SPACES):
             self.fail(self.peek(), "after top-level value")
 
-    def closes(self) -> bool:
+    def close_or_separate(self) -> bool:
         """Report whether a bracket closes behind a value; if not, the next value follows."""
-        opened = self.open[-1]
+        bracket = self.open[-1]
         character = self.peek()
-        if character == {"{": "}", "[": "]"}[opened]:
+        if character == {"{": "}", "[": "]"}[bracket]:
             self.index += 1
             self.open.pop()
             return True
         if character != ",":
-            context = "object key:value pair" if opened == "{" else "array element"
+            context = "object key:value pair" if bracket == "{" else "array element"
             self.fail(character, f"after {context}")
         self.index += 1
-        if opened == "{":
+        if bracket == "{":
             self.key()
         return False
 
@@ -72,7 +72,7 @@ class _Scanner:
         while (character := self.peek()) in "{[":
             self.index += 1
             self.open.append(character)
-            if self.peek() in "}]" and self.closes():
+            if self.peek() in "}]" and self.close_or_separate():
                 return
             if character == "{":
                 self.key()
@@ -171,8 +171,8 @@ class _Scanner:
         return character
 
     def end(self) -> NoReturn:
-        raise _Fault("unexpected end of JSON input")
+        raise _JsonError("unexpected end of JSON input")
 
     def fail(self, character: str, context: str) -> NoReturn:
         quoted = {"'": r"\'", '"': '"'}.get(character) or quote(character)[1:-1]
-        raise _Fault(f"invalid character '{quoted}' {context}")
+        raise _JsonError(f"invalid character '{quoted}' {context}")
