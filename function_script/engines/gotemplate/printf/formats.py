@@ -87,26 +87,26 @@ class _Formatter:
                 break
             parts.append(self.template[self.position : percent])
             self.position = percent + 1
-            parts.append(self.verb())
+            parts.append(self.format_verb())
         if not self.is_reordered and self.next_argument < len(self.arguments):
-            parts.append(self.extra())
+            parts.append(self.format_extra())
         self.allocator.check_string(sum(map(len, parts)))
         return "".join(parts)
 
-    def verb(self) -> str:
+    def format_verb(self) -> str:
         """Format one verb, from behind its percent sign."""
         self.has_good_index = True
-        names = self.match(_FLAGS)
-        letter = self.letter()
+        names = self.consume(_FLAGS)
+        letter = self.peek()
         if "a" <= letter <= "z" and self.next_argument < len(self.arguments):
-            return self.argument(letter, names, _Number(None), _Number(None))
-        self.index()
-        width = self.width()
-        precision = self.precision()
+            return self.format_next_argument(letter, names, _Number(None), _Number(None))
+        self.read_index()
+        width = self.read_width()
+        precision = self.read_precision()
         if not self.is_after_index:
-            self.index()
+            self.read_index()
         complaints = width.complaint + precision.complaint
-        letter = self.letter()
+        letter = self.peek()
         if not letter:
             return f"{complaints}%!(NOVERB)"
         if letter == "%":
@@ -116,9 +116,11 @@ class _Formatter:
             self.position += 1
             reason = "MISSING" if self.has_good_index else "BADINDEX"
             return f"{complaints}%!{letter}({reason})"
-        return complaints + self.argument(letter, names, width, precision)
+        return complaints + self.format_next_argument(letter, names, width, precision)
 
-    def argument(self, letter: str, names: str, width: _Number, precision: _Number) -> str:
+    def format_next_argument(
+        self, letter: str, names: str, width: _Number, precision: _Number
+    ) -> str:
         """Format the next argument by the verb ``letter``."""
         self.position += 1
         value = self.arguments[self.next_argument]
@@ -136,7 +138,7 @@ class _Formatter:
         self.allocator.check_width(max(flags.width or 0, flags.precision or 0))
         return format_argument(value, letter, flags.for_value() if letter == "v" else flags)
 
-    def index(self) -> None:
+    def read_index(self) -> None:
         """Read an explicit argument index, ``[2]``."""
         self.is_after_index = False
         if not self.template.startswith("[", self.position):
@@ -153,40 +155,40 @@ class _Formatter:
         brackets = _BRACKETS.match(self.template, self.position)
         self.position = brackets.end() if brackets is not None else self.position + 1
 
-    def width(self) -> _Number:
+    def read_width(self) -> _Number:
         """Read the width: digits, or a star that takes it from an argument."""
-        if self.letter() == "*":
-            return self.star("BADWIDTH")
-        digits = self.match(_NUMBER)
+        if self.peek() == "*":
+            return self.take_number("BADWIDTH")
+        digits = self.consume(_NUMBER)
         if not digits:
             return _Number(None)
         if self.is_after_index:
             self.has_good_index = False
-        return self.number(digits)
+        return self.read_number(digits)
 
-    def precision(self) -> _Number:
+    def read_precision(self) -> _Number:
         """Read the precision, from its point; a point at the very end is no precision."""
-        if self.letter() != "." or self.position + 1 >= len(self.template):
+        if self.peek() != "." or self.position + 1 >= len(self.template):
             return _Number(None)
         self.position += 1
         if self.is_after_index:
             self.has_good_index = False
-        self.index()
-        if self.letter() == "*":
-            number = self.star("BADPREC")
+        self.read_index()
+        if self.peek() == "*":
+            number = self.take_number("BADPREC")
             negative = number.value is not None and number.value < 0
             return _Number(None, "%!(BADPREC)") if negative else number
-        digits = self.match(_NUMBER)
-        return self.number(digits) if digits else _Number(0)
+        digits = self.consume(_NUMBER)
+        return self.read_number(digits) if digits else _Number(0)
 
-    def number(self, digits: str) -> _Number:
+    def read_number(self, digits: str) -> _Number:
         """Read a number of the format; Go stops reading at one that is too large."""
         if int(digits[: len("10000000")]) > _MAX_NUMBER * 10:
             self.position = len(self.template)
             return _Number(None)
         return _Number(int(digits))
 
-    def star(self, complaint: str) -> _Number:
+    def take_number(self, complaint: str) -> _Number:
         """Take a number from the arguments."""
         self.position += 1
         self.is_after_index = False
@@ -198,7 +200,7 @@ class _Formatter:
             return _Number(None, f"%!({complaint})")
         return _Number(int(value))
 
-    def extra(self) -> str:
+    def format_extra(self) -> str:
         """Return the complaint about superfluous arguments."""
         texts = (
             NIL if value is None else f"{go_type(value)}={format_argument(value, 'v', _PLAIN)}"
@@ -206,7 +208,7 @@ class _Formatter:
         )
         return f"%!(EXTRA {', '.join(texts)})"
 
-    def match(self, pattern: re.Pattern[str]) -> str:
+    def consume(self, pattern: re.Pattern[str]) -> str:
         """Consume and return a match of ``pattern``."""
         match = pattern.match(self.template, self.position)
         if match is None:
@@ -214,6 +216,6 @@ class _Formatter:
         self.position = match.end()
         return match[0]
 
-    def letter(self) -> str:
+    def peek(self) -> str:
         """Return the character at the position; empty at the end."""
         return self.template[self.position : self.position + 1]

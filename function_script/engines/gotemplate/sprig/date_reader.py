@@ -72,14 +72,14 @@ class _Reader:
             before = self.rest
             try:
                 if element in {"05", "5"}:
-                    self.seconds(element, elements[index + 1][1])
+                    self.read_seconds(element, elements[index + 1][1])
                 elif element:
                     self.read_element(element)
             except _BadValueError as error:
                 raise self.mismatch(before, element) from error
         if self.rest:
             self.fail(f"extra text: {quote_time(self.rest)}")
-        return self.time()
+        return self.to_time()
 
     def skip(self, plain: str) -> None:
         """Consume the plain text of a layout; a blank stands for any number of blanks."""
@@ -100,22 +100,22 @@ class _Reader:
         if element in _READERS:
             _READERS[element](self)
         elif element[0] in ".,":
-            self.fraction(element)
+            self.read_fraction(element)
         elif element == "MST":
-            self.zone_name()
+            self.read_zone_name()
         else:
-            self.zone_offset(element)
+            self.read_zone_offset(element)
 
     # Fields
 
-    def take(self, count: int) -> str:
+    def read_bytes(self, count: int) -> str:
         """Return the next bytes, consumed."""
         prefix, self.rest = self.rest[:count], self.rest[count:]
         if len(prefix) < count:
             raise _BadValueError
         return prefix
 
-    def number(self, least: int, most: int) -> int:
+    def read_number(self, least: int, most: int) -> int:
         """Return a number of so many digits."""
         digits = self.rest[: len(self.rest) - len(self.rest.lstrip("0123456789"))][:most]
         if len(digits) < least:
@@ -123,7 +123,7 @@ class _Reader:
         self.rest = self.rest[len(digits) :]
         return int(digits)
 
-    def name(self, names: Sequence[str]) -> int:
+    def read_name(self, names: Sequence[str]) -> int:
         """Return the place of a name, in any case."""
         for index, name in enumerate(names):
             if self.rest[: len(name)].lower() == name.lower():
@@ -131,7 +131,7 @@ class _Reader:
                 return index
         raise _BadValueError
 
-    def blanks(self, most: int) -> None:
+    def skip_blanks(self, most: int) -> None:
         """Skip up to ``most`` blanks."""
         count = len(self.rest) - len(self.rest.lstrip(" "))
         self.rest = self.rest[min(count, most) :]
@@ -142,48 +142,50 @@ class _Reader:
         return number
 
     def read_year(self) -> None:
-        self.year = self.number(4, 4)
+        self.year = self.read_number(4, 4)
 
     def read_short_year(self) -> None:
-        text = self.take(2)
+        text = self.read_bytes(2)
         if not re.fullmatch("[0-9]{2}|[+-][0-9]", text):
             raise _BadValueError
         year = int(text)
         self.year = year + _CENTURY + (0 if year >= _PIVOT else 100)
 
     def read_month(self, least: int) -> None:
-        self.month = self.check_range(self.number(least, 2), "month", range(1, len(MONTHS) + 1))
+        self.month = self.check_range(
+            self.read_number(least, 2), "month", range(1, len(MONTHS) + 1)
+        )
 
     def read_month_name(self, names: Sequence[str]) -> None:
-        self.month = self.name(names) + 1
+        self.month = self.read_name(names) + 1
 
     def read_day(self, least: int, blanks: int = 0) -> None:
-        self.blanks(blanks)
-        self.day = self.number(least, 2)
+        self.skip_blanks(blanks)
+        self.day = self.read_number(least, 2)
 
     def read_day_of_year(self, least: int, blanks: int = 0) -> None:
-        self.blanks(blanks)
-        self.day_of_year = self.number(least, 3)
+        self.skip_blanks(blanks)
+        self.day_of_year = self.read_number(least, 3)
 
     def read_hour(self, least: int, limit: int) -> None:
-        self.hour = self.check_range(self.number(least, 2), "hour", range(limit))
+        self.hour = self.check_range(self.read_number(least, 2), "hour", range(limit))
 
     def read_minute(self, least: int) -> None:
-        self.minute = self.check_range(self.number(least, 2), "minute", range(_SIXTY))
+        self.minute = self.check_range(self.read_number(least, 2), "minute", range(_SIXTY))
 
     def read_half(self, halves: tuple[str, str]) -> None:
-        text = self.take(2)
+        text = self.read_bytes(2)
         if text not in halves:
             raise _BadValueError
         self.half_of_day = text.upper()
 
-    def seconds(self, element: str, following: str) -> None:
+    def read_seconds(self, element: str, following: str) -> None:
         """Read seconds; a fraction may follow even if the layout has none."""
-        self.second = self.check_range(self.number(len(element), 2), "second", range(_SIXTY))
+        self.second = self.check_range(self.read_number(len(element), 2), "second", range(_SIXTY))
         if following[:1] not in {".", ","} and _FRACTION.match(self.rest):
-            self.fraction(".9")
+            self.read_fraction(".9")
 
-    def fraction(self, element: str) -> None:
+    def read_fraction(self, element: str) -> None:
         """Read a fraction of a second: as many digits as zeros, any number for nines."""
         match = _FRACTION.match(self.rest)
         if element[1] == "9":
@@ -197,7 +199,7 @@ class _Reader:
         self.rest = self.rest[1 + len(digits) :]
         self.nanoseconds = int(digits[:_NANOSECOND_DIGITS].ljust(_NANOSECOND_DIGITS, "0"))
 
-    def zone_offset(self, element: str) -> None:
+    def read_zone_offset(self, element: str) -> None:
         if element.startswith("Z") and self.rest.startswith("Z"):
             self.rest = self.rest[1:]
             self.zone = "UTC"
@@ -216,7 +218,7 @@ class _Reader:
         self.offset = -offset if sign == "-" else offset
         self.rest = self.rest[match.end() :]
 
-    def zone_name(self) -> None:
+    def read_zone_name(self) -> None:
         match = re.match("UTC", self.rest) or _ZONE.match(self.rest)
         if match is None or len(self.rest) < SHORT:
             raise _BadValueError
@@ -225,7 +227,7 @@ class _Reader:
 
     # Result
 
-    def time(self) -> Time:
+    def to_time(self) -> Time:
         if self.half_of_day == "PM" and self.hour < _NOON:
             self.hour += _NOON
         elif self.half_of_day == "AM" and self.hour == _NOON:
@@ -286,8 +288,8 @@ _READERS: Final[dict[str, Callable[[_Reader], object]]] = {
     "Jan": lambda reader: reader.read_month_name(_short_names(MONTHS)),
     "1": lambda reader: reader.read_month(1),
     "01": lambda reader: reader.read_month(2),
-    "Monday": lambda reader: reader.name(DAYS),
-    "Mon": lambda reader: reader.name(_short_names(DAYS)),
+    "Monday": lambda reader: reader.read_name(DAYS),
+    "Mon": lambda reader: reader.read_name(_short_names(DAYS)),
     "2": lambda reader: reader.read_day(1),
     "_2": lambda reader: reader.read_day(1, blanks=1),
     "02": lambda reader: reader.read_day(2),

@@ -2,8 +2,8 @@
 
 The local zone is UTC. The clock does not run: ``now`` is the time at which the composite resource
 was created. In Go every reconcile renders another time, and so changes the resources. An XR that
-is rendered before it exists has no such time: ``now`` is 1970 then. A function that would take
-``now`` for want of a date fails.
+is rendered before it exists has no such time: ``now`` is 1970 then. A function without a date
+fails: sprig's default is the current time.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ _HTML: Final = "2006-01-02"
 _LOCAL: Final = "Local"
 # Integers of these types are seconds since 1970.
 _SECONDS: Final = frozenset({"int", "int32", "int64"})
+# The option of a step that gives it ``now``, and the field that ``now`` is read from.
+_OPTION: Final = "stable_values"
+_CREATION_TIME: Final = ("observed", "composite", "resource", "metadata", "creationTimestamp")
+_RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 
 
 def _date(layout: str, value: object) -> str:
@@ -84,55 +88,22 @@ def _date_modify(change: str, time: Time) -> Time:
 
 
 def _must_date_modify(change: str, time: Time) -> Time:
-    return time.plus(parse_duration(change))
+    return time.plus(_parse_duration(change))
 
 
 def _unix_epoch(time: Time) -> str:
     return str(time.seconds)
 
 
-def _duration(value: object) -> str:
-    """Format a duration in seconds; 0 for values other than text and int64."""
-    seconds = 0
-    if type(value) is str:
-        seconds = parse_decimal(value)
-    elif type(value) is int:
-        seconds = value
-    return duration_text(wrap_int64(seconds * NANOSECONDS))
-
-
-def _duration_round(value: object) -> str:
-    if isinstance(value, Time) and go_type(value) == Time.go_type:
-        raise CallError("there is no current time to count from: give a duration")
-    nanoseconds = 0
-    if type(value) is int:
-        nanoseconds = value
-    elif type(value) is str:
-        try:
-            nanoseconds = parse_duration(value)
-        except CallError:
-            nanoseconds = 0
-    return rounded_text(nanoseconds)
-
-
-def _text(name: str, parameters: str, call: object) -> Function:
-    return Function(name=name, parameters=parameters, call=call, returns="string")
-
-
 # Now
-
-
-_OPTION: Final = "stable_values"
-_MADE: Final = ("observed", "composite", "resource", "metadata", "creationTimestamp")
-_LAYOUT: Final = "2006-01-02T15:04:05Z07:00"
 
 
 def _now(run: Run) -> Time:
     value = run.root
-    for key in _MADE:
+    for key in _CREATION_TIME:
         value = value.get(key) if isinstance(value, dict) else None
     try:
-        return parse_date(_LAYOUT, value) if isinstance(value, str) else Time(0)
+        return parse_date(_RFC3339, value) if isinstance(value, str) else Time(0)
     except CallError:
         return Time(0)
 
@@ -143,7 +114,7 @@ def _ago(run: Run, value: object) -> str:
     difference = now.unix_nanoseconds() - (_find_time(value) or now).unix_nanoseconds()
     seconds, rest = divmod(abs(difference), NANOSECONDS)
     seconds += rest * 2 >= NANOSECONDS
-    return duration_text((seconds if difference > 0 else -seconds) * NANOSECONDS)
+    return _duration_text((seconds if difference > 0 else -seconds) * NANOSECONDS)
 
 
 # Durations
@@ -174,7 +145,31 @@ _ROUNDED: Final = (
 )
 
 
-def parse_duration(text: str) -> int:
+def _duration(value: object) -> str:
+    """Format a duration in seconds; 0 for values other than text and int64."""
+    seconds = 0
+    if type(value) is str:
+        seconds = parse_decimal(value)
+    elif type(value) is int:
+        seconds = value
+    return _duration_text(wrap_int64(seconds * NANOSECONDS))
+
+
+def _duration_round(value: object) -> str:
+    if isinstance(value, Time) and go_type(value) == Time.go_type:
+        raise CallError("there is no current time to count from: give a duration")
+    nanoseconds = 0
+    if type(value) is int:
+        nanoseconds = value
+    elif type(value) is str:
+        try:
+            nanoseconds = _parse_duration(value)
+        except CallError:
+            nanoseconds = 0
+    return _rounded_text(nanoseconds)
+
+
+def _parse_duration(text: str) -> int:
     """Return Go's time.ParseDuration in nanoseconds; raises CallError in Go's words."""
     negative = text.startswith("-")
     rest = text[1:] if text[:1] in {"+", "-"} else text
@@ -185,7 +180,7 @@ def parse_duration(text: str) -> int:
     total = 0
     while rest:
         match = _PART.match(rest)
-        part, length = _read(match, text) if match is not None else (0, 0)
+        part, length = _read_part(match, text) if match is not None else (0, 0)
         rest = rest[length:]
         total += part
         if total > _LARGEST:
@@ -195,7 +190,7 @@ def parse_duration(text: str) -> int:
     return -total if negative else total
 
 
-def _read(match: re.Match[str], text: str) -> tuple[int, int]:
+def _read_part(match: re.Match[str], text: str) -> tuple[int, int]:
     """Read a number with its unit; return the nanoseconds and the length of the text."""
     whole, fraction = match["whole"], match["fraction"] or ""
     if not whole and not fraction:
@@ -209,13 +204,13 @@ def _read(match: re.Match[str], text: str) -> tuple[int, int]:
         unknown = f"unknown unit {quote_time(to_narrow(name))}"
         raise CallError(f"time: {unknown} in duration {quote_time(to_narrow(text))}")
     unit = _UNITS[name]
-    digits = _significant(fraction)
+    digits = _significant_digits(fraction)
     # Go computes the fraction as a float.
     part = int(int(digits) * (unit / 10.0 ** len(digits))) if digits else 0
     return int(whole or "0") * unit + part, match.end()
 
 
-def _significant(fraction: str) -> str:
+def _significant_digits(fraction: str) -> str:
     """Cut a fraction to the digits that 63 bits hold."""
     zeros = len(fraction) - len(fraction.lstrip("0"))
     digits = fraction[: zeros + _MAX_DIGITS]
@@ -226,7 +221,7 @@ def _invalid(text: str) -> CallError:
     return CallError(f"time: invalid duration {quote_time(to_narrow(text))}")
 
 
-def duration_text(nanoseconds: int) -> str:
+def _duration_text(nanoseconds: int) -> str:
     """Return time.Duration's String: ``1h30m0s``, ``1.5s``, ``20ms``."""
     sign = "-" if nanoseconds < 0 else ""
     size = abs(nanoseconds)
@@ -249,13 +244,17 @@ def _decimal(size: int, unit: int) -> str:
     return f"{whole}.{digits}" if digits else str(whole)
 
 
-def rounded_text(nanoseconds: int) -> str:
+def _rounded_text(nanoseconds: int) -> str:
     """Return a duration in the largest unit that it exceeds: ``16d``."""
     size = abs(nanoseconds)
     for unit, name in _ROUNDED:
         if size > unit:
             return f"{size // unit}{name}"
     return "0s"
+
+
+def _text(name: str, parameters: str, call: object) -> Function:
+    return Function(name=name, parameters=parameters, call=call, returns="string")
 
 
 FUNCTIONS: Final = (

@@ -43,7 +43,7 @@ class _Scanner:
     def scan(self) -> None:
         """Scan one value and the end of the text."""
         while True:
-            self.value()
+            self.scan_value()
             while self.open and self.close_or_separate():
                 pass
             if not self.open:
@@ -64,10 +64,10 @@ class _Scanner:
             self.fail(character, f"after {context}")
         self.index += 1
         if bracket == "{":
-            self.key()
+            self.scan_key()
         return False
 
-    def value(self) -> None:
+    def scan_value(self) -> None:
         """Scan a scalar, or opening brackets and the text right behind them."""
         while (character := self.peek()) in "{[":
             self.index += 1
@@ -75,28 +75,28 @@ class _Scanner:
             if self.peek() in "}]" and self.close_or_separate():
                 return
             if character == "{":
-                self.key()
+                self.scan_key()
         if character == '"':
-            self.string()
+            self.scan_string()
         elif character in _LITERALS:
-            self.literal(_LITERALS[character])
+            self.scan_literal(_LITERALS[character])
         elif character == "-" or character in _DIGITS:
-            self.number()
+            self.scan_number()
         else:
             self.fail(character, _VALUE)
 
-    def key(self) -> None:
+    def scan_key(self) -> None:
         """Scan a key and its colon."""
         character = self.peek()
         if character != '"':
             self.fail(character, "looking for beginning of object key string")
-        self.string()
+        self.scan_string()
         character = self.peek()
         if character != ":":
             self.fail(character, "after object key")
         self.index += 1
 
-    def string(self) -> None:
+    def scan_string(self) -> None:
         """Scan a text from its first quotes to its last."""
         self.index += 1
         while (character := self.next()) != '"':
@@ -105,9 +105,9 @@ class _Scanner:
             if character < " ":
                 self.fail(character, "in string literal")
             if character == "\\":
-                self.escape()
+                self.scan_escape()
 
-    def escape(self) -> None:
+    def scan_escape(self) -> None:
         """Scan an escape behind its backslash."""
         character = self.next()
         if character == "u":
@@ -118,7 +118,7 @@ class _Scanner:
         elif character not in _ESCAPES:
             self.fail(character, "in string escape code")
 
-    def literal(self, word: str) -> None:
+    def scan_literal(self, word: str) -> None:
         """Scan ``true``, ``false`` or ``null``."""
         self.index += 1
         for expected in word[1:]:
@@ -126,30 +126,30 @@ class _Scanner:
             if character != expected:
                 self.fail(character, f"in literal {word} (expecting '{expected}')")
 
-    def number(self) -> None:
+    def scan_number(self) -> None:
         """Scan a number; one that begins with 0 has no further digits."""
         if self.text[self.index] == "-":
             self.index += 1
-        if self.digit("in numeric literal") != "0":
-            self.digits()
+        if self.scan_digit("in numeric literal") != "0":
+            self.skip_digits()
         if self.here() == ".":
             self.index += 1
-            self.digit("after decimal point in numeric literal")
-            self.digits()
+            self.scan_digit("after decimal point in numeric literal")
+            self.skip_digits()
         if self.here() in {"e", "E"}:
             self.index += 1
             if self.here() in {"+", "-"}:
                 self.index += 1
-            self.digit("in exponent of numeric literal")
-            self.digits()
+            self.scan_digit("in exponent of numeric literal")
+            self.skip_digits()
 
-    def digit(self, context: str) -> str:
+    def scan_digit(self, context: str) -> str:
         character = self.next()
         if character not in _DIGITS:
             self.fail(character, context)
         return character
 
-    def digits(self) -> None:
+    def skip_digits(self) -> None:
         while self.here() in _DIGITS:
             self.index += 1
 

@@ -328,7 +328,7 @@ class _Joiner:
         while self.index < len(self.words):
             if word.kind != "C":
                 self.write(word)
-            word = self.after(word)
+            word = self.write_between(word)
         self.write(word)
         return "".join(self.parts)
 
@@ -337,40 +337,40 @@ class _Joiner:
         self.index += 1
         return word
 
-    def after(self, word: _Word) -> _Word:
+    def write_between(self, word: _Word) -> _Word:
         """Write the text between ``word`` and the next one, which is returned unwritten."""
         following = self.next()
         if word.kind == "C":
             self.write(word)
         elif word.kind == "N":
-            following = self.together(following)
+            following = self.write_unconnected(following)
         elif word.kind != "P" and following.kind == "N":
             if self.index < len(self.words):
-                following = self.number(following)
+                following = self.write_number(following)
         elif word.kind != "P":
-            self.connect(following)
+            self.write_connector(following)
         return following
 
-    def number(self, number: _Word) -> _Word:
+    def write_number(self, number: _Word) -> _Word:
         """Write a number behind a word: part of it, unless small letters follow."""
         following = self.next()
         if following.kind == "A":
             self.parts.append(self.connector)
             self.write(number)
-            return self.together(following)
+            return self.write_unconnected(following)
         self.write(number)
-        self.connect(following)
+        self.write_connector(following)
         return following
 
-    def together(self, word: _Word) -> _Word:
+    def write_unconnected(self, word: _Word) -> _Word:
         """Write the small letters and numbers that follow a number without a connector."""
         while word.kind in {"A", "N"}:
             self.write(word)
             word = self.next()
-        self.connect(word)
+        self.write_connector(word)
         return word
 
-    def connect(self, following: _Word) -> None:
+    def write_connector(self, following: _Word) -> None:
         if following.kind not in {"", "C", "P"}:
             self.parts.append(self.connector)
 

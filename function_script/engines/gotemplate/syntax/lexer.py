@@ -75,13 +75,13 @@ class _Lexer:
     def run(self) -> None:
         position = 0
         while position != _END:
-            position = self._text(position)
+            position = self._lex_text(position)
 
     def _error(self, message: str, position: int) -> int:
         self.tokens.append(Token("error", message, position))
         return _END
 
-    def _text(self, start: int) -> int:
+    def _lex_text(self, start: int) -> int:
         """Read text up to the next action, and the action; return the position behind it."""
         index = self.text.find(self.left, start)
         if index < 0:
@@ -96,34 +96,34 @@ class _Lexer:
             self.tokens.append(Token("text", text, start))
         inside += 2 if trimmed else 0
         if self.text.startswith("/*", inside):
-            return self._comment(inside)
+            return self._lex_comment(inside)
         self.tokens.append(Token("left", self.left, index))
-        return self._action(inside)
+        return self._lex_action(inside)
 
-    def _comment(self, start: int) -> int:
+    def _lex_comment(self, start: int) -> int:
         end = self.text.find("*/", start + 2)
         if end < 0:
             return self._error("unclosed comment", start)
         close = _patterns(self.right).close.match(self.text, end + 2)
         if close is None:
             return self._error("comment ends before closing delimiter", start)
-        return self._after(close)
+        return self._skip_trimmed(close)
 
-    def _after(self, close: re.Match[str]) -> int:
+    def _skip_trimmed(self, close: re.Match[str]) -> int:
         """Return the position behind a right delimiter and the blanks that it trims."""
         if len(close[0]) == len(self.right):
             return close.end()
         blanks = _BLANK_RUN.match(self.text, close.end())
         return blanks.end() if blanks is not None else close.end()
 
-    def _action(self, position: int) -> int:
+    def _lex_action(self, position: int) -> int:
         match = _patterns(self.right).token.match
         text, tokens = self.text, self.tokens
         gap, depth = False, 0
         while True:
             token = match(text, position)
             if token is None:
-                return self._error(self._complaint(position), position)
+                return self._error(self._action_error(position), position)
             kind, start, position = token.lastgroup or "", position, token.end()
             if kind == "space":
                 gap = True
@@ -132,8 +132,8 @@ class _Lexer:
                 if depth:
                     return self._error("unclosed left paren", start)
                 tokens.append(Token("right", self.right, start, gap))
-                return self._after(token)
-            if kind in _NAMES and not self._ends(position):
+                return self._skip_trimmed(token)
+            if kind in _NAMES and not self._is_at_terminator(position):
                 character = text[position]
                 return self._error(f"bad character {_unicode(character)}", start)
             if kind == "number" and (end := self._bad_number_end(token[0], position)):
@@ -144,7 +144,7 @@ class _Lexer:
             tokens.append(Token(_kind(kind, token[0]), token[0], start, gap))
             gap = False
 
-    def _ends(self, position: int) -> bool:
+    def _is_at_terminator(self, position: int) -> bool:
         """Report whether a name may end here."""
         following = self.text[position : position + 1]
         return (
@@ -161,7 +161,7 @@ class _Lexer:
             return position + (following.isalnum() or following == "_")
         return position + 1 if following.isalnum() or following == "_" else 0
 
-    def _complaint(self, position: int) -> str:
+    def _action_error(self, position: int) -> str:
         character = self.text[position : position + 1]
         if not character:
             return "unclosed action"

@@ -93,7 +93,7 @@ def parse(name: str, text: str, grammar: Grammar) -> Parsed:
     check_tokens(len(tokens))
     parser = _Parser(text, tokens, grammar.functions)
     try:
-        parser.parse_all(name)
+        parser.parse_text(name)
     except ParseError as error:
         if error.position is None:
             error.position = parser.here
@@ -114,6 +114,7 @@ def check_tokens(count: int) -> None:
 class _Parser:
     """Parses one text: its nodes and definitions, and the pipelines inside of actions.
 
+    The methods have the names of Go's parser.
     An unknown function and an undeclared variable do not stop it: they are added to ``errors``.
     """
 
@@ -169,14 +170,14 @@ class _Parser:
 
     # Nodes
 
-    def parse_all(self, name: str) -> None:
+    def parse_text(self, name: str) -> None:
         """Parse the whole text: nodes and definitions."""
         root: list[Node] = []
         while self.peek().kind != "eof":
             if self.peek().kind == "left" and self.tokens[self.index + 1].kind == "define":
                 self.next()
                 self.open.append(self.next())
-                self.define()
+                self.parse_definition()
                 self.open.pop()
                 continue
             node = self.text_or_action()
@@ -185,7 +186,7 @@ class _Parser:
             root.append(node)
         self.add(name, root)
 
-    def define(self) -> None:
+    def parse_definition(self) -> None:
         """Parse a named template, from behind ``define``."""
         context = "define clause"
         name = literals.read_string(self.expect(("string", "raw"), context).text)
@@ -196,7 +197,7 @@ class _Parser:
         """Parse the body of a named template: outer variables and loops are invisible."""
         outer = self.variables, self.ranges
         self.variables, self.ranges = ["$"], 0
-        body, end = self.items()
+        body, end = self.item_list()
         if end.keyword != "end":
             text = f"unexpected {{{{{end.keyword}}}}} in {context}"
             raise ParseError(text, cause=end.position)
@@ -210,7 +211,7 @@ class _Parser:
         elif not _is_empty(root):
             raise ParseError(f"template: multiple definition of template {quote(name)}")
 
-    def items(self) -> Closed:
+    def item_list(self) -> Closed:
         """Parse nodes up to the end or else that closes them."""
         self.nesting += 1
         if self.nesting > _MAX_NESTING:
@@ -260,19 +261,19 @@ class _Parser:
         make = Break if token.kind == "break" else Continue
         return make(token.position)
 
-    def end(self, token: Token) -> End:
+    def end_control(self, token: Token) -> End:
         """Parse ``end``."""
         self.expect(("right",), "end")
         return End("end", token.position)
 
-    def otherwise(self, token: Token) -> End:
+    def else_control(self, token: Token) -> End:
         """Parse ``else``, perhaps with an if or with behind it."""
         if self.peek().kind in {"if", "with"}:
             return End("else", token.position, self.peek().kind)
         self.expect(("right",), "else")
         return End("else", token.position)
 
-    def branch(self, token: Token) -> Node:
+    def parse_control(self, token: Token) -> Node:
         """Parse all of an ``if``, ``with`` or ``range``; a chain of else-ifs is one loop here."""
         kind = token.kind
         outer = len(self.variables)
@@ -282,14 +283,14 @@ class _Parser:
         while True:
             pipe = self.pipeline(kind, "right")
             self.ranges += kind == "range"
-            body, end = self.items()
+            body, end = self.item_list()
             self.ranges -= kind == "range"
             links.append((pipe, body))
             if end.then != kind:
                 break
             self.next()
         if end.keyword == "else":
-            rest, end = self.items()
+            rest, end = self.item_list()
             if end.keyword != "end":
                 text = f"expected end; found {{{{{end.keyword}}}}}"
                 raise ParseError(text, cause=end.position)
@@ -302,7 +303,7 @@ class _Parser:
         pipe, body = links[0]
         return make(pipe.position, pipe, body, rest)
 
-    def template(self, _: Token) -> Node:
+    def template_control(self, _: Token) -> Node:
         """Parse ``template "name" pipeline``."""
         context = "template clause"
         token = self.next()
@@ -314,7 +315,7 @@ class _Parser:
             pipe = self.pipeline(context, "right")
         return Template(token.position, name, pipe)
 
-    def block(self, keyword: Token) -> Node:
+    def block_control(self, keyword: Token) -> Node:
         """Parse ``block "name" pipeline``: a definition and its use."""
         context = "block clause"
         token = self.next()
@@ -470,15 +471,15 @@ class _Parser:
 
 
 _CONTROLS: Final = {
-    "block": _Parser.block,
+    "block": _Parser.block_control,
     "break": _Parser.loop_control,
     "continue": _Parser.loop_control,
-    "else": _Parser.otherwise,
-    "end": _Parser.end,
-    "if": _Parser.branch,
-    "range": _Parser.branch,
-    "template": _Parser.template,
-    "with": _Parser.branch,
+    "else": _Parser.else_control,
+    "end": _Parser.end_control,
+    "if": _Parser.parse_control,
+    "range": _Parser.parse_control,
+    "template": _Parser.template_control,
+    "with": _Parser.parse_control,
 }
 _TERMS: Final = {
     "identifier": _Parser.identifier,

@@ -41,7 +41,7 @@ def from_yaml(allocator: Allocator, text: str) -> object:
     except UnicodeDecodeError as error:
         raise CallError(f"yaml: {_NOT_UTF8[error.reason]}") from error
     try:
-        return _Decoder(allocator, events.read_events(text)).document()
+        return _Decoder(allocator, events.read_events(text)).read_document()
     except YamlError as error:
         raise CallError(f"yaml: line {error.line + 1}: {error.message}") from error
 
@@ -56,14 +56,14 @@ class _Decoder:
         self.stream = stream
         self.anchors: dict[str, object] = {}
 
-    def document(self) -> object:
+    def read_document(self) -> object:
         """Return the first node of the stream."""
         for event in self.stream:
             if event.kind != "other":
-                return self.value(event, _MAX_DEPTH)
+                return self.read_value(event, _MAX_DEPTH)
         return None
 
-    def value(self, event: Event, depth: int) -> object:
+    def read_value(self, event: Event, depth: int) -> object:
         """Return the value that begins with ``event``."""
         if depth == 0:
             raise CallError("yaml: exceeded max depth")
@@ -74,14 +74,14 @@ class _Decoder:
         if event.kind == "scalar":
             value: object = scalar(event)
         elif event.kind == "list":
-            value = [self.value(item, depth - 1) for item in self.until_end()]
+            value = [self.read_value(item, depth - 1) for item in self.read_until_end()]
         else:
-            value = self.map(depth)
+            value = self.read_map(depth)
         if event.anchor:
             self.anchors[event.anchor] = value
         return value
 
-    def until_end(self) -> Iterator[Event]:
+    def read_until_end(self) -> Iterator[Event]:
         """Yield the events that begin the parts of a container."""
         for event in self.stream:
             if event.kind == "end":
@@ -98,32 +98,32 @@ class _Decoder:
         self.allocator.check_tree(value)
         return copy_tree(value)
 
-    def map(self, depth: int) -> object:
+    def read_map(self, depth: int) -> object:
         """Return a map; what it merges gives way to its own keys."""
         entries: dict[object, object] = {}
         lines: dict[object, int] = {}
         merged: dict[object, object] = {}
-        for event in self.until_end():
+        for event in self.read_until_end():
             if event.kind == "scalar" and event.text == _MERGE and event.plain and not event.tag:
-                merged.update(self.merged(next(self.stream), depth - 1))
+                merged.update(self.read_merge(next(self.stream), depth - 1))
                 continue
-            key = self.value(event, depth - 1)
+            key = self.read_value(event, depth - 1)
             if isinstance(key, (dict, list)):
                 raise CallError(f"yaml: invalid map key: {key}")
             if key in entries:
                 problem = f'mapping key "{event.text}" already defined at line {lines[key]}'
                 raise CallError(f"yaml: unmarshal errors:\n  line {event.line}: {problem}")
             lines[key] = event.line
-            entries[key] = self.value(next(self.stream), depth - 1)
+            entries[key] = self.read_value(next(self.stream), depth - 1)
         everything = {
             **{key: item for key, item in merged.items() if key not in entries},
             **entries,
         }
         return everything if all(type(key) is str for key in everything) else AnyMap(everything)
 
-    def merged(self, event: Event, depth: int) -> dict[object, object]:
+    def read_merge(self, event: Event, depth: int) -> dict[object, object]:
         """Return the map that ``<<`` merges; of several maps the first wins."""
-        value = self.value(event, depth)
+        value = self.read_value(event, depth)
         merged: dict[object, object] = {}
         for source in value if isinstance(value, list) else [value]:
             if not isinstance(source, dict):
