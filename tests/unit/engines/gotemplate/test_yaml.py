@@ -47,7 +47,7 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("value", "text"), [w[1:] for w in WRITTEN], ids=[w[0] for w in WRITTEN])
 def test_values_are_written_as_by_yaml_v3(value: object, text: str) -> None:
-    """Four blanks below a map, two below a list's dash; quotes where another type would be read."""
+    """Four blanks below a map, two below a list's dash; quotes if another type would be read."""
     assert to_yaml(value) == text
 
 
@@ -90,7 +90,7 @@ def test_numbers_have_gos_types() -> None:
 
 
 def test_dates_are_times_with_methods() -> None:
-    """What Go's time.Time can do, and written back as it was read."""
+    """They have the methods of Go's time.Time, and are written as they were read."""
     assert render_text('{{ (fromYaml "2024-05-06").Year }}', {}) == "2024"
     assert render_text('{{ fromYaml "2024-05-06" | toYaml }}', {}) == "2024-05-06T00:00:00Z\n"
 
@@ -106,8 +106,8 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("text", "cause"), BROKEN)
-def test_what_is_not_yaml_is_told(text: str, cause: str) -> None:
-    """Duplicate keys and endless aliases included."""
+def test_invalid_yaml_is_an_error(text: str, cause: str) -> None:
+    """Also duplicate keys and endless aliases."""
     with pytest.raises(CallError) as caught:
         from_yaml(ALLOCATOR, text)
     assert cause in caught.value.text

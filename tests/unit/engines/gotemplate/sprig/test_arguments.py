@@ -67,26 +67,26 @@ FAST = [function for function in sprig.FUNCTIONS if function.name != "derivePass
 
 
 def _argument_lists(function: Function) -> list[tuple[object, ...]]:
-    """Arguments of every length that is allowed, up to one more than is named."""
+    """Return arguments of every allowed length, and one more for variadic functions."""
     types = list(function.parameter_types)
     lengths = {len(types)}
     if function.variadic:
         lengths |= {len(types) - 1, len(types) + 1}
         types.append(types[-1])
-    found: list[tuple[object, ...]] = []
+    lists: list[tuple[object, ...]] = []
     for length in lengths:
-        found += itertools.islice(
+        lists += itertools.islice(
             itertools.product(*(_shuffled(kind) for kind in types[:length])), MAX_CALLS
         )
-    return found
+    return lists
 
 
 def _shuffled(kind: str) -> list[object]:
     return random.Random(7).sample(ODD[kind], len(ODD[kind]))  # noqa: S311 # an order of cases
 
 
-def _first(function: Function) -> tuple[object, ...]:
-    """What the engine hands the function before the template's arguments."""
+def _injected(function: Function) -> tuple[object, ...]:
+    """Return the injected argument, in front of the template's arguments."""
     run = Run(CompiledProgram({}, [], mutates=True, failures=[]), Limits(), "")
     if function.injects is Injects.RANDOM:
         return (run.seed_random("here"),)
@@ -94,13 +94,13 @@ def _first(function: Function) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("function", FAST, ids=lambda function: function.name)
-def test_odd_arguments_give_a_result_or_an_error_of_the_template(function: Function) -> None:
-    """No argument of an allowed type makes a function fail as only a mistake of ours would."""
+def test_odd_arguments_give_a_result_or_an_error(function: Function) -> None:
+    """No argument of an allowed type makes a function fail with an error of Python."""
     assert callable(function.call)
     for arguments in _argument_lists(function):
-        given = copy.deepcopy(arguments) if function.mutates else arguments
+        values = copy.deepcopy(arguments) if function.mutates else arguments
         try:
-            result = function.call(*_first(function), *given)
+            result = function.call(*_injected(function), *values)
         except (CallError, LimitExceededError) as error:
             result = str(error)
         if isinstance(result, str):
