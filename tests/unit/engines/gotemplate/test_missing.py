@@ -218,7 +218,7 @@ def test_long_names_in_errors_are_cut() -> None:
 
 
 def test_other_missingkey_options_behave_as_in_go() -> None:
-    """`missingkey` of Go has precedence over ours."""
+    """A step that sets one of Go's options has Go's behaviour."""
     assert (
         render("{{ .params.x.y }}{{ range .params.x }}{{ end }}", missingkey="default")
         == "<no value>"
@@ -251,7 +251,7 @@ RENDERED = [
 
 @pytest.mark.parametrize("vector", RENDERED, ids=lambda vector: vector["template"][:60])
 def test_template_without_missing_values_renders_as_in_go(vector: dict[str, str]) -> None:
-    """Every template that Go renders gives the same text, or stops for what does not exist.
+    """Every template that Go renders has the same text, or stops at a missing value.
 
     A null is written as YAML has it.
     """
@@ -270,7 +270,7 @@ FUNCTIONS = registry.func_map(frozenset(registry.OPTIONS), is_own=True, is_check
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - ACCEPTS_MISSING))
 def test_other_functions_refuse_a_missing_argument(name: str) -> None:
-    """Every argument is refused, at any place."""
+    """Any missing argument is refused."""
     if not FUNCTIONS[name].parameter_types:
         return
     allowed = dict.fromkeys(registry.OPTIONS, "yes")
@@ -279,8 +279,8 @@ def test_other_functions_refuse_a_missing_argument(name: str) -> None:
     assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == expected
 
 
-def test_functions_that_accept_null_exist() -> None:
-    """All names in the table are functions."""
+def test_null_is_kept_and_written_as_null() -> None:
+    """The functions that accept a null exist."""
     assert FUNCTIONS.keys() >= ACCEPTS_NULL
     assert render("{{ append .params.list .params.null | toJson }}") == "[1,null]"
     assert render("{{ list .params.null | toYaml }}") == "- null\n"
