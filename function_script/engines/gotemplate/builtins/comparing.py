@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function
@@ -22,6 +22,9 @@ from function_script.engines.gotemplate.values import (
     is_nil,
     is_small,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _KINDS: Final[dict[type, str]] = {
     str: "string",
@@ -108,27 +111,19 @@ def _less(left: object, right: object) -> bool:
     return bool(left < right)  # type: ignore[operator] # both are of the same ordered kind
 
 
-def _not_equal(left: object, right: object) -> bool:
-    return not _equals(left, right)
-
-
 def _less_or_equal(left: object, right: object) -> bool:
     return _less(left, right) or _equals(left, right)
 
 
-def _greater(left: object, right: object) -> bool:
-    return not _less_or_equal(left, right)
-
-
-def _greater_or_equal(left: object, right: object) -> bool:
-    return not _less(left, right)
+def _comparison(name: str, call: Callable[[object, object], bool]) -> Function:
+    return Function(name=name, parameters="value value", call=call, returns="bool")
 
 
 FUNCTIONS: Final = (
     Function(name="eq", parameters="value value...", call=equal, returns="bool"),
-    Function(name="ne", parameters="value value", call=_not_equal, returns="bool"),
-    Function(name="lt", parameters="value value", call=_less, returns="bool"),
-    Function(name="le", parameters="value value", call=_less_or_equal, returns="bool"),
-    Function(name="gt", parameters="value value", call=_greater, returns="bool"),
-    Function(name="ge", parameters="value value", call=_greater_or_equal, returns="bool"),
+    _comparison("ne", lambda left, right: not _equals(left, right)),
+    _comparison("lt", _less),
+    _comparison("le", _less_or_equal),
+    _comparison("gt", lambda left, right: not _less_or_equal(left, right)),
+    _comparison("ge", lambda left, right: not _less(left, right)),
 )

@@ -23,7 +23,6 @@ from function_script.objects import EXTRA_RESOURCES
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.function import NextRandom
     from function_script.engines.gotemplate.run import Run
-    from function_script.engines.gotemplate.values import Struct
 
 _NAME_ANNOTATION: Final = "gotemplating.fn.crossplane.io/composition-resource-name"
 _QUOTES: Final = "'\""
@@ -93,10 +92,6 @@ def _resources_from_context(run: Run, request: object, name: str) -> object:
     return _list_of(run, _find(entry, "items"))
 
 
-def _condition(kind: str, resource: object) -> Struct:
-    return read_condition(kind, resource)
-
-
 def _credential_data(request: object, name: str) -> object:
     data = _find(request, "credentials", name, "credentialData", "data")
     if not isinstance(data, dict):
@@ -158,6 +153,6 @@ FUNCTIONS: Final = (
     _getter("getComposedConnectionDetails", "map string", _connection_details),
     _getter("getExtraResources", "map string", _extra_resources),
     _getter("getExtraResourcesFromContext", "map string", _resources_from_context),
-    Function(name="getResourceCondition", parameters="string map", call=_condition),
+    Function(name="getResourceCondition", parameters="string map", call=read_condition),
     Function(name="getCredentialData", parameters="map string", call=_credential_data),
 )

@@ -9,11 +9,14 @@ import base64
 import hashlib
 import re
 import zlib
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.values import to_bytes, to_string
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _NEWLINES: Final = b"\r\n"
 _PADDING: Final = b"="
@@ -36,10 +39,6 @@ class _CorruptInputError(Exception):
 
 
 # Base64
-
-
-def _b64_encode(text: str) -> str:
-    return base64.b64encode(to_bytes(text)).decode()
 
 
 def _b64_decode(text: str) -> str:
@@ -91,10 +90,6 @@ def _error_position(data: bytes, count: int) -> int:
 # Base32
 
 
-def _b32_encode(text: str) -> str:
-    return base64.b32encode(to_bytes(text)).decode()
-
-
 def _b32_decode(text: str) -> str:
     data = to_bytes(text).translate(None, _NEWLINES)
     try:
@@ -131,29 +126,17 @@ def _sha1(text: str) -> str:
     return hashlib.sha1(to_bytes(text), usedforsecurity=False).hexdigest()
 
 
-def _sha256(text: str) -> str:
-    return hashlib.sha256(to_bytes(text)).hexdigest()
-
-
-def _sha512(text: str) -> str:
-    return hashlib.sha512(to_bytes(text)).hexdigest()
-
-
-def _adler32(text: str) -> str:
-    return str(zlib.adler32(to_bytes(text)))
-
-
-def _text_function(name: str, call: object) -> Function:
+def _text_function(name: str, call: Callable[[str], str]) -> Function:
     return Function(name=name, parameters="string", call=call, returns="string")
 
 
 FUNCTIONS: Final = (
-    _text_function("b64enc", _b64_encode),
+    _text_function("b64enc", lambda text: base64.b64encode(to_bytes(text)).decode()),
     _text_function("b64dec", _b64_decode),
-    _text_function("b32enc", _b32_encode),
+    _text_function("b32enc", lambda text: base64.b32encode(to_bytes(text)).decode()),
     _text_function("b32dec", _b32_decode),
     _text_function("sha1sum", _sha1),
-    _text_function("sha256sum", _sha256),
-    _text_function("sha512sum", _sha512),
-    _text_function("adler32sum", _adler32),
+    _text_function("sha256sum", lambda text: hashlib.sha256(to_bytes(text)).hexdigest()),
+    _text_function("sha512sum", lambda text: hashlib.sha512(to_bytes(text)).hexdigest()),
+    _text_function("adler32sum", lambda text: str(zlib.adler32(to_bytes(text)))),
 )

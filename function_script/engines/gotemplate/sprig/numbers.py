@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.errors import CallError
@@ -89,16 +89,9 @@ def _min(*values: object) -> int:
 # Floats
 
 
-def _max_float(*values: object) -> float:
-    return _extreme(list(map(to_float64, values)), math.inf)
-
-
-def _min_float(*values: object) -> float:
-    return _extreme(list(map(to_float64, values)), -math.inf)
-
-
-def _extreme(numbers: list[float], limit: float) -> float:
+def _extreme(limit: float, *values: object) -> float:
     """Return the number nearest to a limit; NaN if there is one, but the limit itself wins."""
+    numbers = list(map(to_float64, values))
     sign = math.copysign(1, limit)
     extreme = numbers[0]
     for number in numbers[1:]:
@@ -202,26 +195,6 @@ def _seq(allocator: Allocator, *numbers: int) -> str:
 _QUOTIENT_PLACES: Final = 16
 
 
-def _add_decimals(*values: object) -> float:
-    return _compute(0.0, values, Fraction.__add__)
-
-
-def _add_one_decimal(value: object) -> float:
-    return _compute(value, (1,), Fraction.__add__)
-
-
-def _sub_decimals(first: object, *others: object) -> float:
-    return _compute(first, others, Fraction.__sub__)
-
-
-def _mul_decimals(first: object, *others: object) -> float:
-    return _compute(first, others, Fraction.__mul__)
-
-
-def _div_decimals(first: object, *others: object) -> float:
-    return _compute(first, others, _decimal_quotient)
-
-
 def _decimal_quotient(dividend: Fraction, divisor: Fraction) -> Fraction:
     if not divisor:
         raise CallError("decimal division by 0")
@@ -232,7 +205,7 @@ def _decimal_quotient(dividend: Fraction, divisor: Fraction) -> Fraction:
 
 
 def _compute(
-    first: object, others: tuple[object, ...], operation: Callable[[Fraction, Fraction], Fraction]
+    operation: Callable[[Fraction, Fraction], Fraction], first: object, *others: object
 ) -> float:
     result = _to_decimal(first)
     for other in others:
@@ -279,17 +252,17 @@ FUNCTIONS: Final = (
     _whole("biggest", "any any...", _max),
     _whole("min", "any any...", _min),
     _float("float64", "any", to_float64),
-    _float("maxf", "any any...", _max_float),
-    _float("minf", "any any...", _min_float),
+    _float("maxf", "any any...", partial(_extreme, math.inf)),
+    _float("minf", "any any...", partial(_extreme, -math.inf)),
     _float("floor", "any", _floor),
     _float("ceil", "any", _ceil),
     _float("round", "any int float64...", _round),
     Function(name="until", parameters="int", call=_until, injects=_ALLOCATOR),
     Function(name="untilStep", parameters="int int int", call=_until_step, injects=_ALLOCATOR),
     Function(name="seq", parameters="int...", call=_seq, injects=_ALLOCATOR, returns="string"),
-    _float("addf", "any...", _add_decimals),
-    _float("add1f", "any", _add_one_decimal),
-    _float("subf", "any any...", _sub_decimals),
-    _float("mulf", "any any...", _mul_decimals),
-    _float("divf", "any any...", _div_decimals),
+    _float("addf", "any...", partial(_compute, Fraction.__add__, 0.0)),
+    _float("add1f", "any", partial(_compute, Fraction.__add__, 1)),
+    _float("subf", "any any...", partial(_compute, Fraction.__sub__)),
+    _float("mulf", "any any...", partial(_compute, Fraction.__mul__)),
+    _float("divf", "any any...", partial(_compute, _decimal_quotient)),
 )

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.values import deep_equal, go_kind, go_type
 
-
-def _type_is(name: str, value: object) -> bool:
-    return go_type(value) == name
-
-
-def _type_is_like(name: str, value: object) -> bool:
-    return go_type(value) in {name, f"*{name}"}
-
-
-def _kind_is(name: str, value: object) -> bool:
-    return go_kind(value) == name
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _deep_equal(allocator: Allocator, left: object, right: object) -> bool:
@@ -25,12 +16,16 @@ def _deep_equal(allocator: Allocator, left: object, right: object) -> bool:
     return deep_equal(left, right)
 
 
+def _test(name: str, call: Callable[[str, object], bool]) -> Function:
+    return Function(name=name, parameters="string any", call=call, returns="bool")
+
+
 FUNCTIONS: Final = (
     Function(name="typeOf", parameters="any", call=go_type, returns="string"),
-    Function(name="typeIs", parameters="string any", call=_type_is, returns="bool"),
-    Function(name="typeIsLike", parameters="string any", call=_type_is_like, returns="bool"),
+    _test("typeIs", lambda name, value: go_type(value) == name),
+    _test("typeIsLike", lambda name, value: go_type(value) in {name, f"*{name}"}),
     Function(name="kindOf", parameters="any", call=go_kind, returns="string"),
-    Function(name="kindIs", parameters="string any", call=_kind_is, returns="bool"),
+    _test("kindIs", lambda name, value: go_kind(value) == name),
     Function(
         name="deepEqual",
         parameters="any any",

@@ -138,14 +138,6 @@ def _next_patch(version: Version) -> Version:
     return _next(major, minor, patch if version.pre else patch + 1)
 
 
-def _next_minor(version: Version) -> Version:
-    return _next(version.numbers[0], version.numbers[1] + 1, 0)
-
-
-def _next_major(version: Version) -> Version:
-    return _next(version.numbers[0] + 1, 0, 0)
-
-
 def _with_pre(version: Version, pre: str) -> Version:
     if pre and re.fullmatch(IDENTIFIERS, pre) is None:
         raise CallError("invalid prerelease string")
@@ -171,8 +163,8 @@ _GETTERS: Final[dict[str, Callable[[Version], object]]] = {
     "Prerelease": lambda version: version.pre,
     "Metadata": lambda version: version.metadata,
     "String": Version.text,
-    "IncMajor": _next_major,
-    "IncMinor": _next_minor,
+    "IncMajor": lambda version: _next(version.numbers[0] + 1, 0, 0),
+    "IncMinor": lambda version: _next(version.numbers[0], version.numbers[1] + 1, 0),
     "IncPatch": _next_patch,
 }
 _COMPARISONS: Final[dict[str, Callable[[Version, Version], object]]] = {

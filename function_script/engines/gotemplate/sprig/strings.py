@@ -44,18 +44,6 @@ def _trim(text: str) -> str:
     return text.strip(SPACES)
 
 
-def _trim_all(characters: str, text: str) -> str:
-    return text.strip(characters)
-
-
-def _trim_suffix(suffix: str, text: str) -> str:
-    return text.removesuffix(suffix)
-
-
-def _trim_prefix(prefix: str, text: str) -> str:
-    return text.removeprefix(prefix)
-
-
 def _without_spaces(text: str) -> str:
     """Remove spaces; Go looks at bytes here, and takes each for a character once one is a space."""
     characters = to_narrow(text)
@@ -99,14 +87,6 @@ def _slice(text: str, start: int, end: int) -> str:
 def _contains(allocator: Allocator, part: str, text: str) -> bool:
     allocator.spend(len(text) // _CHARACTERS_PER_STEP)
     return part in text
-
-
-def _has_prefix(prefix: str, text: str) -> bool:
-    return text.startswith(prefix)
-
-
-def _has_suffix(suffix: str, text: str) -> bool:
-    return text.endswith(suffix)
 
 
 def _plural(one: str, many: str, count: int) -> str:
@@ -539,7 +519,11 @@ def _builder(name: str, parameters: str, call: object) -> Function:
     )
 
 
-def _test(name: str, call: object) -> Function:
+def _trimming(name: str, call: Callable[[str, str], str]) -> Function:
+    return _text(name, "string string", call)
+
+
+def _test(name: str, call: Callable[[str, str], bool]) -> Function:
     return Function(name=name, parameters="string string", call=call, returns="bool")
 
 
@@ -550,10 +534,10 @@ def _list(name: str, parameters: str, call: object) -> Function:
 FUNCTIONS: Final = (
     _text("hello", "", _hello),
     _text("trim", "string", _trim),
-    _text("trimAll", "string string", _trim_all),
-    _text("trimall", "string string", _trim_all),
-    _text("trimSuffix", "string string", _trim_suffix),
-    _text("trimPrefix", "string string", _trim_prefix),
+    _trimming("trimAll", lambda characters, text: text.strip(characters)),
+    _trimming("trimall", lambda characters, text: text.strip(characters)),
+    _trimming("trimSuffix", lambda suffix, text: text.removesuffix(suffix)),
+    _trimming("trimPrefix", lambda prefix, text: text.removeprefix(prefix)),
     _text("nospace", "string", _without_spaces),
     _text("trunc", "int string", _truncate),
     _text("substr", "int int string", _substring),
@@ -564,8 +548,8 @@ FUNCTIONS: Final = (
         injects=_ALLOCATOR,
         returns="bool",
     ),
-    _test("hasPrefix", _has_prefix),
-    _test("hasSuffix", _has_suffix),
+    _test("hasPrefix", lambda prefix, text: text.startswith(prefix)),
+    _test("hasSuffix", lambda suffix, text: text.endswith(suffix)),
     _text("plural", "string string int", _plural),
     _builder("repeat", "int string", _repeat),
     _builder("replace", "string string string", _replace),
