@@ -13,6 +13,7 @@ from function_script.engines.gotemplate.values import (
     Struct,
     go_kind,
     is_broken,
+    is_code_point,
     to_bytes,
     to_string,
 )
@@ -111,13 +112,11 @@ def quote(text: str, *, ascii_only: bool = False) -> str:
 
 def quote_character(code: int, *, ascii_only: bool = False) -> str:
     """Return ``strconv.QuoteRune``: ``'x'``; U+FFFD for an invalid code point."""
-    valid = 0 <= code <= _MAX_CODE and not _is_surrogate(code)
-    character = chr(code) if valid else "\ufffd"
+    character = chr(code) if is_code_point(code) else "\ufffd"
     escaped = _escape(character, "'", ascii_only=ascii_only)
     return f"'{escaped}'"
 
 
-_MAX_CODE: Final = 0x10FFFF
 _MAX_BMP: Final = 0xFFFF
 _DELETE: Final = 0x7F
 _SHORT_ESCAPES: Final = {
@@ -140,12 +139,8 @@ def _escape(character: str, quotes: str, *, ascii_only: bool) -> str:
     if character.isprintable() and (character.isascii() or not ascii_only):
         return character
     code = ord(character)
-    if _is_surrogate(code):
+    if "\ud800" <= character <= "\udfff":
         return f"\\x{code & 0xFF:02x}"
     if code < ord(" ") or code == _DELETE:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= _MAX_BMP else f"\\U{code:08x}"
-
-
-def _is_surrogate(code: int) -> bool:
-    return 0xD800 <= code <= 0xDFFF  # noqa: PLR2004 # Unicode's own bounds

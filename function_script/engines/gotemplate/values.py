@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
     from function_script.engines.gotemplate.function import Function
 
-_INT64_BITS: Final = 64
-_SIGN_BIT: Final = 1 << (_INT64_BITS - 1)
+MIN_INT64: Final = -(1 << 63)
+MAX_INT64: Final = (1 << 63) - 1
+MAX_UINT64: Final = (1 << 64) - 1
 
 
 class Missing:
@@ -351,6 +352,11 @@ def to_wide(text: str) -> str:
     return text if text.isascii() else to_string(text.encode("latin-1"))
 
 
+def is_code_point(number: int) -> bool:
+    """Report whether a number is that of a Unicode character, surrogates apart."""
+    return 0 <= number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF  # noqa: PLR2004 # Unicode's bounds
+
+
 def wrap_int64(number: int) -> int:
     """Return a number as int64 arithmetic leaves it: wrapped around at 64 bits."""
-    return (number + _SIGN_BIT) % (_SIGN_BIT << 1) - _SIGN_BIT
+    return (number - MIN_INT64) % (MAX_UINT64 + 1) + MIN_INT64

@@ -18,6 +18,7 @@ from function_script.engines.gotemplate.values import (
     Uint32,
     Uint64,
     go_type,
+    is_code_point,
     is_nil,
     to_bytes,
     to_string,
@@ -152,7 +153,7 @@ def _format_integer(value: int, verb: str, flags: Flags) -> str:
     if verb in _BASES:
         return _in_base(value, verb, flags)
     if verb == "c":
-        return pad(chr(value) if _is_character(value) else "\ufffd", flags)
+        return pad(chr(value) if is_code_point(value) else "\ufffd", flags)
     if verb == "q":
         return pad(quote_character(value, ascii_only=flags.plus), flags)
     if verb == "U":
@@ -160,14 +161,10 @@ def _format_integer(value: int, verb: str, flags: Flags) -> str:
     return _bad_verb(value, verb, flags)
 
 
-def _is_character(code: int) -> bool:
-    return 0 <= code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF  # noqa: PLR2004 # Unicode's bounds
-
-
 def _unicode(value: int, flags: Flags) -> str:
     code = value % (1 << 64)
     text = f"U+{code:0{max(flags.precision or 0, 4)}X}"
-    if flags.sharp and _is_character(code) and chr(code).isprintable():
+    if flags.sharp and is_code_point(code) and chr(code).isprintable():
         text += f" '{chr(code)}'"
     return _pad_blank(text, flags)
 

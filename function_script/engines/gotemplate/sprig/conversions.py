@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import printing
 from function_script.engines.gotemplate.go_time import NamedNumber
-from function_script.engines.gotemplate.values import Strings, to_string, wrap_int64
+from function_script.engines.gotemplate.values import (
+    MAX_INT64,
+    MIN_INT64,
+    Strings,
+    to_string,
+    wrap_int64,
+)
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.function import Allocator
-
-MIN_INT64: Final = -(1 << 63)
-MAX_INT64: Final = (1 << 63) - 1
 
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]+")
 _OCTAL: Final = re.compile(r"[+-]?[0-7]+")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.sprig.characters import whole
-from function_script.engines.gotemplate.values import Int, Struct, Uint64
+from function_script.engines.gotemplate.values import MAX_UINT64, Int, Struct, Uint64
 from function_script.engines.library.regex import compiled
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ _VERSION: Final = re.compile(
     r"v?(?P<major>[0-9]+)(?:\.(?P<minor>[0-9]+))?(?:\.(?P<patch>[0-9]+))?"
     rf"(?:-(?P<pre>{IDENTIFIERS}))?(?:\+(?P<metadata>{IDENTIFIERS}))?"
 )
-_MAX_UINT64: Final = (1 << 64) - 1
-_MAX_DIGITS: Final = len(str(_MAX_UINT64))
+_MAX_DIGITS: Final = len(str(MAX_UINT64))
 _LATER: Final = (1,)
 
 
@@ -110,14 +109,14 @@ def precedence(pre: str) -> tuple[object, ...]:
 
 
 def _identifier_precedence(part: str) -> tuple[int, int, str]:
-    if part.isdecimal() and len(part) <= _MAX_DIGITS and int(part) <= _MAX_UINT64:
+    if part.isdecimal() and len(part) <= _MAX_DIGITS and int(part) <= MAX_UINT64:
         return 0, int(part), ""
     return 1 if part else -1, 0, part
 
 
 def _number(digits: str) -> int:
     significant = digits.lstrip("0") or "0"
-    if len(significant) > _MAX_DIGITS or int(significant) > _MAX_UINT64:
+    if len(significant) > _MAX_DIGITS or int(significant) > MAX_UINT64:
         cause = f'strconv.ParseUint: parsing "{digits}": value out of range'
         raise CallError(f"error parsing version segment: {cause}")
     return int(significant)
@@ -130,7 +129,7 @@ def _check_pre(pre: str) -> None:
 
 
 def _next(major: int, minor: int, patch: int) -> Version:
-    return ChangedVersion((major & _MAX_UINT64, minor & _MAX_UINT64, patch & _MAX_UINT64))
+    return ChangedVersion((major & MAX_UINT64, minor & MAX_UINT64, patch & MAX_UINT64))
 
 
 def _next_patch(version: Version) -> Version:

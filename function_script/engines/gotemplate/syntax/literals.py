@@ -10,11 +10,14 @@ from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.values import to_bytes, to_string
-
-_MIN_INT64: Final = -(1 << 63)
-_MAX_INT64: Final = (1 << 63) - 1
-_MAX_UINT64: Final = (1 << 64) - 1
+from function_script.engines.gotemplate.values import (
+    MAX_INT64,
+    MAX_UINT64,
+    MIN_INT64,
+    is_code_point,
+    to_bytes,
+    to_string,
+)
 
 
 class Constant(NamedTuple):
@@ -31,9 +34,9 @@ def read_number(text: str) -> Constant:
     if text.endswith("i"):
         return _read_complex(text)
     whole = _read_integer(text)
-    if whole is not None and _MIN_INT64 <= whole <= _MAX_UINT64:
+    if whole is not None and MIN_INT64 <= whole <= MAX_UINT64:
         unsigned = whole if text[0] not in "+-" or text == "-0" else None
-        if whole <= _MAX_INT64:
+        if whole <= MAX_INT64:
             return Constant(whole, unsigned, float(whole))
         if unsigned is not None:
             return Constant(None, unsigned, float(whole))
@@ -70,8 +73,8 @@ def _from_real(real: float) -> Constant:
         return Constant(None, None, real)
     whole = int(real)
     return Constant(
-        whole if _MIN_INT64 <= whole <= _MAX_INT64 else None,
-        whole if 0 <= whole <= _MAX_UINT64 else None,
+        whole if MIN_INT64 <= whole <= MAX_INT64 else None,
+        whole if 0 <= whole <= MAX_UINT64 else None,
         real,
     )
 
@@ -163,7 +166,7 @@ def _escape_code(escape: str, quotes: str) -> int:
     elif letter in "xuU" and len(escape) > len("\\x"):
         digits = escape[2:]
         code = int(digits, 16)
-        valid = letter == "x" or _is_character(code)
+        valid = letter == "x" or is_code_point(code)
     else:
         raise ParseError("invalid syntax")
     if not valid:

@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate.go_time import Time
-from function_script.engines.gotemplate.values import Int, Uint64
+from function_script.engines.gotemplate.values import MAX_INT64, MAX_UINT64, MIN_INT64, Int, Uint64
 
 _WORDS: Final[dict[str, object]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -22,10 +22,7 @@ _INTEGER: Final = re.compile(
     r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|([1-9][0-9]*|0))"
 )
 _BASES: Final = (16, 8, 2, 10)
-_MIN_INT64: Final = -(1 << 63)
 _MAX_DIGITS: Final = 64
-_MAX_INT64: Final = (1 << 63) - 1
-_MAX_UINT64: Final = (1 << 64) - 1
 _TIME: Final = re.compile(
     r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
     r"(?:(?:[Tt]|( ))([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,]([0-9]+))?"
@@ -69,9 +66,9 @@ def _number(text: str, *, dotted: bool) -> object | None:
         # Python converts at most 4,300 digits, and 64 bits have at most 64 in any base.
         if len(digits.lstrip("0")) <= _MAX_DIGITS:
             number = int(f"{match[1]}{digits.lstrip('0') or '0'}", base)
-            if _MIN_INT64 <= number <= _MAX_INT64:
+            if MIN_INT64 <= number <= MAX_INT64:
                 return Int(number)
-            if match[1] == "" and number <= _MAX_UINT64:
+            if match[1] == "" and number <= MAX_UINT64:
                 return Uint64(number)
     return _real(plain) if _FLOAT.fullmatch(plain) else None
 
