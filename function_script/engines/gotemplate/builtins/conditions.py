@@ -127,6 +127,7 @@ def _time(text: str) -> TransitionTime:
     if not text:
         return TransitionTime.zero()
     moment = dt.datetime.fromisoformat(text)
+    # West of UTC the year 9999 ends after the last time of Time.
     return TransitionTime(min(int(moment.timestamp()), MAX_SECONDS))
 
 

@@ -118,6 +118,21 @@ def test_condition_is_read_by_type(template: str, text: str) -> None:
     assert rendered(template) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("9999-12-31T23:59:59-05:00", "9999-12-31 23:59:59 +0000 UTC"),
+        ("0001-01-01T00:00:00+05:00", "0000-12-31 19:00:00 +0000 UTC"),
+    ],
+    ids=["last", "first"],
+)
+def test_transition_time_at_the_bounds_of_the_calendar(text: str, printed: str) -> None:
+    """A zone does not move it beyond the years that a time has."""
+    conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": text}]
+    template = '{{ (getResourceCondition "Ready" .).LastTransitionTime }}'
+    assert render_text(template, {"status": {"conditions": conditions}}) == printed
+
+
 def test_condition_has_gos_fields() -> None:
     """Field names are Go's, with a capital letter."""
     with pytest.raises(GoFailure, match=r"can't evaluate field status in type v2\.Condition"):
