@@ -56,6 +56,10 @@ class Settings(NamedTuple):
         """Return the functions that the program may call, by name."""
         return registry.func_map(self.allowed, is_own=self.is_own, is_checked=self.is_checked)
 
+    def grammar(self) -> Grammar:
+        """Return the grammar of the program's texts."""
+        return Grammar(self.delims, self.func_map())
+
 
 class Sources(NamedTuple):
     """The texts of a program, each by its template's name; the first is the main one."""
@@ -121,6 +125,15 @@ def sources_of(program: Program) -> Sources:
     return Sources(((MAIN, program.main), *modules), read_settings(program.options))
 
 
+def parse_main(program: Program) -> list[Node]:
+    """Return the nodes of a program's main template; none if it does not parse."""
+    grammar = read_settings(program.options).grammar()
+    try:
+        return parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
+    except ParseFailure:
+        return []
+
+
 _programs: Final[Cache[Sources, LoadedProgram]] = Cache(
     max_entries=_MAX_PROGRAMS, max_size=_MAX_CHARACTERS
 )
@@ -141,7 +154,7 @@ def load(sources: Sources) -> LoadedProgram:
 def compile_program(sources: Sources) -> LoadedProgram:
     """Compile all templates of a program; raises ProgramFailure and LimitExceededError."""
     functions = sources.settings.func_map()
-    grammar = Grammar(sources.settings.delims, functions)
+    grammar = sources.settings.grammar()
     trees: dict[str, list[Node]] = {}
     origins: dict[str, Source] = {}
     assigned: set[str] = set()

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Final
 from function_script.engines.gotemplate import programs
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import parser
-from function_script.engines.gotemplate.syntax.nodes import Command, Identifier, String, Template
-from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
+from function_script.engines.gotemplate.syntax.nodes import (
+    Command,
+    Identifier,
+    String,
+    Template,
+    walk_nodes,
+)
+from function_script.engines.gotemplate.syntax.parser import ParseFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from function_script.engines.gotemplate.syntax.parser import Trees
     from function_script.program import Program
 
@@ -22,7 +26,7 @@ _INCLUDE: Final = "include"
 def find_unused(program: Program) -> tuple[str, ...]:
     """Return the modules whose templates are never named; none when in doubt."""
     sources = programs.sources_of(program)
-    grammar = Grammar(sources.settings.delims, sources.settings.func_map())
+    grammar = sources.settings.grammar()
     try:
         unused = {
             name: parser.parse(name, source.text, grammar).trees for name, source in sources.texts
@@ -43,7 +47,7 @@ def _names_of(trees: Trees) -> frozenset[str] | None:
     """Return the names of the templates that are used; None when one of them is computed."""
     names: set[str] = set()
     unknown = 0
-    for part in _parts(list(trees.values())):
+    for part in walk_nodes(list(trees.values())):
         match part:
             case Template(name=name):
                 names.add(name)
@@ -55,11 +59,3 @@ def _names_of(trees: Trees) -> frozenset[str] | None:
                 names.add(name)
                 unknown -= 1
     return frozenset(names) if unknown == 0 else None
-
-
-def _parts(value: object) -> Iterator[object]:
-    """Yield a node and all below it: nodes are tuples of values, nodes and lists of nodes."""
-    if isinstance(value, (tuple, list)):
-        yield value
-        for part in value:
-            yield from _parts(part)

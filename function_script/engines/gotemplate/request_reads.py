@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import programs
 from function_script.engines.gotemplate.positions import find_span, read_source_parts
-from function_script.engines.gotemplate.run import MAIN
-from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.nodes import (
     Action,
     Chain,
@@ -26,12 +24,12 @@ from function_script.engines.gotemplate.syntax.nodes import (
     String,
     Variable,
     With,
+    walk_nodes,
 )
-from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 from function_script.engines.reads import ANY, FieldAccess, guarded, unchanged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from function_script.engines.gotemplate.positions import SourcePart
     from function_script.engines.gotemplate.syntax.nodes import Node, Operand
@@ -57,16 +55,11 @@ _LENIENT: Final = ("default", "zero")
 
 def find(program: Program) -> list[FieldAccess]:
     """Return the lookups in the main template of a program that compiles."""
-    sources = programs.sources_of(program)
-    grammar = Grammar(sources.settings.delims, sources.settings.func_map())
-    try:
-        root = parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
-    except ParseFailure:
-        return []
+    root = programs.parse_main(program)
     walk = _Walk(program.main, read_source_parts(program.options), _count_declarations(root))
     walk.nodes(root, ())
     reads = guarded(unchanged(walk.reads, walk.changed_paths), walk.tested_paths)
-    if sources.settings.missing not in _LENIENT:
+    if programs.read_settings(program.options).missing not in _LENIENT:
         return reads
     # A missing value passes, also a field of it, unless `index` looks into it.
     return [
@@ -78,17 +71,10 @@ def find(program: Program) -> list[FieldAccess]:
 def _count_declarations(root: Iterable[object]) -> Counter[str]:
     """Count the declarations and assignments of each variable."""
     names: Counter[str] = Counter()
-    for part in _parts(list(root)):
+    for part in walk_nodes(list(root)):
         if isinstance(part, Pipe):
             names.update(variable.names[0] for variable in part.declared)
     return names
-
-
-def _parts(value: object) -> Iterator[object]:
-    if isinstance(value, (tuple, list)):
-        yield value
-        for part in value:
-            yield from _parts(part)
 
 
 class _Walk:

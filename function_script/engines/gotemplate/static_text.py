@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate import programs
-from function_script.engines.gotemplate.run import MAIN
-from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.nodes import Action, Text
-from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,13 +15,7 @@ if TYPE_CHECKING:
 
 def static_parts(program: Program) -> Iterator[tuple[int, str]]:
     """Yield parts of the main template's text and the lines they begin in."""
-    sources = programs.sources_of(program)
-    grammar = Grammar(sources.settings.delims, sources.settings.func_map())
-    try:
-        root = parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
-    except ParseFailure:
-        return
-    for node in root:
+    for node in programs.parse_main(program):
         line = program.main.text.count("\n", 0, node.position) + 1
         if isinstance(node, Text):
             yield line, node.text

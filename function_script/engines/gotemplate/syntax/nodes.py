@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from function_script.engines.gotemplate.printing import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Identifier(NamedTuple):
@@ -158,6 +161,14 @@ class Template(NamedTuple):
 
 Node: TypeAlias = Text | Action | If | With | Range | Break | Continue | Template
 Placed: TypeAlias = Operand | Command | Node
+
+
+def walk_nodes(value: object) -> Iterator[object]:
+    """Yield a node and all below it: nodes are tuples of values, nodes and lists of nodes."""
+    if isinstance(value, (tuple, list)):
+        yield value
+        for part in value:
+            yield from walk_nodes(part)
 
 
 def to_source(node: Placed) -> str:
