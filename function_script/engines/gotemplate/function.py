@@ -98,7 +98,7 @@ class Function:
 
     @property
     def variadic(self) -> bool:
-        """Whether the last parameter takes any number of arguments."""
+        """True if the last parameter takes any number of arguments."""
         return self.parameters.endswith("...")
 
 

@@ -49,7 +49,7 @@ class Settings(NamedTuple):
 
     @property
     def is_checked(self) -> bool:
-        """Whether using a value that does not exist is an error."""
+        """True if using a value that does not exist is an error."""
         return self.defers or self.missing == "checked"
 
     def func_map(self) -> Mapping[str, Function]:

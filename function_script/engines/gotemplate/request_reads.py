@@ -56,14 +56,14 @@ _LENIENT: Final = ("default", "zero")
 def find(program: Program) -> list[FieldAccess]:
     """Return the lookups in the main template of a program that compiles."""
     root = programs.parse_main(program)
-    walk = _Walk(program.main, read_source_parts(program.options), _count_declarations(root))
-    walk.nodes(root, ())
-    reads = guarded(unchanged(walk.reads, walk.changed_paths), walk.tested_paths)
+    walker = _Walker(program.main, read_source_parts(program.options), _count_declarations(root))
+    walker.walk_body(root, ())
+    reads = guarded(unchanged(walker.reads, walker.changed_paths), walker.tested_paths)
     if programs.read_settings(program.options).missing not in _LENIENT:
         return reads
     # A missing value passes, also a field of it, unless `index` looks into it.
     return [
-        read._replace(is_guarded=read.is_guarded or read.path not in walk.indexed_paths)
+        read._replace(is_guarded=read.is_guarded or read.path not in walker.indexed_paths)
         for read in reads
     ]
 
@@ -77,7 +77,7 @@ def _count_declarations(root: Iterable[object]) -> Counter[str]:
     return names
 
 
-class _Walk:
+class _Walker:
     """Walks a template with the dot's path, None where it is unknown."""
 
     def __init__(
@@ -89,35 +89,35 @@ class _Walk:
         self.indexed_paths: set[Path] = set()
         self._is_testing = False
         self._source = source
-        self._sections = parts
+        self._source_parts = parts
         self._declared = declared
         self._variables: dict[str, Path | None] = {"$": ()}
 
-    def nodes(self, nodes: Iterable[Node], dot: Path | None) -> None:
+    def walk_body(self, nodes: Iterable[Node], dot: Path | None) -> None:
         """Walk a list of nodes and everything below it."""
         for node in nodes:
             match node:
                 case Action(pipe=pipe):
-                    self._pipe(pipe, dot)
+                    self._walk_pipe(pipe, dot)
                 case If(pipe=pipe, body=body, otherwise=otherwise):
-                    self._test(pipe, dot)
-                    self._bodies(body, otherwise, dot, dot)
+                    self._walk_test(pipe, dot)
+                    self._walk_bodies(body, otherwise, dot, dot)
                 case With(pipe=pipe, body=body, otherwise=otherwise):
-                    self._bodies(body, otherwise, self._test(pipe, dot), dot)
+                    self._walk_bodies(body, otherwise, self._walk_test(pipe, dot), dot)
                 case Range(pipe=pipe, body=body, otherwise=otherwise):
-                    self._bodies(body, otherwise, self._range(pipe, dot), dot)
+                    self._walk_bodies(body, otherwise, self._walk_range(pipe, dot), dot)
                 case _:
                     pass
 
-    def _bodies(
+    def _walk_bodies(
         self, body: list[Node], otherwise: list[Node] | None, dot: Path | None, outer: Path | None
     ) -> None:
-        self.nodes(body, dot)
-        self.nodes(otherwise or (), outer)
+        self.walk_body(body, dot)
+        self.walk_body(otherwise or (), outer)
 
-    def _range(self, pipe: Pipe, dot: Path | None) -> Path | None:
+    def _walk_range(self, pipe: Pipe, dot: Path | None) -> Path | None:
         """Return the path of an item; the last variable is one, too."""
-        path = self._pipe(pipe._replace(declared=()), dot)
+        path = self._walk_pipe(pipe._replace(declared=()), dot)
         item = None if path is None else (*path, ANY)
         if pipe.declared:
             self._declare(pipe.declared[-1], item)
@@ -127,33 +127,35 @@ class _Walk:
         name = variable.names[0]
         self._variables[name] = path if self._declared[name] == 1 else None
 
-    def _test(self, pipe: Pipe, dot: Path | None) -> Path | None:
-        """Walk a pipeline whose value may be missing; see ``_pipe``."""
+    def _walk_test(self, pipe: Pipe, dot: Path | None) -> Path | None:
+        """Walk a pipeline whose value may be missing; see ``_walk_pipe``."""
         was_testing, self._is_testing = self._is_testing, True
-        path = self._pipe(pipe, dot)
+        path = self._walk_pipe(pipe, dot)
         self._is_testing = was_testing
         return path
 
-    def _pipe(self, pipe: Pipe, dot: Path | None) -> Path | None:
+    def _walk_pipe(self, pipe: Pipe, dot: Path | None) -> Path | None:
         """Add the fields that a pipeline reads; return the path of its value in the request."""
         path: Path | None = None
         was_testing = self._is_testing
-        for number, command in enumerate(pipe.commands):
-            following = pipe.commands[number + 1 :]
-            self._is_testing = was_testing or any(_function(each) in _TESTS for each in following)
-            command_path = self._command(command, dot)
-            is_default = number > 0 and _function(command) == "default"
-            path = path if is_default else command_path if number == 0 else None
+        for stage, command in enumerate(pipe.commands):
+            following = pipe.commands[stage + 1 :]
+            self._is_testing = was_testing or any(
+                _function(following_command) in _TESTS for following_command in following
+            )
+            command_path = self._walk_command(command, dot)
+            is_default = stage > 0 and _function(command) == "default"
+            path = path if is_default else command_path if stage == 0 else None
         self._is_testing = was_testing
         for variable in pipe.declared:
             self._declare(variable, path)
         return path
 
-    def _command(self, command: Command, dot: Path | None) -> Path | None:
+    def _walk_command(self, command: Command, dot: Path | None) -> Path | None:
         function = _function(command)
         was_testing = self._is_testing
         self._is_testing = was_testing or function in _TESTS
-        paths = [self._operand(word, dot) for word in command.words]
+        paths = [self._walk_operand(word, dot) for word in command.words]
         if self._is_testing:
             self.tested_paths.update(path for path in paths if path is not None)
         self._is_testing = was_testing
@@ -183,26 +185,26 @@ class _Walk:
                 return paths[2]
         return None
 
-    def _operand(self, word: Operand, dot: Path | None) -> Path | None:
+    def _walk_operand(self, word: Operand, dot: Path | None) -> Path | None:
         match word:
             case Dot():
                 return dot
             case Pipe():
-                return self._pipe(word, dot)
+                return self._walk_pipe(word, dot)
             case Field(position=position, names=names):
-                return self._chain(dot, names, position)
+                return self._walk_chain(dot, names, position)
             case Variable(position=position, names=(name, *names)):
-                return self._chain(self._variables.get(name), tuple(names), position)
+                return self._walk_chain(self._variables.get(name), tuple(names), position)
             case Chain(position=position, start=start, names=names):
-                return self._chain(self._operand(start, dot), names, position)
+                return self._walk_chain(self._walk_operand(start, dot), names, position)
             case _:
                 pass
         return None
 
-    def _chain(self, path: Path | None, names: tuple[str, ...], position: int) -> Path | None:
+    def _walk_chain(self, path: Path | None, names: tuple[str, ...], position: int) -> Path | None:
         if path is None:
             return None
-        start = self._first(names, position)
+        start = self._find_start(names, position)
         for name in names:
             path = (*path, name)
             index = self._source.text.find(f".{name}", start)
@@ -210,7 +212,7 @@ class _Walk:
             self._add_access(path, index + 1, len(name))
         return path
 
-    def _first(self, names: tuple[str, ...], position: int) -> int:
+    def _find_start(self, names: tuple[str, ...], position: int) -> int:
         """Find the start of a chain: Go's position is that of its second field, if it has one."""
         if not names:
             return position
@@ -220,7 +222,7 @@ class _Walk:
     def _add_access(self, path: Path, position: int, width: int) -> None:
         if self._is_testing:
             self.tested_paths.add(path)
-        location = find_span(self._source, position, width, self._sections)
+        location = find_span(self._source, position, width, self._source_parts)
         self.reads.append(FieldAccess(path, location.source, location.span))
 
 

@@ -139,7 +139,7 @@ class Run:
 
     @property
     def is_capturing(self) -> bool:
-        """Whether the text being written goes into a value and not into the main text."""
+        """True while text is written into a value instead of the main text."""
         return self._capture_depth > 0
 
     def _enter(self, name: str) -> None:

@@ -114,8 +114,8 @@ def check_tokens(count: int) -> None:
 class _Parser:
     """Parses one text: its nodes and definitions, and the pipelines inside of actions.
 
-    The methods have the names of Go's parser.
     An unknown function and an undeclared variable do not stop it: they are added to ``errors``.
+    The methods have the names of Go's parser.
     """
 
     def __init__(self, text: str, tokens: list[Token], functions: Container[str]) -> None:
@@ -276,7 +276,7 @@ class _Parser:
     def parse_control(self, token: Token) -> Node:
         """Parse all of an ``if``, ``with`` or ``range``; a chain of else-ifs is one loop here."""
         kind = token.kind
-        outer = len(self.variables)
+        outer_count = len(self.variables)
         self.open.append(token)
         links: list[tuple[Pipe, list[Node]]] = []
         rest: list[Node] | None = None
@@ -294,7 +294,7 @@ class _Parser:
             if end.keyword != "end":
                 text = f"expected end; found {{{{{end.keyword}}}}}"
                 raise ParseError(text, cause=end.position)
-        del self.variables[outer:]
+        del self.variables[outer_count:]
         self.open.pop()
         make = _BRANCHES[kind]
         while len(links) > 1:
