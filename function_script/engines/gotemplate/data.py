@@ -34,8 +34,8 @@ def template_data(scope: Scope, *, mutates: bool, is_own: bool) -> LazyDict:
     request, so that a loop over resources that do not exist yet differs from a misspelt path.
     """
     request = scope.request
-    convert: Convert = copy_tree if mutates else _identity
-    empty: EmptyPart = _empty_object if is_own else partial(_empty, scope.sent)
+    convert: Convert = copy_tree if mutates else lambda value: value
+    empty: EmptyPart = (lambda _: {}) if is_own else partial(_empty, scope.sent)
     group = partial(_group, convert=convert, empty=empty)
     schema = partial(_schema, convert=convert)
     required = _Cached(
@@ -86,10 +86,6 @@ def copy_tree(value: object) -> object:
     return value
 
 
-def _identity(value: object) -> object:
-    return value
-
-
 def _non_empty(meta: object) -> object:
     """Return the request's meta without empty fields, as in protobuf JSON."""
     fields = meta.items() if isinstance(meta, Mapping) else ()
@@ -98,10 +94,6 @@ def _non_empty(meta: object) -> object:
 
 def _empty(sent: frozenset[str], part: str) -> object:
     return {} if part in sent else ABSENT
-
-
-def _empty_object(_: str) -> object:
-    return {}
 
 
 def _state(part: str, request: Mapping[str, object], convert: Convert, empty: EmptyPart) -> object:

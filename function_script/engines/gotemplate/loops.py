@@ -46,7 +46,7 @@ def _bytes(value: object) -> list[object]:
 
 
 class _Numbers(Collection[object]):
-    """The integers below one of a type of its own, each of that type."""
+    """The integers from 0 to below a sized one, each of its type."""
 
     def __init__(self, end: Sized) -> None:
         self._numbers = range(end)

@@ -27,7 +27,7 @@ STRETCH: Final = 5.0
 
 
 def trace(run: Run, data: object) -> Trace:
-    """Render once more; return nothing when that fails."""
+    """Render once more; return nothing if that fails or exceeds a limit."""
     pieces: Trace = []
 
     def write(text: str) -> None:

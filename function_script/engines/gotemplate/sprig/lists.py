@@ -109,7 +109,9 @@ def _slice(value: object, *bounds: object) -> object:
 
 def _chunk(size: int, value: object) -> Lists:
     items = _items(value, "Cannot chunk type")
-    count = _chunks(len(items), size)
+    count = math.floor((len(items) - 1) / size) + 1 if size else truncate(math.nan)
+    if count < 0:
+        raise _negative_length()
     chunks = Lists()
     for index in range(count):
         length = size
@@ -119,13 +121,6 @@ def _chunk(size: int, value: object) -> Lists:
             raise _negative_length()
         chunks.append(items[index * size : index * size + length])
     return chunks
-
-
-def _chunks(length: int, size: int) -> int:
-    count = math.floor((length - 1) / size) + 1 if size else truncate(math.nan)
-    if count < 0:
-        raise _negative_length()
-    return count
 
 
 def _negative_length() -> CallError:
