@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from function_script.diagnostics import Diagnostic
+from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.gotemplate import hints, registry
 from function_script.engines.gotemplate.errors import (
     CallError,
@@ -28,6 +28,7 @@ from function_script.engines.gotemplate.syntax.nodes import (
     to_source,
 )
 from function_script.errors import LimitError, ProgramError
+from function_script.problems import suggest
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.compiler.code import Site
@@ -109,17 +110,19 @@ def run_problem(
     site = sites[-1] if sites else None
     location = _locate(site, loaded, parts) if site is not None else None
     notes = [
-        f'in template "{inner.template}", used at {_locate(outer, loaded, parts).span}'
+        Note(f'in template "{inner.template}", used at', _locate(outer, loaded, parts).span)
         for outer, inner in pairwise(sites[-_MAX_NOTES - 1 :])
     ]
-    error_type = ProgramError if isinstance(error, GoError) else LimitError
-    return error_type.of(
-        _message(error, site, location),
+    problem = Diagnostic(
+        message=_message(error, site, location),
         span=location.span if location is not None else None,
         excerpt=location.excerpt if location is not None else None,
         hint=_hint(error, site, loaded),
         notes=tuple(reversed(notes)),
     )
+    if isinstance(error, GoError):
+        return ProgramError(problem)
+    return LimitError(problem, limit=error.limit if isinstance(error, LimitExceededError) else None)
 
 
 def missing_problem(
@@ -221,7 +224,7 @@ def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | N
 
 
 def _missing_hint(error: NoValueError) -> str:
-    near = hints.suggest(error.name, error.names)
+    near = suggest(error.name, error.names)
     if near is not None:
         return near
     if error.name == "Values" and set(error.names) >= _REQUEST:
@@ -237,7 +240,7 @@ def _missing_hint(error: NoValueError) -> str:
 def _field_hint(error: FieldError, site: Site | None) -> str | None:
     if error.names:
         names = ", ".join(sorted(error.names)[:_MAX_NAMES])
-        return hints.suggest(error.name, error.names) or f"it has {names}"
+        return suggest(error.name, error.names, f"it has {names}")
     if error.index == 0 and site is not None and isinstance(site.node, Field):
         return _DOT_HINT
     if error.kind in {"null", "absent"}:

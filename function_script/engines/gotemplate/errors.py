@@ -5,6 +5,11 @@ Functions raise CallError, the evaluator EvalError; diagnostics.py makes diagnos
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from function_script.errors import LimitName
+
 
 class GoError(Exception):
     """Failure of a template; ``text`` is Go's message without the position."""
@@ -92,8 +97,14 @@ class ParseError(GoError):
 
 
 class LimitExceededError(Exception):  # becomes errors.LimitError, with a position
-    """A run exceeds a limit; the text has the limit and the size that was requested."""
+    """A run exceeds a limit; the text has the amount and the limit.
 
-    def __init__(self, text: str, hint: str | None = None) -> None:
+    ``limit`` names the limit if it can be set; None for a bound of this engine.
+    """
+
+    def __init__(
+        self, text: str, hint: str | None = None, *, limit: LimitName | None = None
+    ) -> None:
         super().__init__(text)
         self.hint = hint
+        self.limit = limit

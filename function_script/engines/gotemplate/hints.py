@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
-from function_script.fields import nearest
+from function_script.problems import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,7 +70,9 @@ def syntax_hint(text: str, source: str) -> str | None:
         declared = {name for names in _DECLARED.findall(source) for name in names if name}
         if unknown[1] in declared:
             return "its block has ended: declare it before the block, and set it inside with ="
-        return suggest(unknown[1], declared) or f"declare it first: {{{{ {unknown[1]} := ... }}}}"
+        return suggest(
+            unknown[1], tuple(declared), f"declare it first: {{{{ {unknown[1]} := ... }}}}"
+        )
     return next((hint for words, hint in _SYNTAX if text.startswith(words)), None)
 
 
@@ -83,11 +85,5 @@ def run_hint(text: str, templates: Iterable[str]) -> str | None:
     """Return the hint for an error of a run; ``templates`` are the names that are defined."""
     if unknown := _NOT_A_TEMPLATE.search(text):
         name = next(group for group in unknown.groups() if group is not None)
-        return suggest(name, templates) or f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}'
+        return suggest(name, tuple(templates), f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}')
     return next((hint for pattern, hint in _RUN if re.fullmatch(pattern, text, re.DOTALL)), None)
-
-
-def suggest(name: str, names: Iterable[str]) -> str | None:
-    """Return the nearest of ``names``."""
-    near = nearest(name, tuple(names))
-    return f'did you mean "{near}"?' if near else None

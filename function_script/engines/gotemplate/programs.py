@@ -5,7 +5,6 @@ The cache is keyed by content, so a template is compiled once however often it r
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.engines.cache import Cache
@@ -16,6 +15,7 @@ from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 from function_script.engines.gotemplate.values import is_broken, to_bytes, to_string
+from function_script.values import LONE_SURROGATE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -194,7 +194,4 @@ def to_output(parts: list[str]) -> str:
     if not is_broken(text):
         return text
     whole = to_string(to_bytes(text))
-    return _LONE_BYTE.sub("\ufffd", whole)
-
-
-_LONE_BYTE: Final = re.compile("[\ud800-\udfff]")
+    return LONE_SURROGATE.sub("\ufffd", whole)

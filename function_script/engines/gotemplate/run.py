@@ -225,7 +225,9 @@ class Run:
         """Refuse more text than a step may render."""
         count, limit = self._output_characters, self._limits.output_bytes
         if count > limit:
-            raise LimitExceededError(f"output of {count} characters, the limit is {limit}")
+            raise LimitExceededError(
+                f"output of {count} characters, the limit is {limit}", limit="output"
+            )
 
     def _check_budget(self) -> None:
         self._next_check = self._steps - _STEPS_UNOBSERVED
@@ -233,11 +235,13 @@ class Run:
             raise LimitExceededError(
                 f"more than {self._limits.steps} steps, which is the limit",
                 hint="loops, templates and large values cost steps: let them do less",
+                limit="steps",
             )
         if time.thread_time() > self._deadline:
             seconds = self._limits.timeout_seconds
             raise LimitExceededError(
-                f"rendering needs more CPU time than its share of the limit of {seconds:g} s"
+                f"rendering needs more CPU time than its share of the limit of {seconds:g} s",
+                limit="time",
             )
         if len(self.parts) - self._counted_parts > _PARTS_UNCOUNTED:
             self._count_output()
@@ -303,12 +307,14 @@ class _TextSize:
             raise LimitExceededError(
                 f"a value nested more than {self.limits.depth} deep, which is the limit",
                 hint="does it contain itself?",
+                limit="depth",
             )
         self.nodes += items
         self.characters += items
         if self.nodes > self.limits.nodes:
             raise LimitExceededError(
-                f"a value of more than {self.limits.nodes} nodes, which is the limit"
+                f"a value of more than {self.limits.nodes} nodes, which is the limit",
+                limit="nodes",
             )
 
 

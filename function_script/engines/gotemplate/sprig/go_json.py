@@ -30,6 +30,7 @@ from function_script.engines.gotemplate.values import (
     to_bytes,
     to_string,
 )
+from function_script.values import LONE_SURROGATE
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -201,7 +202,6 @@ def float_text(number: float) -> str:
 # Reading
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class BadJsonError(ValueError):
@@ -254,7 +254,7 @@ def _reject_constant(name: str) -> NoReturn:
 def _replace_surrogates(value: object) -> object:
     """Replace halves of surrogate pairs, which were escaped alone, with U+FFFD."""
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return LONE_SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
         return list(map(_replace_surrogates, value))
     if isinstance(value, dict):
