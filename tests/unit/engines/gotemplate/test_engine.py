@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from function_script.engines import gotemplate
+from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler.codegen import CompileContext, generate
 from function_script.engines.gotemplate.programs import Settings, Sources, load
