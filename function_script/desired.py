@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
-from function_script.documents import ByteLruCache
+from function_script.cache import ByteLruCache
 from function_script.errors import DocumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from function_script.contribution import Composite, Contribution, DesiredResource
     from function_script.values import Object
 
@@ -21,7 +23,9 @@ _NOTHING = wire.index_resource(b"")
 # Encoded resources by the document they were read from. The key is shared with other memos.
 _MEMO_BYTES = 4 << 20
 _ENTRY_BYTES = 300
-_memo: ByteLruCache[bytes] = ByteLruCache(_MEMO_BYTES)
+_memo: ByteLruCache[Hashable, bytes] = ByteLruCache(
+    _MEMO_BYTES, admit_on_second_miss=True, is_counted=True
+)
 
 
 def merge(request: wire.Request, wanted: Contribution) -> bytes | None:
@@ -68,12 +72,12 @@ def _composed(
 
 def _encode_new(name: str, entry: DesiredResource, resource: Object) -> bytes:
     """A resource that no earlier step has: the same bytes for the same document."""
-    payload = _memo.find(entry.key) if entry.key is not None else None
+    payload = _memo.get(entry.key) if entry.key is not None else None
     if payload is None:
         drop_nulls = not entry.keeps_nulls
         payload = _encode_entry(name, resource, entry.ready or 0, {}, drop_nulls=drop_nulls)
         if entry.key is not None:
-            _memo.keep(entry.key, payload, size_bytes=len(payload) + _ENTRY_BYTES)
+            _memo.put(entry.key, payload, size_bytes=len(payload) + _ENTRY_BYTES)
     return payload
 
 

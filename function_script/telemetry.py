@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from function_script import documents, inputs, wire
+from function_script import cache, inputs, wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ def read(data: bytes) -> Mapping[str, str]:
 
 def count(facts: dict[str, str], composed: int) -> None:
     """Note how many resources the program stated, and how much of it had been read before."""
-    looked_up, found = documents.reset_stats()
+    looked_up, found = cache.reset_stats()
     facts["documents"] = str(composed)
     facts["looked_up"] = str(looked_up)
     facts["remembered"] = str(found)

@@ -11,9 +11,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from function_script import documents
-from function_script.contribution import cache, deferral, gotemplating, lint, reported
+from function_script.contribution import (
+    cache,
+    deferral,
+    gotemplating,
+    lint,
+    result_limits,
+)
 from function_script.contribution.desired_resource import DesiredResource
-from function_script.contribution.dialects import OURS
+from function_script.contribution.dialects import SCRIPT
 from function_script.contribution.from_documents import from_documents, merge_parts
 from function_script.contribution.from_response import from_response
 from function_script.contribution.model import (
@@ -49,7 +55,7 @@ __all__ = [
     "read",
 ]
 
-DIALECTS = {"script": OURS, "gotemplating": gotemplating.PEER}
+DIALECTS = {"script": SCRIPT, "gotemplating": gotemplating.GO_TEMPLATING}
 
 
 def read(
@@ -67,7 +73,7 @@ def read(
     if isinstance(result, ScriptResult):
         wanted = from_response(result.value, problems, result.resources)
         _refuse(problems, "main returned ", lambda path: _returned_at(result, path))
-        return _with_order(reported.bounded(wanted), result)
+        return _with_order(result_limits.enforce(wanted), result)
     text = result.text
     deferred: tuple[DeferredDocument, ...] = ()
     if result.gaps:
@@ -78,9 +84,9 @@ def read(
         wanted = replace(wanted, deferred=deferred)
     if dialect == "gotemplating":
         wanted = merge_parts([gotemplating.extra_context(scope, doubts), wanted])
-    if warned := lint.of_text(result):
+    if warned := lint.missing_value_warnings(result):
         wanted = replace(wanted, results=wanted.results + warned)
-    return reported.bounded(wanted)
+    return result_limits.enforce(wanted)
 
 
 def _from_text(

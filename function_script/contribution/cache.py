@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from function_script import objects
-from function_script.documents import ByteLruCache
+from function_script.cache import ByteLruCache
 
 if TYPE_CHECKING:
     from function_script.contribution import model
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 # Most of it is shared with the memos of single documents: see `documents.stream` for its size.
-_MEMO_BYTES = 8 << 20
+_CACHE_BYTES = 8 << 20
 _BYTES_PER_CHARACTER = 12
 
 
@@ -31,7 +31,9 @@ class Key(NamedTuple):
     limits: tuple[int, int, int]
 
 
-_memo: ByteLruCache[model.Contribution] = ByteLruCache(_MEMO_BYTES)
+_cache: ByteLruCache[Key, model.Contribution] = ByteLruCache(
+    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+)
 
 
 def key_of(text: str, xr: Object, dialect: Dialect, limits: Limits) -> Key:
@@ -42,11 +44,11 @@ def key_of(text: str, xr: Object, dialect: Dialect, limits: Limits) -> Key:
 
 def find(key: Key) -> model.Contribution | None:
     """What was read from this text; nobody may change it."""
-    return _memo.find(key)
+    return _cache.get(key)
 
 
 def keep(key: Key, wanted: model.Contribution) -> None:
     """Keep what was read, unless it depends on more than its key."""
     # Places point into the run that wrote the text, and warnings name some.
     if not (wanted.places or wanted.results or wanted.reads_xr):
-        _memo.keep(key, wanted, size_bytes=len(key.text) * _BYTES_PER_CHARACTER)
+        _cache.put(key, wanted, len(key.text) * _BYTES_PER_CHARACTER)

@@ -62,7 +62,7 @@ def _composite(field: str, value: Value) -> Object:
     return {"desired": {"composite": {field: value}}}
 
 
-OURS = Dialect(
+SCRIPT = Dialect(
     annotations=Annotations("script.fn.crossplane.io", claims_all=True),
     meta_api_version="meta.script.fn.crossplane.io/v1beta1",
     replaces=False,

@@ -10,13 +10,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from function_script.cache import ByteLruCache
 from function_script.contribution import lint, model, ordering
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.from_response import READY
 from function_script.contribution.places import path_of
 from function_script.contribution.sanitize import composed_object, without_server_fields
 from function_script.diagnostics import Diagnostic
-from function_script.documents import ByteLruCache
 from function_script.errors import DocumentError
 from function_script.fields import ObjectReader, ProblemList, nearest
 from function_script.objects import merge
@@ -37,7 +37,7 @@ _MERGE = {"Merge": False, "Replace": True}
 
 # Composed resources by the text of their document. They share nearly all they hold with what
 # `documents.stream` remembers of that text, so the same bound, which holds as many, costs little.
-_MEMO_BYTES = 16 << 20
+_CACHE_BYTES = 16 << 20
 _BYTES_PER_CHARACTER = 12
 
 
@@ -55,7 +55,9 @@ class _ParsedDocument:
         self.results = results
 
 
-_memo: ByteLruCache[_ParsedDocument] = ByteLruCache(_MEMO_BYTES)
+_cache: ByteLruCache[tuple[str, str], _ParsedDocument] = ByteLruCache(
+    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+)
 
 
 def from_documents(
@@ -69,8 +71,8 @@ def from_documents(
     prefix = dialect.annotations.prefix
     for document in documents:
         problems = ProblemList()
-        key = (prefix, document.key)
-        stated = _memo.find(key)
+        key = (prefix, document.text)
+        stated = _cache.get(key)
         read = _read(document, xr, dialect, problems, key) if stated is None else stated
         if isinstance(read, _ParsedDocument):
             gathering.add_stated(read, document, problems)
@@ -116,8 +118,8 @@ class _Collector:
 
     def add_problems(self, problems: ProblemList, document: Document) -> None:
         """What was found wrong with a document, and what is doubtful about it."""
-        for error in document.doubts:
-            self._doubts.append(partial(document.doubt, error))
+        for error in document.warnings:
+            self._doubts.append(partial(document.to_diagnostic, error))
         if problems.texts:
             self._found += _diagnostics(problems, document)
 
@@ -181,9 +183,9 @@ def _read(
     read = _part(ObjectReader(document.value, "", problems), xr, dialect, key)
     if isinstance(read, _ParsedDocument):
         if not problems.texts:
-            _memo.keep(key, read, size_bytes=len(document.key) * _BYTES_PER_CHARACTER)
+            _cache.put(key, read, len(document.text) * _BYTES_PER_CHARACTER)
         return read
-    if read.reads_xr and (warned := lint.of_composite(document, xr)):
+    if read.reads_xr and (warned := lint.ignored_field_warnings(document, xr)):
         return replace(read, results=warned)
     return read
 
@@ -251,7 +253,7 @@ def _composed(
         order=ordering.from_annotations(stated, keys) if dialect.orders else None,
         key=key,
     )
-    results = lint.of_names(name, advice) if advice is not None else ()
+    results = lint.name_warnings(name, advice) if advice is not None else ()
     return _ParsedDocument(name, entry, results)
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import orjson
 
 from function_script import conditions, wire
+from function_script.cache import ByteLruCache
 from function_script.contribution import model, ordering
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.sanitize import composed_object
-from function_script.documents import ByteLruCache
 from function_script.fields import ObjectReader, ProblemList
 from function_script.quantities import parse_duration
 from function_script.wire import enums
@@ -57,9 +57,11 @@ TARGET = {
     "TARGET_COMPOSITE_AND_CLAIM": enums.TARGET_COMPOSITE_AND_CLAIM,
 }
 # Composed resources by their JSON text, of which an object takes about eight times the memory.
-_MEMO_BYTES = 12 << 20
+_CACHE_BYTES = 12 << 20
 _BYTES_PER_CHARACTER = 8
-_memo: ByteLruCache[Mapping[str, DesiredResource]] = ByteLruCache(_MEMO_BYTES)
+_cache: ByteLruCache[str, Mapping[str, DesiredResource]] = ByteLruCache(
+    _CACHE_BYTES, admit_on_second_miss=True, is_counted=True
+)
 _ENTRY_FIELDS = (
     "resource",
     "ready",
@@ -120,7 +122,7 @@ def _composed(desired: ObjectReader, texts: Sequence[str]) -> dict[str, DesiredR
     composed = _entries(resources)
     path = resources.path
     for text in texts:
-        composed.update(_memo.find(text) or _read(text, path, resources.problems))
+        composed.update(_cache.get(text) or _read(text, path, resources.problems))
     return composed
 
 
@@ -131,7 +133,7 @@ def _read(text: str, path: str, problems: ProblemList) -> dict[str, DesiredResou
     if member.problems.texts:
         problems.texts += member.problems.texts
     else:
-        _memo.keep(text, found, size_bytes=len(text) * _BYTES_PER_CHARACTER)
+        _cache.put(text, found, len(text) * _BYTES_PER_CHARACTER)
     return found
 
 

@@ -200,7 +200,7 @@ def _labels(item: ObjectReader) -> dict[str, str] | None:
     return item.texts("matchLabels")
 
 
-PEER = Dialect(
+GO_TEMPLATING = Dialect(
     annotations=Annotations(PREFIX, claims_all=False),
     meta_api_version=f"meta.{PREFIX}/v1alpha1",
     replaces=True,

@@ -36,7 +36,7 @@ _IDENTITY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _IDENTITY_METADATA: Final = frozenset({"name", "namespace", "annotations"})
 
 
-def of_text(result: TemplateResult) -> tuple[wire.Result, ...]:
+def missing_value_warnings(result: TemplateResult) -> tuple[wire.Result, ...]:
     """Missing values that a Go template wrote, in at most three places."""
     if _NO_VALUE not in result.text:
         return ()
@@ -58,7 +58,7 @@ def dialect_warnings(doubts: Sequence[Diagnostic]) -> tuple[wire.Result, ...]:
     )
 
 
-def of_names(resource_name: str, found: ProblemList) -> tuple[wire.Result, ...]:
+def name_warnings(resource_name: str, found: ProblemList) -> tuple[wire.Result, ...]:
     """Names and labels with which the API server refuses a composed resource."""
     lead = f'resource "{resource_name}"'
     return tuple(
@@ -71,7 +71,7 @@ def of_names(resource_name: str, found: ProblemList) -> tuple[wire.Result, ...]:
     )
 
 
-def of_composite(document: Document, xr: Object) -> tuple[wire.Result, ...]:
+def ignored_field_warnings(document: Document, xr: Object) -> tuple[wire.Result, ...]:
     """Fields of the XR's document that say otherwise than the XR: only its status is taken."""
     value = document.value
     known = xr.get("metadata")

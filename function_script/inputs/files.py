@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from function_script.cache import ByteLruCache
 from function_script.diagnostics import cut
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ _MAX_FILES = 1_000
 _MAX_BYTES = 8 << 20
 _MAX_DEPTH = 10
 _MAX_SHOWN_BYTES = 200
-# Directories of one Composition's steps; a process that saw more starts over.
-_MAX_REMEMBERED = 64
+_CACHE_BYTES = 64 << 20
+_MAX_CACHED_DIRECTORIES = 64
 
 # What tells two states of a file apart without reading it: path, inode, size, time of change.
 Signature = tuple[tuple[str, int, int, int], ...]
@@ -34,7 +35,9 @@ class Files:
 
     def __init__(self, root: Path | None) -> None:
         self.root = root
-        self._remembered: dict[str, tuple[Signature, Mapping[str, str]]] = {}
+        self._texts: ByteLruCache[str, tuple[Signature, Mapping[str, str]]] = ByteLruCache(
+            _CACHE_BYTES, max_entries=_MAX_CACHED_DIRECTORIES
+        )
 
     def read(self, dir_path: str) -> Mapping[str, str]:
         """Every file's text below ``dir_path`` by its relative path, in the order of a walk.
@@ -44,14 +47,13 @@ class Files:
         """
         directory, inside = self._find(dir_path)
         signature = tuple(islice(_walk(directory, inside), _MAX_FILES + 1))
-        known = self._remembered.get(dir_path)
-        if known is not None and known[0] == signature:
-            return known[1]
+        cached = self._texts.get(dir_path)
+        if cached is not None and cached[0] == signature:
+            return cached[1]
         _check_size(dir_path, signature)
         texts = {name: _text(directory, name) for name, *_ in signature}
-        if len(self._remembered) >= _MAX_REMEMBERED:
-            self._remembered.clear()
-        self._remembered[dir_path] = signature, texts
+        size_bytes = sum(size for _, _, size, _ in signature)
+        self._texts.put(dir_path, (signature, texts), size_bytes)
         return texts
 
     def _find(self, dir_path: str) -> tuple[Path, Path]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from function_script import objects, wire
-from function_script.documents import ByteLruCache
+from function_script.cache import ByteLruCache
 from function_script.inputs import kinds
 from function_script.inputs.parsing import parse
 from function_script.inputs.program_source import INLINE
@@ -24,18 +24,20 @@ if TYPE_CHECKING:
 _MEMO_BYTES = 4 << 20
 _SIZE_FACTOR = 2
 _STEP_BYTES = 2_000
-_memo: ByteLruCache[Step] = ByteLruCache(_MEMO_BYTES)
+_memo: ByteLruCache[tuple[bytes, Limits], Step] = ByteLruCache(
+    _MEMO_BYTES, admit_on_second_miss=True, is_counted=True
+)
 
 
 def read(payload: bytes, ceilings: Limits, outside: ExternalState) -> Step:
     """The step of an input's Struct; see `parse`. A program outside of it is read each time."""
     key = (payload, ceilings)
-    step = _memo.find(key)
+    step = _memo.get(key)
     if step is None:
         value = wire.decode_struct(payload, sort_keys=True)
         step = parse(value, ceilings, outside)
         if _is_inside(value):
-            _memo.keep(key, step, size_bytes=len(payload) * _SIZE_FACTOR + _STEP_BYTES)
+            _memo.put(key, step, size_bytes=len(payload) * _SIZE_FACTOR + _STEP_BYTES)
     if not step.params:
         return step
     # Whatever a program could do to its params must not reach the next run.

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from function_script.contribution.dialects import OURS
+from function_script.contribution.dialects import SCRIPT
 from function_script.inputs import external_sources, program_source
 from function_script.program import OWN_REQUIREMENTS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "documents.md"
 NAMES = [
-    *(f"| `{kind}` |" for kind in OURS.kinds),
+    *(f"| `{kind}` |" for kind in SCRIPT.kinds),
     *(
         f"| `{source}` |"
         for source in (
@@ -21,8 +21,8 @@ NAMES = [
             *external_sources.SECTIONS,
         )
     ),
-    f"`{OURS.annotations.prefix}/composition-resource-name`",
-    f"`{OURS.meta_api_version}`",
+    f"`{SCRIPT.annotations.prefix}/composition-resource-name`",
+    f"`{SCRIPT.meta_api_version}`",
     f"`{OWN_REQUIREMENTS}`",
 ]
 

@@ -43,7 +43,7 @@ def corpus(folder: str) -> list[object]:
     for path in sorted((CORPUS / folder).glob("*.yaml")):
         source = Source(name=path.name, text=path.read_text())
         for document in documents.read_source(source):
-            said = re.match(r"\s*# (.*)", document.key)
+            said = re.match(r"\s*# (.*)", document.text)
             assert said, f"{path.name} document {document.number} begins with no comment"
             case_id = f"{path.stem}-{document.number}"
             found.append(pytest.param(document.value, said[1], id=case_id))

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.example_counts import examples
 
-from function_script.documents.composer import parse
 from function_script.documents.errors import YamlError
-from function_script.documents.json_objects import find_object
+from function_script.documents.json_objects import parse_object
+from function_script.documents.kubernetes_yaml import parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,10 +56,10 @@ def test_json_is_read_as_its_yaml(text: str, after: str) -> None:
     doubts: list[YamlError] = []
     expected_doubts: list[YamlError] = []
     try:
-        expected = parse(text, nodes=NODES, depth=DEPTH, doubts=expected_doubts)
+        expected = parse(text, nodes=NODES, depth=DEPTH, warnings=expected_doubts)
     except YamlError:
         return
-    found = find_object(text + after, 0, nodes=NODES, depth=DEPTH, doubts=doubts)
+    found = parse_object(text + after, 0, nodes=NODES, depth=DEPTH, warnings=doubts)
     assert found is not None
     assert expected is not None
     composed, end = found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from function_script.engines.cache import Cache
+from function_script.cache import ByteLruCache
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler import checking, deferring
 from function_script.engines.gotemplate.compiler.expressions import CompileContext
@@ -123,14 +123,14 @@ def sources_of(program: Program) -> Sources:
     return Sources(((MAIN, program.main), *modules), read_settings(program.options))
 
 
-_programs: Final[Cache[Sources, Loaded]] = Cache(
-    max_entries=_MAX_PROGRAMS, max_size=_MAX_CHARACTERS
+_programs: Final[ByteLruCache[Sources, Loaded]] = ByteLruCache(
+    _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
 
 
 def load(sources: Sources) -> Loaded:
     """The program, compiled now if it is not kept; raises ProgramFailure and OverLimit."""
-    found = _programs.find(sources)
+    found = _programs.get(sources)
     if found is None:
         found = compile_program(sources)
         _programs.put(sources, found, sum(len(source.text) for _, source in sources.texts))

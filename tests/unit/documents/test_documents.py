@@ -45,14 +45,14 @@ def test_documents_know_their_place() -> None:
     first, second = documents.read_stream(text)
     assert (first.number, first.first_line, first.line) == (1, 3, 5)
     assert (second.number, second.first_line, second.line) == (2, 7, 7)
-    assert second.key == "b:\n  c: 2\n"
+    assert second.text == "b:\n  c: 2\n"
 
 
 def test_json_documents_know_their_place() -> None:
     """Objects that follow each other have their own lines and texts."""
     first, second = documents.read_stream('\n{"a":\n 1}\n\n{"b": 2}')
     assert (first.line, second.line) == (2, 5)
-    assert second.key == '{"b": 2}'
+    assert second.text == '{"b": 2}'
 
 
 def test_equal_texts_are_parsed_twice_at_most() -> None:

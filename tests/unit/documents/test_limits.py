@@ -8,7 +8,7 @@ import yaml
 from support.timing import stretched
 
 from function_script import documents
-from function_script.documents import ByteLruCache, composer
+from function_script.documents import kubernetes_yaml
 from function_script.errors import DocumentError, FatalError, LimitError
 
 MANY = "more than 200,000 values"
@@ -92,48 +92,8 @@ def test_odd_texts_take_no_time(text: str) -> None:
 def test_without_libyaml_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     """PyYAML's own parser gives the same values and places, should libyaml be missing."""
     text = "# c\na: [yes, 0777, *b]\n".replace("*b", "'q'") + "b: &b |\n  text\nc: *b\n"
-    quick = composer.parse(text, nodes=100, depth=10)
-    monkeypatch.setattr(composer, "Parser", yaml.SafeLoader)
-    assert composer.parse(text, nodes=100, depth=10) == quick
+    quick = kubernetes_yaml.parse(text, nodes=100, depth=10)
+    monkeypatch.setattr(kubernetes_yaml, "Parser", yaml.SafeLoader)
+    assert kubernetes_yaml.parse(text, nodes=100, depth=10) == quick
     with pytest.raises(FatalError, match="line 2: mapping values are not allowed here"):
         documents.read_value("a: 1\nb: c: d")
-
-
-def test_a_memo_keeps_from_the_second_time_on() -> None:
-    """What comes once is not kept; what comes again is, and drives out nothing before."""
-    memo: ByteLruCache[int] = ByteLruCache(30)
-    memo.keep("a", 1, size_bytes=10)
-    assert memo.find("a") is None
-    memo.keep("a", 1, size_bytes=10)
-    for number in range(20_000):
-        memo.keep(f"once {number}", number, size_bytes=30)
-    assert memo.find("a") == 1
-    assert len(memo) == 1
-    memo.keep("once 19999", 19_999, size_bytes=10)
-    assert memo.find("once 19999") == 19_999
-
-
-def test_a_memo_forgets_what_was_not_used_for_longest() -> None:
-    """Within its bytes a memo keeps what was used last."""
-    memo: ByteLruCache[int] = ByteLruCache(30)
-    for number, key in enumerate("aabbcc"):
-        memo.keep(key, number // 2, size_bytes=10)
-    assert memo.find("a") == 0
-    memo.keep("d", 3, size_bytes=10)
-    memo.keep("d", 3, size_bytes=10)
-    assert [memo.find(key) for key in "abcd"] == [0, None, 2, 3]
-    assert len(memo) == 3
-
-
-def test_a_memo_replaces_and_refuses_by_size() -> None:
-    """A new result for the same text takes the old one's room; what is too large is not kept."""
-    memo: ByteLruCache[str] = ByteLruCache(30)
-    for key, result, size in [("a", "old", 30), ("a", "old", 30), ("b", "x", 31), ("a", "new", 20)]:
-        memo.keep(key, result, size_bytes=size)
-    assert memo.find("a") == "new"
-    for _ in range(2):
-        memo.keep("b", "fits", size_bytes=10)
-    assert (memo.find("a"), memo.find("b")) == ("new", "fits")
-    memo.keep("a", "too large", size_bytes=31)
-    assert memo.find("a") is None
-    assert memo.find("b") == "fits"

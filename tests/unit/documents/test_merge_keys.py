@@ -41,7 +41,7 @@ def test_what_comes_later_counts(text: str, value: object, doubts: list[str]) ->
     """For a lenient reader; what YAML itself says otherwise is a doubt."""
     (document,) = read_stream(f"{ANCHORS}m: {text}", lenient=True)
     assert document.value["m"] == value
-    assert [error.message for error in document.doubts] == doubts
+    assert [error.message for error in document.warnings] == doubts
 
 
 @pytest.mark.parametrize(("text", "value", "doubts"), MAPS)

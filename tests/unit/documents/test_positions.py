@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from function_script.documents import find_embedding
-from function_script.documents.positions import Path, find_place
+from function_script.documents import find_embedded_text
+from function_script.documents.positions import Path, find_position
 
 TEXT = """\
 # a composition
@@ -22,7 +22,7 @@ spec:
 
 
 def _place(text: str, path: Path) -> tuple[int, int, bool]:
-    found = find_place(text, path)
+    found = find_position(text, path)
     assert found is not None
     return found.line, found.column, found.is_exact
 
@@ -50,7 +50,7 @@ def test_fields_have_places(path: Path, expected: tuple[int, int, bool]) -> None
 @pytest.mark.parametrize("text", ["a: [", "null: 1", "", "# only", "a: \ud800"])
 def test_what_is_no_yaml_has_no_places(text: str) -> None:
     """Without a way to a field there is no place, and no error either."""
-    assert find_place(text, ("c",)) is None
+    assert find_position(text, ("c",)) is None
 
 
 EMBEDDINGS = [
@@ -79,7 +79,7 @@ def test_places_in_embedded_text_lead_to_the_outer_text(
     text: str, inner: tuple[int, int] | None, outer: tuple[int, int] | None
 ) -> None:
     """Lines and columns of a script in YAML have exact ones in the file, or none at all."""
-    embedding = find_embedding(text, ("a",))
+    embedding = find_embedded_text(text, ("a",))
     if inner is None:
         assert embedding is None
     else:
@@ -89,7 +89,7 @@ def test_places_in_embedded_text_lead_to_the_outer_text(
 
 def test_each_character_of_a_script_is_found_in_its_file() -> None:
     """The outer place of every inner character holds that character."""
-    embedding = find_embedding(TEXT, ("spec", "pipeline", 0, "input", "script"))
+    embedding = find_embedded_text(TEXT, ("spec", "pipeline", 0, "input", "script"))
     assert embedding is not None
     script = "def main(req):\n\n  return {\n}\n"
     for number, line in enumerate(script.splitlines(), 1):
@@ -101,6 +101,6 @@ def test_each_character_of_a_script_is_found_in_its_file() -> None:
 
 def test_lines_beyond_the_text_stay_within_it() -> None:
     """An error at the end of a script is shown at its last line; a missing column stays so."""
-    embedding = find_embedding("a: |\n  x\n  y\nb: 1", ("a",))
+    embedding = find_embedded_text("a: |\n  x\n  y\nb: 1", ("a",))
     assert embedding is not None
     assert embedding.outer(9) == (3, None)

@@ -25,7 +25,7 @@ MAX_MESSAGE_BYTES: Final = 32 * 1024
 MAX_REASON_BYTES: Final = 1024
 
 
-def bounded(wanted: Contribution) -> Contribution:
+def enforce(wanted: Contribution) -> Contribution:
     """Return ``wanted`` with as many warnings as are useful; raises LimitError."""
     for condition in wanted.conditions:
         _check_text(f'condition "{condition.type[:80]}"', condition.message, condition.reason)

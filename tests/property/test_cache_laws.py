@@ -11,7 +11,8 @@ from support.builders import jinja, request, starlark
 from support.example_counts import examples
 
 from function_script import function, inputs, objects, wire
-from function_script.documents import ByteLruCache, to_yaml_stream
+from function_script.cache import ByteLruCache
+from function_script.documents import to_yaml_stream
 from function_script.limits import Limits
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def test_what_was_seen_before_changes_no_response(
         for step_input, earlier, spec in steps
     ]
     remembered = [answer(data) for data in requests * 3]
-    with patch.object(ByteLruCache, "find", lambda _self, _key: None):
+    with patch.object(ByteLruCache, "get", lambda _self, _key: None):
         assert remembered == [answer(data) for data in requests] * 3
 
 

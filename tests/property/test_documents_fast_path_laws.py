@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from support.example_counts import examples
 
 from function_script.documents import to_yaml
-from function_script.documents.composer import parse
-from function_script.documents.simple import parse_simple
+from function_script.documents.fast_path import parse_simple
+from function_script.documents.kubernetes_yaml import parse
 
 NODES, DEPTH = 30, 6
 PLAIN = st.sampled_from(
