@@ -135,7 +135,7 @@ def _object(pairs: list[tuple[str, Value]]) -> Object:
 
 
 def _repeated_key() -> _RepeatedKeyError:
-    return _RepeatedKeyError("a key is there twice in one object", line=0, column=0)
+    return _RepeatedKeyError("duplicate key in an object", line=0, column=0)
 
 
 def _integer(text: str) -> int | float:
