@@ -108,14 +108,14 @@ def _composite(request: wire.Request, wanted: Composite) -> bytes | None:
     if is_silent and (not _is_made(wanted, request) or earlier.struct is not None):
         return None
     resource = wire.decode_struct(earlier.struct) if earlier.struct is not None else {}
-    if wanted.status is not None and wanted.as_written:
+    if wanted.status is not None and wanted.is_verbatim:
         objects.merge(resource, {"status": wanted.status})
     elif wanted.status is not None:
         _identify(resource, request)
         objects.merge(resource, {"status": objects.without_nulls(wanted.status)})
     is_there = resource or _is_made(wanted, request)
     return wire.encode_resource(
-        _encoded(resource, "the XR", drop_nulls=not wanted.as_written)
+        _encoded(resource, "the XR", drop_nulls=not wanted.is_verbatim)
         if is_there
         else earlier.struct,
         {**earlier.connection_details, **wanted.connection_details},
@@ -126,7 +126,7 @@ def _composite(request: wire.Request, wanted: Composite) -> bytes | None:
 def _is_made(wanted: Composite, request: wire.Request) -> bool:
     """Whether there is a desired XR in any case; Operations have none."""
     observed = request.observed.composite if request.observed is not None else None
-    return wanted.as_written and observed is not None
+    return wanted.is_verbatim and observed is not None
 
 
 def _identify(resource: Object, request: wire.Request) -> None:

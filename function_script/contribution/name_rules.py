@@ -1,7 +1,6 @@
-"""Names and labels that no Kubernetes object may have: told where they are made.
+"""The rules of Kubernetes for names and label values, checked in every composed resource.
 
-Called for every composed resource. Crossplane and the API server would refuse them later, at a
-place that nobody finds.
+Crossplane and the API server check them, too, but later and without a position in the program.
 """
 
 from __future__ import annotations
@@ -18,23 +17,23 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9]
 _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _MAX_NAME = 253
 _MAX_LABEL = 63
-_MAX_SHOWN = 40
-# Roles and their bindings may be called anything that can be a part of a path.
-_FREE = "rbac.authorization.k8s.io/"
-_FREE_NAME = re.compile(r"(?!\.{1,2}$)[^/%]+")
+_MAX_QUOTED = 40
+# The name of a role or a binding may be any segment of a path.
+_RBAC = "rbac.authorization.k8s.io/"
+_RBAC_NAME = re.compile(r"(?!\.{1,2}$)[^/%]+")
 
 
 def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str]) -> None:
-    """Note a name or a label's value that breaks the rules of all objects."""
+    """Add a problem for each invalid name and label value to those of ``metadata``."""
     name = metadata.value.get("name")
     if isinstance(name, str) and name:
         _check_name(name, body, metadata)
     for key, value in labels.items():
-        # Most are one word, which is seen sooner than matched.
+        # Most values are one word, which is cheaper to check without the expression.
         is_word = value.isalnum() and value.isascii()
         if len(value) > _MAX_LABEL or not (is_word or _LABEL.fullmatch(value)):
             problem = (
-                f"invalid label value {_shown(value)}: at most {_MAX_LABEL} letters, digits, "
+                f"invalid label value {_quote(value)}: at most {_MAX_LABEL} letters, digits, "
                 "-, _ and ., beginning and ending with a letter or digit"
             )
             metadata.problems.add(
@@ -44,16 +43,16 @@ def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str])
 
 def _check_name(name: str, body: ObjectReader, metadata: ObjectReader) -> None:
     api_version = body.value.get("apiVersion")
-    is_free = isinstance(api_version, str) and api_version.startswith(_FREE)
-    if len(name) <= _MAX_NAME and (_FREE_NAME if is_free else _NAME).fullmatch(name):
+    is_rbac = isinstance(api_version, str) and api_version.startswith(_RBAC)
+    if len(name) <= _MAX_NAME and (_RBAC_NAME if is_rbac else _NAME).fullmatch(name):
         return
     problem = (
-        f"invalid name {_shown(name)}: at most {_MAX_NAME} lower-case letters, digits, "
+        f"invalid name {_quote(name)}: at most {_MAX_NAME} lower-case letters, digits, "
         "- and ., beginning and ending with a letter or digit"
     )
     hint = "child_name(parent, name) and dns1123(text) make one"
     metadata.problems.add(metadata.at("name"), problem, hint=hint)
 
 
-def _shown(text: str) -> str:
-    return f'"{text}"' if len(text) <= _MAX_SHOWN else f'"{text[:_MAX_SHOWN]}…"'
+def _quote(text: str) -> str:
+    return f'"{text}"' if len(text) <= _MAX_QUOTED else f'"{text[:_MAX_QUOTED]}…"'

@@ -36,7 +36,7 @@ def apply(request: wire.Request, wanted: Contribution, step: Step) -> Contributi
     Raises DocumentError for dependencies that make no sense, and for a missing value of a
     resource that exists and may not or cannot be kept.
     """
-    if (step.progress is None and not wanted.is_ordered) or wanted.is_fatal:
+    if (step.progress is None and not wanted.needs_sequencing) or wanted.is_fatal:
         return wanted
     settings = step.progress or ReadinessOptions()
     if _is_asking(wanted, request):
@@ -136,7 +136,7 @@ def _readiness(
     """The entries whose readiness is judged, with it."""
     judged: dict[str, DesiredResource] = {}
     for name, entry in composed.items():
-        has_rule = entry.order is not None and entry.order.ready_when is not None
+        has_rule = entry.policy is not None and entry.policy.ready_when is not None
         if entry.resource is None or not (has_rule or settings.auto_ready):
             continue
         if world.stated(name) is None:
@@ -150,7 +150,7 @@ def _readiness(
 
 def _judged(entry: DesiredResource, name: str, world: ClusterState) -> DesiredResource:
     is_ready = world.judge(name).is_ready
-    return entry.judged(enums.READY_TRUE if is_ready else enums.READY_FALSE)
+    return entry.with_ready(enums.READY_TRUE if is_ready else enums.READY_FALSE)
 
 
 def _collect_unready(

@@ -74,7 +74,7 @@ class ClusterState:
     def judge(self, name: str) -> Verdict:
         """The verdict on what exists, by the resource's own rule or its kind."""
         entry = self.composed.get(name)
-        order = entry.order if entry is not None else None
+        order = entry.policy if entry is not None else None
         return judge(self.find(name), order.ready_when if order is not None else None)
 
     def verdict(self, name: str) -> Verdict:
@@ -89,7 +89,7 @@ class ClusterState:
 
 
 def _has_rule(entry: DesiredResource) -> bool:
-    return entry.order is not None and entry.order.ready_when is not None
+    return entry.policy is not None and entry.policy.ready_when is not None
 
 
 def _fields(resource: wire.Resource) -> Mapping[str, Readable]:

@@ -28,9 +28,9 @@ def read(wanted: Contribution, known: Collection[str]) -> Graph:
     found: list[Diagnostic] = []
     edges: Graph = {}
     for name, entry in wanted.composed.items():
-        if entry.resource is None or entry.order is None or not entry.order.depends_on:
+        if entry.resource is None or entry.policy is None or not entry.policy.depends_on:
             continue
-        edges[name] = tuple(_resolved(each, known) for each in entry.order.depends_on)
+        edges[name] = tuple(_resolved(each, known) for each in entry.policy.depends_on)
         strangers = [each for each in edges[name] if each.name not in known]
         found += [_unknown(name, each, wanted, known) for each in strangers]
     found += [_circular(names, wanted) for names in _cycles(edges)]
@@ -75,7 +75,7 @@ def _unknown(
     return Diagnostic(
         message=f'cannot order resource "{name}": it depends on "{dependency.name}", '
         "which is not desired",
-        span=wanted.places[name](),
+        span=wanted.policy_spans[name](),
         hint=hint,
     )
 
@@ -84,7 +84,7 @@ def _circular(names: tuple[str, ...], wanted: Contribution) -> Diagnostic:
     circle = " → ".join((*names, names[0]))
     return Diagnostic(
         message=f'cannot order resource "{names[0]}": it depends on itself: {circle}',
-        span=wanted.places[names[0]](),
+        span=wanted.policy_spans[names[0]](),
         hint="leave out one of these dependencies",
     )
 

@@ -38,7 +38,7 @@ def compose(
     found: dict[str, DesiredResource] = {}
     unprotected: list[Diagnostic] = []
     for user, dependencies in edges.items():
-        order = world.composed[user].order
+        order = world.composed[user].policy
         stated = order.usages if order is not None else None
         if stated if stated is not None else settings.usages:
             for used in sorted({each.name for each in dependencies}):
