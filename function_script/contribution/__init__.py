@@ -27,12 +27,10 @@ from function_script.program import ScriptResult, TemplateResult
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from function_script.contribution.dialects import Dialect
     from function_script.limits import Limits
     from function_script.objects import Path
     from function_script.program import Scope
     from function_script.source import Span
-    from function_script.values import Object
 
 __all__ = [
     "Composite",
@@ -61,11 +59,19 @@ def read(
     """
     if isinstance(result, ScriptResult):
         return result_limits.enforce(_read_script(result))
+    rules = DIALECTS[dialect]
     text = result.text
     deferred: tuple[DeferredDocument, ...] = ()
     if result.gaps:
-        text, deferred = deferral.split_deferred(result, scope.xr, DIALECTS[dialect], limits)
-    contribution = _read_documents(text, result.locate, scope.xr, DIALECTS[dialect], limits)
+        text, deferred = deferral.split_deferred(result, scope.xr, rules, limits)
+    key = cache.key_of(text, scope.xr, rules, limits)
+    contribution = cache.get(key)
+    if contribution is None:
+        stream = documents.read_stream(
+            text, locate=result.locate, limits=limits, lenient=rules.is_lenient
+        )
+        contribution = from_documents(stream, scope.xr, rules, result.locate)
+        cache.put(key, contribution)
     if deferred:
         deferral.check_names(deferred, contribution)
         contribution = replace(contribution, deferred=deferred)
@@ -75,20 +81,6 @@ def read(
     if warnings := lint.missing_value_warnings(result):
         contribution = replace(contribution, results=contribution.results + warnings)
     return result_limits.enforce(contribution)
-
-
-def _read_documents(
-    text: str, locate: Callable[[int], Span | None], xr: Object, dialect: Dialect, limits: Limits
-) -> Contribution:
-    key = cache.key_of(text, xr, dialect, limits)
-    contribution = cache.get(key)
-    if contribution is None:
-        stream = documents.read_stream(
-            text, locate=locate, limits=limits, lenient=dialect.is_lenient
-        )
-        contribution = from_documents(stream, xr, dialect, locate)
-        cache.put(key, contribution)
-    return contribution
 
 
 def _read_script(result: ScriptResult) -> Contribution:

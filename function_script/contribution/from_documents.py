@@ -172,31 +172,25 @@ def _read(
     problems: ProblemList,
     key: tuple[str, str],
 ) -> _ComposedDocument | model.Contribution:
-    part = _read_any(ObjectReader(document.value, "", problems), xr, dialect, key)
-    if isinstance(part, _ComposedDocument):
-        if not problems.texts:
-            _cache.put(key, part, len(document.text) * _BYTES_PER_CHARACTER)
-        return part
-    if part.reads_xr and (warnings := lint.ignored_field_warnings(document, xr)):
-        return replace(part, results=warnings)
-    return part
-
-
-def _read_any(
-    document: ObjectReader, xr: Object, dialect: Dialect, key: Hashable
-) -> _ComposedDocument | model.Contribution:
-    api_version = document.text("apiVersion", required=True) or ""
-    kind = document.text("kind", required=True) or ""
-    metadata = document.object("metadata")
+    reader = ObjectReader(document.value, "", problems)
+    api_version = reader.text("apiVersion", required=True) or ""
+    kind = reader.text("kind", required=True) or ""
+    metadata = reader.object("metadata")
     annotations = (metadata.texts("annotations") if metadata is not None else None) or {}
     if api_version == dialect.meta_api_version:
-        return _read_meta(document, kind, dialect)
+        return _read_meta(reader, kind, dialect)
     if dialect.annotations.name in annotations:
-        return _read_composed(document, annotations, dialect, key)
+        composed = _read_composed(reader, annotations, dialect, key)
+        if not problems.texts:
+            _cache.put(key, composed, len(document.text) * _BYTES_PER_CHARACTER)
+        return composed
     if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
-        return _read_composite(document, annotations, dialect)
-    if not document.problems.texts:
-        _reject_nameless(document, xr, annotations, dialect)
+        part = _read_composite(reader, annotations, dialect)
+        if part.reads_xr and (warnings := lint.ignored_field_warnings(document, xr)):
+            return replace(part, results=warnings)
+        return part
+    if not problems.texts:
+        _reject_nameless(reader, xr, annotations, dialect)
     return model.Contribution()
 
 

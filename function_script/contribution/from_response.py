@@ -95,14 +95,14 @@ def from_response(
         problems.add(key, "unknown field", hint=f'put it below "desired": {{"{key}": ...}}')
     response.refuse_unknown(*_RESPONSE_FIELDS, *_BELOW_DESIRED, hint=_NO_FIELD)
     desired = response.object("desired")
-    required, schemas = _requirements(response)
+    selectors, schemas = _requirements(response)
     return model.Contribution(
         composed={} if desired is None else _read_composed(desired, resources),
         composite=model.Composite() if desired is None else _composite(desired),
         context=_object(response, "context") or {},
         results=tuple(_result(item) for item in response.objects("results")),
         conditions=tuple(_condition(item) for item in response.objects("conditions")),
-        resources=required,
+        resources=selectors,
         schemas=schemas,
         ttl_seconds=_ttl(response),
         output=_object(response, "output"),
@@ -122,19 +122,16 @@ def _read_composed(desired: ObjectReader, texts: Sequence[str]) -> dict[str, Des
     composed = _entries(resources)
     path = resources.path
     for text in texts:
-        composed.update(_cache.get(text) or _read_member(text, path, resources.problems))
+        entries = _cache.get(text)
+        if entries is None:
+            member = ObjectReader(orjson.loads(f"{{{text}}}"), path, ProblemList())
+            entries = _entries(member, key=text)
+            if member.problems.texts:
+                resources.problems.texts += member.problems.texts
+            else:
+                _cache.put(text, entries, len(text) * _BYTES_PER_CHARACTER)
+        composed.update(entries)
     return composed
-
-
-def _read_member(text: str, path: str, problems: ProblemList) -> dict[str, DesiredResource]:
-    """Read the member in a JSON text, and cache it if it has no problems."""
-    member = ObjectReader(orjson.loads(f"{{{text}}}"), path, ProblemList())
-    entries = _entries(member, key=text)
-    if member.problems.texts:
-        problems.texts += member.problems.texts
-    else:
-        _cache.put(text, entries, len(text) * _BYTES_PER_CHARACTER)
-    return entries
 
 
 def _entries(resources: ObjectReader, key: str | None = None) -> dict[str, DesiredResource]:
@@ -173,11 +170,12 @@ def _composite(desired: ObjectReader) -> model.Composite:
     return model.Composite(
         status=None if status is None else status.value,
         ready=composite.choice("ready", READY),
-        connection_details={} if details is None else _connection_details(details),
+        connection_details={} if details is None else _decode_details(details),
     )
 
 
-def _connection_details(details: ObjectReader) -> dict[str, bytes]:
+def _decode_details(details: ObjectReader) -> dict[str, bytes]:
+    """Decode connection details: text, or ``{"base64": text}`` for other bytes."""
     data = {}
     for key, item in details.value.items():
         value = _to_bytes(item)
@@ -242,12 +240,12 @@ def _requirements(
     resources = requirements.object("resources")
     schemas = requirements.object("schemas")
     return (
-        {} if resources is None else {name: selector(item) for name, item in _named(resources)},
-        {} if schemas is None else {name: _schema(item) for name, item in _named(schemas)},
+        {} if resources is None else {name: selector(item) for name, item in _members(resources)},
+        {} if schemas is None else {name: _schema(item) for name, item in _members(schemas)},
     )
 
 
-def _named(entries: ObjectReader) -> list[tuple[str, ObjectReader]]:
+def _members(entries: ObjectReader) -> list[tuple[str, ObjectReader]]:
     return [(name, item) for name, item in entries.members() if item is not None]
 
 

@@ -63,16 +63,18 @@ def _copies(*groups: Readable) -> Object:
     for group in groups:
         entries = plain(group)
         if isinstance(entries, dict) and entries:
-            copies = {name: _items(entry) for name, entry in entries.items()}
+            copies = {}
+            for name, entry in entries.items():
+                items = entry.get("items") if isinstance(entry, dict) else None
+                copies[name] = {}
+                if isinstance(items, list) and items:
+                    copies[name] = {
+                        "items": [_copy(item) for item in items if isinstance(item, dict)]
+                    }
     return copies
 
 
-def _items(entry: object) -> Object:
-    items = entry.get("items") if isinstance(entry, dict) else None
-    return {"items": [_item(item) for item in items]} if items else {}
-
-
-def _item(item: Object) -> Object:
+def _copy(item: Object) -> Object:
     """Copy a fetched resource as Go's encoding/json writes the message: enums are numbers."""
     copy: Object = {"resource": item["resource"]}
     details = item.get("connection_details")
@@ -102,21 +104,19 @@ def _connection_details(document: ObjectReader) -> Contribution:
     if lenient.problems.texts:
         lenient.problems.add("data", "is left out as a whole")
         return Contribution(results=_warnings("CompositeConnectionDetails", lenient.problems))
-    details = {key: _decode(lenient, key, text) for key, text in texts.items()}
+    details = {}
+    for key, value in texts.items():
+        text = value.replace("\r", "").replace("\n", "")
+        match = _BASE64.match(text)
+        valid = match[0] if match is not None else ""
+        if valid != text:
+            problem = "is no base64: only what comes before the mistake is taken"
+            lenient.problems.add(f"data.{key}", problem, hint="write the value through b64enc")
+        details[key] = base64.b64decode(valid)
     return Contribution(
         composite=Composite(connection_details=details),
         results=_warnings("CompositeConnectionDetails", lenient.problems),
     )
-
-
-def _decode(lenient: ObjectReader, key: str, text: str) -> bytes:
-    text = text.replace("\r", "").replace("\n", "")
-    match = _BASE64.match(text)
-    valid = match[0] if match is not None else ""
-    if valid != text:
-        problem = "is no base64: only what comes before the mistake is taken"
-        lenient.problems.add(f"data.{key}", problem, hint="write the value through b64enc")
-    return base64.b64decode(valid)
 
 
 def _claim_conditions(document: ObjectReader) -> Contribution:

@@ -26,8 +26,13 @@ _RBAC_NAME = re.compile(r"(?!\.{1,2}$)[^/%]+")
 def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str]) -> None:
     """Add a problem for each invalid name and label value to those of ``metadata``."""
     name = metadata.value.get("name")
-    if isinstance(name, str) and name:
-        _check_name(name, body, metadata)
+    if isinstance(name, str) and name and not _is_valid_name(name, body):
+        problem = (
+            f"invalid name {_quote(name)}: at most {_MAX_NAME} lower-case letters, digits, "
+            "- and ., beginning and ending with a letter or digit"
+        )
+        hint = "child_name(parent, name) and dns1123(text) make one"
+        metadata.problems.add(metadata.at("name"), problem, hint=hint)
     for key, value in labels.items():
         # Most values are one word, which is cheaper to check without the expression.
         is_word = value.isalnum() and value.isascii()
@@ -41,17 +46,11 @@ def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str])
             )
 
 
-def _check_name(name: str, body: ObjectReader, metadata: ObjectReader) -> None:
+def _is_valid_name(name: str, body: ObjectReader) -> bool:
     api_version = body.value.get("apiVersion")
     is_rbac = isinstance(api_version, str) and api_version.startswith(_RBAC)
-    if len(name) <= _MAX_NAME and (_RBAC_NAME if is_rbac else _NAME).fullmatch(name):
-        return
-    problem = (
-        f"invalid name {_quote(name)}: at most {_MAX_NAME} lower-case letters, digits, "
-        "- and ., beginning and ending with a letter or digit"
-    )
-    hint = "child_name(parent, name) and dns1123(text) make one"
-    metadata.problems.add(metadata.at("name"), problem, hint=hint)
+    pattern = _RBAC_NAME if is_rbac else _NAME
+    return len(name) <= _MAX_NAME and pattern.fullmatch(name) is not None
 
 
 def _quote(text: str) -> str:

@@ -13,7 +13,6 @@ from function_script.errors import LimitError
 from function_script.wire import enums
 
 if TYPE_CHECKING:
-    from function_script import wire
     from function_script.contribution.model import Contribution
 
 MAX_RESULTS: Final = 1_000
@@ -32,17 +31,17 @@ def enforce(contribution: Contribution) -> Contribution:
     for number, result in enumerate(contribution.results):
         _check_text(f"result {number + 1}", result.message, result.reason)
     _check_count("conditions", len(contribution.conditions), MAX_CONDITIONS)
-    warnings = [result for result in contribution.results if _is_lint_warning(result)]
+    warnings = [
+        result
+        for result in contribution.results
+        if result.severity == enums.SEVERITY_WARNING and result.reason in lint.REASONS
+    ]
     _check_count("results", len(contribution.results) - len(warnings), MAX_RESULTS)
     if len(warnings) <= MAX_WARNINGS:
         return contribution
     surplus = {id(result) for result in warnings[MAX_WARNINGS:]}
     results = tuple(result for result in contribution.results if id(result) not in surplus)
     return replace(contribution, results=results)
-
-
-def _is_lint_warning(result: wire.Result) -> bool:
-    return result.severity == enums.SEVERITY_WARNING and result.reason in lint.REASONS
 
 
 def _check_count(name: str, count: int, maximum: int) -> None:

@@ -42,8 +42,12 @@ def without_server_fields(body: ObjectReader) -> Object:
     metadata = body.object("metadata")
     if metadata is None:
         return resource
-    labels = _strings_without_nulls(metadata, "labels")
-    name_rules.check(body, metadata, labels or {})
+    labels = metadata.value.get("labels")
+    reader = metadata
+    if isinstance(labels, dict) and None in labels.values():
+        value = {**metadata.value, "labels": _drop(labels, frozenset())}
+        reader = ObjectReader(value, metadata.path, metadata.problems)
+    name_rules.check(body, metadata, reader.texts("labels") or {})
     annotations = metadata.texts("annotations")
     clean = resource["metadata"] = _drop(metadata.value, SERVER_METADATA)
     if annotations is not None:
@@ -66,15 +70,6 @@ def copy_verbatim(body: ObjectReader, advice: ProblemList) -> Object:
     name_rules.check(body, metadata.noting(advice), strings)
     copy: Object = {**metadata.value, "annotations": {**(metadata.texts("annotations") or {})}}
     return {**body.value, "metadata": copy}
-
-
-def _strings_without_nulls(metadata: ObjectReader, key: str) -> dict[str, str] | None:
-    """Return the strings of a map; a null member is dropped like any null field."""
-    values = metadata.value.get(key)
-    if not isinstance(values, dict) or None not in values.values():
-        return metadata.texts(key)
-    value = {**metadata.value, key: _drop(values, frozenset())}
-    return ObjectReader(value, metadata.path, metadata.problems).texts(key)
 
 
 def _drop(value: Object, keys: frozenset[str]) -> Object:

@@ -42,24 +42,20 @@ def read_events(text: str) -> Iterator[Event]:
     try:
         next_event = event_source(text)
         while (event := next_event()) is not None:
-            yield _to_tuple(event)
+            line = event.start_mark.line + 1 if event.start_mark is not None else 0
+            if isinstance(event, ScalarEvent):
+                tag, anchor = event.tag or "", event.anchor or ""
+                is_plain = event.style is None or event.style == ""
+                yield Event("scalar", event.value, tag, anchor, is_plain, line)
+            elif isinstance(event, AliasEvent):
+                yield Event("alias", anchor=event.anchor or "", line=line)
+            elif isinstance(event, (MappingStartEvent, SequenceStartEvent)):
+                kind: Kind = "map" if isinstance(event, MappingStartEvent) else "list"
+                yield Event(kind, tag=event.tag or "", anchor=event.anchor or "", line=line)
+            else:
+                is_end = isinstance(event, (MappingEndEvent, SequenceEndEvent))
+                yield Event("end" if is_end else "other", line=line)
     except yaml.MarkedYAMLError as error:
         raise explain_yaml_error(error, text) from error
     except (yaml.reader.ReaderError, UnicodeEncodeError) as error:
         raise invalid_character(text) from error
-
-
-def _to_tuple(event: yaml.events.Event) -> Event:
-    line = event.start_mark.line + 1 if event.start_mark is not None else 0
-    if isinstance(event, ScalarEvent):
-        tag, anchor = event.tag or "", event.anchor or ""
-        return Event(
-            "scalar", event.value, tag, anchor, event.style is None or event.style == "", line
-        )
-    if isinstance(event, AliasEvent):
-        return Event("alias", anchor=event.anchor or "", line=line)
-    if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
-        kind: Kind = "map" if isinstance(event, MappingStartEvent) else "list"
-        return Event(kind, tag=event.tag or "", anchor=event.anchor or "", line=line)
-    is_end = isinstance(event, (MappingEndEvent, SequenceEndEvent))
-    return Event("end" if is_end else "other", line=line)

@@ -182,21 +182,18 @@ class _DocumentParser:
         if anchor is not None:
             self._anchors[anchor] = _INCOMPLETE
         value: Value
+        items: list[Value]
         if isinstance(event, MappingStartEvent):
             _check_tag(event, "map")
             value = self._mapping(depth)
         else:
             _check_tag(event, "seq")
-            value = self._sequence(depth)
+            value = items = []
+            while type(item := self._next()) is not SequenceEndEvent:
+                items.append(self._value(item, depth))
         if anchor is not None:
             self._anchors[anchor] = value
         return value
-
-    def _sequence(self, depth: int) -> list[Value]:
-        items: list[Value] = []
-        while type(event := self._next()) is not SequenceEndEvent:
-            items.append(self._value(event, depth))
-        return items
 
     def _mapping(self, depth: int) -> Object:
         result: Object = {}
@@ -240,27 +237,25 @@ class _DocumentParser:
     def _merge(self, result: Object, keys: dict[str, Event], event: Event, depth: int) -> None:
         """Read the value of a merge key and merge it over the keys before it, as Go does.
 
-        Only the keys after it override it. In YAML's own rule all other keys do.
+        Only the keys after it override it. In YAML's own rule all other keys do. Of a list of
+        maps, the first that has a key counts.
         """
-        for key, value in self._merge_value(depth).items():
+        start = self._next()
+        operand = self._value(start, depth)
+        maps = [operand]
+        if isinstance(operand, list) and not isinstance(start, AliasEvent):
+            maps = operand
+        merged: Object = {}
+        for source in reversed(maps):
+            if not isinstance(source, dict):
+                raise _error("<< takes a map or a list of maps", start)
+            merged.update(source)
+        for key, value in merged.items():
             if key in keys and result[key] != value:
                 message = f"the key {key!r} is before the << that has it, too"
                 error = _error(message, event, hint=_MERGE_FIRST)
                 self._warn(error, "the merged value counts")
             result[key] = value
-
-    def _merge_value(self, depth: int) -> Object:
-        """Read a map, or a list of maps as one map: the first map that has a key counts."""
-        event = self._next()
-        value = self._value(event, depth)
-        is_list = isinstance(value, list) and not isinstance(event, AliasEvent)
-        sources = value if isinstance(value, list) and is_list else [value]
-        result: Object = {}
-        for source in reversed(sources):
-            if not isinstance(source, dict):
-                raise _error("<< takes a map or a list of maps", event)
-            result.update(source)
-        return result
 
     def _key(self, event: Event) -> str:
         if type(event) is ScalarEvent:

@@ -62,12 +62,15 @@ class TextOrigin:
         span = self.span(line, error.column + 1)
         if self.source is not None:
             message = f"cannot read {what}: {error.message}"
-            lines = None if span is None else excerpt(self.source, span)
-            return kind.of(message, span=span, excerpt=lines, hint=error.hint)
+            frame = None if span is None else excerpt(self.source, span)
+            return kind.of(message, span=span, excerpt=frame, hint=error.hint)
         where = f"line {line}" if self.locate is None else f"line {line} of the rendered text"
         message = f"cannot read {what}, {where}: {error.message}"
         hint = self._joined_separator(range(first_line + 1, line + 1)) or error.hint
-        return kind.of(message, span=span, hint=hint, notes=self._surroundings(line))
+        lines = self.text.splitlines()
+        numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
+        notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)
+        return kind.of(message, span=span, hint=hint, notes=notes)
 
     def _joined_separator(self, numbers: range) -> str | None:
         """Return a hint if one of the lines ends in a separator that should be a line of its own.
@@ -82,8 +85,3 @@ class TextOrigin:
                     'own: "-" in a tag such as {%- or {{- takes the line break before it'
                 )
         return None
-
-    def _surroundings(self, line: int) -> tuple[str, ...]:
-        lines = self.text.splitlines()
-        numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
-        return tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)

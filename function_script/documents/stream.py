@@ -139,28 +139,20 @@ class _StreamReader:
         while (begin := _NOT_BLANK.search(text, end)) is not None and begin[0] == "{":
             start = begin.start()
             line += text.count("\n", end, start)
+            nodes, depth = self._nodes_left, self._limits.depth
             warnings: list[YamlError] = []
-            parsed = self._parse_json(start, line, warnings)
-            if parsed is None:
-                break
-            self._add(parsed[0], text[start : parsed[1]], line, warnings)
-            end = parsed[1]
+            sink = warnings if self._lenient else None
+            try:
+                parsed = parse_object(text, start, nodes=nodes, depth=depth, warnings=sink)
+                if parsed is None:
+                    break
+                document, end = parsed
+                _check_object(document, text[start:end], sink)
+            except YamlError as error:
+                raise self._error(error, line) from error
+            self._add(document, text[start:end], line, warnings)
             line += text.count("\n", start, end)
         return end
-
-    def _parse_json(
-        self, start: int, line: int, warnings: list[YamlError]
-    ) -> tuple[ParsedDocument, int] | None:
-        nodes, depth = self._nodes_left, self._limits.depth
-        sink = warnings if self._lenient else None
-        text = self._origin.text
-        try:
-            parsed = parse_object(text, start, nodes=nodes, depth=depth, warnings=sink)
-            if parsed is not None:
-                _check_object(parsed[0], text[start : parsed[1]], sink)
-        except YamlError as error:
-            raise self._error(error, line) from error
-        return parsed
 
     def _read_yaml(self, start: int) -> None:
         text = self._origin.text
@@ -186,7 +178,8 @@ class _StreamReader:
             return
         parsed = _cache.get(text)
         warnings: list[YamlError] = []
-        if parsed is None or not self._fits(parsed):
+        nodes, depth = self._nodes_left, self._limits.depth
+        if parsed is None or parsed.nodes > nodes or parsed.depth > depth:
             parsed = self._parse_yaml(text, line, warnings)
             if not warnings:
                 _cache.put(text, parsed, len(text) * _BYTES_PER_CHARACTER)
@@ -207,9 +200,6 @@ class _StreamReader:
         except YamlError as error:
             raise self._error(error, line) from error
         return parsed
-
-    def _fits(self, parsed: ParsedDocument) -> bool:
-        return parsed.nodes <= self._nodes_left and parsed.depth <= self._limits.depth
 
     def _add(
         self, parsed: ParsedDocument, text: str, line: int, warnings: Sequence[YamlError]

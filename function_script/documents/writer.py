@@ -75,7 +75,7 @@ def _write(value: Object | list[Value], margin: str, lines: list[str]) -> None:
     """Append the lines of a map or list that is not empty, indented by ``margin``."""
     if isinstance(value, dict):
         for key in _sorted_keys(value):
-            _write_field(key, value[key], margin, lines)
+            _write_member(key, value[key], margin, lines)
         return
     for item in value:
         if isinstance(item, (dict, list)) and item:
@@ -86,7 +86,7 @@ def _write(value: Object | list[Value], margin: str, lines: list[str]) -> None:
             _write_scalar(f"{margin}- ", item, margin, lines)
 
 
-def _write_field(key: str, value: Value, margin: str, lines: list[str]) -> None:
+def _write_member(key: str, value: Value, margin: str, lines: list[str]) -> None:
     name = _double_quoted(key) if "\n" in key else _string(key)
     if len(key) > _MAX_SIMPLE_KEY:
         lines.append(f"{margin}? {name}")
@@ -102,7 +102,12 @@ def _write_field(key: str, value: Value, margin: str, lines: list[str]) -> None:
 
 
 def _write_scalar(lead: str, value: Value, margin: str, lines: list[str]) -> None:
-    if isinstance(value, str) and "\n" in value and not _needs_escapes(value):
+    if (
+        isinstance(value, str)
+        and "\n" in value
+        and not _UNPRINTABLE.search(value)
+        and not _BLANK_BEFORE_BREAK.search(value)
+    ):
         _write_block(lead, value, margin, lines)
     else:
         lines.extend(_fold(lead, _scalar(value), f"{margin}  "))
@@ -170,11 +175,6 @@ def _string(text: str) -> str:
     if text[0] == " " or text[-1] == " " or _NOT_PLAIN.match(text):
         return "'" + text.replace("'", "''") + "'"
     return text
-
-
-def _needs_escapes(text: str) -> bool:
-    """Report whether a block cannot hold the text: unprintable characters, blanks at line ends."""
-    return _UNPRINTABLE.search(text) is not None or _BLANK_BEFORE_BREAK.search(text) is not None
 
 
 def _double_quoted(text: str) -> str:
