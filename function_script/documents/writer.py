@@ -202,8 +202,8 @@ def _sorted_keys(value: Object) -> list[str]:
 def _compare(one: str, other: str) -> int:
     for at, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
-            left, right = _rank(one, at, a, b), _rank(other, at, b, a)
-            return -1 if left < right else 1
+            first, second = _rank(one, at, a, b), _rank(other, at, b, a)
+            return -1 if first < second else 1
     return len(one) - len(other)
 
 

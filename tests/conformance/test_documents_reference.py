@@ -1,4 +1,4 @@
-"""The page of documents names what there is: meta kinds, sources, and what Operations watch."""
+"""The reference page of documents has all meta kinds, sources, and what Operations watch."""
 
 from __future__ import annotations
 
@@ -29,5 +29,4 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_name_is_on_the_page(name: str) -> None:
-    """Whoever adds one says what it means."""
     assert name in PAGE.read_text()

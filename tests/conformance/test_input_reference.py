@@ -12,8 +12,7 @@ PAGE = ROOT / "docs" / "reference" / "inputs.md"
 ORDER = ("starlarkscripts", "jinjatemplates", "gotemplates")
 
 
-def test_the_page_is_fresh(*, update_goldens: bool) -> None:
-    """docs/reference/inputs.md says what the CRDs say."""
+def test_inputs_page_is_fresh(*, update_goldens: bool) -> None:
     crds = []
     for plural in ORDER:
         path = ROOT / "input_crds" / f"script.fn.crossplane.io_{plural}.yaml"

@@ -19,7 +19,7 @@ TABLE = Path(__file__).resolve().parents[1] / "conformance" / "gotemplating" / "
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 META = "meta.gotemplating.fn.crossplane.io/v1alpha1"
 TAG = "a-tag"
-# What stands at the head of inputs in public Compositions, and of what Go marshals.
+# The first fields of inputs in public Compositions, and of inputs that Go marshals.
 HEADS: dict[str, Object] = {
     "its own": {"apiVersion": API_VERSION, "kind": "GoTemplate"},
     "as Go marshals it": {"metadata": {}, "ttl": ""},
@@ -49,7 +49,7 @@ class Case:
 
 
 def load(head: Object = HEADS["its own"]) -> list[Case]:
-    """All cases of the table, in its order, with the ``head`` of their inputs."""
+    """Load all cases of the table, in its order, with ``head`` in their inputs."""
     return [_case(row, head) for row in yaml.safe_load(TABLE.read_text())["cases"]]
 
 
@@ -89,16 +89,16 @@ def _template(row: Object) -> Object:
 
 
 def request(case: Case, directory: str) -> pb.RunFunctionRequest:
-    """The case's request, with its files below ``directory``."""
+    """Return the case's request, with its files below ``directory``."""
     text = json.dumps(case.request).replace("@DIR@", directory)
     return json_format.Parse(text, pb.RunFunctionRequest())
 
 
 def comparable(response: pb.RunFunctionResponse) -> Object:
-    """The response as plain data; an empty desired XR is as good as none."""
+    """Return the response as plain data, without a desired XR that is empty."""
     if response.desired.composite == pb.Resource(resource=struct_pb2.Struct()):
         response.desired.ClearField("composite")
     if not response.desired.ByteSize():
         response.ClearField("desired")
-    found: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
-    return found
+    plain: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
+    return plain
