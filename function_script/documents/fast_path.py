@@ -125,7 +125,7 @@ class _LineParser:
             return
         while column < self.column:
             self.column, self.members, self.items = self.outer.pop()
-        # A list may stand as far left as the key it belongs to.
+        # A list may begin in the column of its key.
         if not is_item and self.items is not None:
             self.column, self.members, self.items = self.outer.pop()
         if self.column != column or (self.items is not None) is not is_item:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from support.paths import ROOT
 
 from function_script.contribution.dialects import SCRIPT
 from function_script.inputs import external_sources, program_source
 from function_script.program import OWN_REQUIREMENTS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "documents.md"
+PAGE = ROOT / "docs" / "reference" / "documents.md"
 NAMES = [
     *(f"| `{kind}` |" for kind in SCRIPT.kinds),
     *(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.paths import ROOT
 
 from function_script import documents, inputs, objects, quantities
 from function_script.errors import InputError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 CORPUS = Path(__file__).parent / "inputs"
-CRDS = Path(__file__).resolve().parents[2] / "input_crds"
+CRDS = ROOT / "input_crds"
 CATALOG = Catalog(document.value for document in packages.bundled())
 # One process for all tests.
 EVALUATOR = Evaluator()

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from pathlib import Path
+from support.paths import ROOT
 
 from function_script import documents
 from function_script.reference_pages import inputs_page
 from function_script.source import Source
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "inputs.md"
 # The order in which people meet them.
 ORDER = ("starlarkscripts", "jinjatemplates", "gotemplates")

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 from function_script import documents
 from function_script.errors import FatalError
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "yaml"
+CORPUS = ROOT.parent / "shared" / "corpus" / "yaml"
 
 # Texts that Kubernetes accepts and this reader rejects, with its message.
 REFUSED = {

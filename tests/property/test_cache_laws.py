@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.builders import jinja, request, starlark
+from support.builders import NAME_KEY, jinja, request, starlark
 from support.example_counts import examples
 
 from function_script import function, inputs, objects, wire
@@ -18,7 +18,6 @@ from function_script.limits import Limits
 if TYPE_CHECKING:
     from function_script.values import Object
 
-NAME = "script.fn.crossplane.io/composition-resource-name"
 READY = "script.fn.crossplane.io/ready"
 MERGE = "script.fn.crossplane.io/merge"
 PEER_NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
@@ -62,7 +61,7 @@ def document(body: Object, annotations: Object) -> Object:
 
 
 ANNOTATIONS = st.fixed_dictionaries(
-    {NAME: NAMES},
+    {NAME_KEY: NAMES},
     optional={
         READY: mostly(["True", "False"], "Perhaps"),
         MERGE: st.sampled_from(["Replace", "Merge"]),
@@ -145,7 +144,9 @@ def test_cached_text_is_compared_with_current_xr() -> None:
 
 
 def test_cached_text_is_checked_with_current_limits() -> None:
-    text = to_yaml_stream([document({"apiVersion": "v1", "kind": "A"}, {NAME: n}) for n in "ab"])
+    text = to_yaml_stream(
+        [document({"apiVersion": "v1", "kind": "A"}, {NAME_KEY: n}) for n in "ab"]
+    )
     data = request(jinja("{{ params.text }}", params={"text": text})).SerializeToString()
     for most in (2, 2, 2, 1):
         response = function.handle(data, Limits(documents=most), lambda _: None).response

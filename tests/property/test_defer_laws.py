@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.builders import API_VERSION
+from support.builders import API_VERSION, NAME_KEY
 from support.example_counts import examples
 from support.readiness_steps import desired, observed, run
 
 if TYPE_CHECKING:
     from function_script.values import Object
 
-NAME = "script.fn.crossplane.io/composition-resource-name"
 # A value that is visible in a text after each operation on it.
 VALUE = "7"
 JINJA = "observed.resources.vpc.resource.status.id"
@@ -130,7 +129,8 @@ MARKS = ("gap0", "gap1", "Gap", "Undefined", "undefined", "<no value>", "<nil>",
 
 def document(name: str, body: str) -> str:
     """Return the document of a composed resource."""
-    return f"apiVersion: e.org/v1\nkind: T\nmetadata: {{annotations: {{{NAME}: {name}}}}}\n{body}\n"
+    metadata = f"{{annotations: {{{NAME_KEY}: {name}}}}}"
+    return f"apiVersion: e.org/v1\nkind: T\nmetadata: {metadata}\n{body}\n"
 
 
 def step(kind: str, documents: list[tuple[str, str]], missing: str) -> Object:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from function_script.contribution import Contribution
     from function_script.values import Object
 
-NAME_KEY = "script.fn.crossplane.io/composition-resource-name"
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: "
 SCOPE = Scope(request=Lazy({"observed": lambda: {"composite": {"resource": XR}}}))
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import yaml
 from google.protobuf import json_format, struct_pb2
+from support.paths import ROOT
 
 from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
     from function_script.values import Object
 
-TABLE = Path(__file__).resolve().parents[1] / "conformance" / "gotemplating" / "cases.yaml"
+TABLE = ROOT / "tests" / "conformance" / "gotemplating" / "cases.yaml"
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 META = "meta.gotemplating.fn.crossplane.io/v1alpha1"
 TAG = "a-tag"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from google.protobuf import json_format
-from support.builders import call, composed, jinja, request, starlark
-from support.contributions import NAME_KEY
+from support.builders import NAME_KEY, call, composed, jinja, request, starlark
 
 
 def test_resource_of_none_is_removed() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.builders import XR
-from support.contributions import META, NAME_KEY, read_response, read_text
+from support.builders import NAME_KEY, XR
+from support.contributions import META, read_response, read_text
 
 from function_script.errors import DocumentError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support import gotemplating_steps
 from support.builders import call, request, starlark, to_dict
 
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -82,13 +83,7 @@ def test_results_beyond_limits_are_one_fatal(script: str, text: str) -> None:
 
 def test_warnings_of_the_function_beyond_limit_are_dropped() -> None:
     """A template with many odd resources still composes them."""
-    step_input = {
-        "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
-        "kind": "GoTemplate",
-        "source": "Inline",
-        "inline": {"template": MANY_NAMES},
-    }
-    response = call(request(step_input))
+    response = gotemplating_steps.respond(gotemplating_steps.request(MANY_NAMES))
     assert len(response.desired.resources) == 150
     assert {result.reason for result in response.results} == {"BadName"}
     assert len(response.results) == 100
