@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from function_script.values import to_integer
+
 if TYPE_CHECKING:
     from function_script.values import Object, Readable, Value
 
@@ -70,6 +72,15 @@ def without_nulls(value: Value) -> Value:
     return value
 
 
+def with_integers(value: Value) -> Value:
+    """Return a copy with ints for integral numbers: a Struct holds doubles only."""
+    if isinstance(value, dict):
+        return {key: with_integers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [with_integers(item) for item in value]
+    return to_integer(value) if isinstance(value, float) else value
+
+
 def api_version_and_kind(value: Readable) -> tuple[str, str]:
     """``("v1", "ConfigMap")``; an empty text where a part is missing or no text."""
     api_version = find_path(value, ("apiVersion",))
@@ -115,6 +126,14 @@ def parse_path(text: str) -> Path:
         parts.append(int(index) if index else step["key"] or step["quoted"])
         end = step.end()
     return tuple(parts)
+
+
+def read_path(text: str) -> Path:
+    """Parse a path as `parse_path`; the empty path for a text that is none."""
+    try:
+        return parse_path(text)
+    except ValueError:
+        return ()
 
 
 def unwrap_resource(value: Readable) -> Readable:

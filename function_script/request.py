@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from function_script import wire
 from function_script.errors import InputError
+from function_script.problems import Problem
 from function_script.program import OWN_REQUIREMENTS, Lazy, Scope
 from function_script.wire import enums
 
@@ -323,10 +324,12 @@ def _seen(
         return request.credentials
     for index, name in enumerate(names):
         if name not in request.credentials:
-            raise InputError.of(
-                f'input.credentials[{index}]: the step has no credentials "{name}"',
-                hint="list them in the step's credentials, beside its input",
+            problem = Problem(
+                f"input.credentials[{index}]",
+                f'the step has no credentials "{name}"',
+                "list them in the step's credentials, beside its input",
             )
+            raise InputError(problem.to_diagnostic())
     return {name: request.credentials[name] for name in names}
 
 

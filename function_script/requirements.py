@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from function_script import fields, objects, request, wire
+from function_script import objects, reader, request, wire
 from function_script.errors import DocumentError, InputError
+from function_script.problems import Problem
 from function_script.wire import enums
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class _Resolver:
     """One required resource, with the XR its values may come from."""
 
     def __init__(self, name: str, required: Required, scope: Scope) -> None:
-        self._path = fields.child("input.requirements.resources", name) + ".fromFieldPath"
+        self._path = reader.child("input.requirements.resources", name) + ".fromFieldPath"
         self._required = required
         self._scope = scope
         self._lacks = False
@@ -132,7 +133,7 @@ class _Resolver:
             return None
         labels = dict(stated or {})
         for key, path in (paths or {}).items():
-            labels[key] = self._value(None, path, fields.child("matchLabels", key)) or ""
+            labels[key] = self._value(None, path, reader.child("matchLabels", key)) or ""
         return labels
 
     def _value(self, stated: str | None, path: str | None, field: str) -> str | None:
@@ -149,11 +150,11 @@ class _Resolver:
 
 def _no_text(field: str, path: str, xr: Object) -> InputError:
     if not xr:
-        return InputError.of(f"{field}: there is no XR, for this is an Operation")
-    return InputError.of(
-        f'{field}: the XR has no text at "{path}"',
-        hint="with `optional: true` it is not asked for until the XR has",
-    )
+        problem = Problem(field, "there is no XR, for this is an Operation")
+    else:
+        hint = "with `optional: true` it is not asked for until the XR has"
+        problem = Problem(field, f'the XR has no text at "{path}"', hint)
+    return InputError(problem.to_diagnostic())
 
 
 def _incapable(name: str, what: str, capability: str) -> InputError:

@@ -118,6 +118,7 @@ def encode(response: wire.Response, limits: Limits) -> bytes:
             f"cannot return a response of {len(data) / MIB:.1f} MiB: "
             f"the output limit is {limits.output_bytes / MIB:.1f} MiB",
             hint="Crossplane accepts at most 4 MiB from a function; split the composition",
+            limit="output",
         )
     return data
 

@@ -10,16 +10,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from function_script import objects
 from function_script.cache import ByteLruCache
 from function_script.contribution import lint, model, ordering
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.from_response import READY
-from function_script.contribution.places import path_of
 from function_script.contribution.sanitize import copy_verbatim, without_server_fields
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
-from function_script.fields import ObjectReader, ProblemList, nearest
-from function_script.objects import merge
+from function_script.problems import ProblemList, nearest, suggest
+from function_script.reader import ObjectReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -122,7 +122,7 @@ class _Collector:
         """Add the warnings of a document, and the problems of its content."""
         for warning in document.warnings:
             self._warnings.append(partial(document.to_diagnostic, warning))
-        if problems.texts:
+        if problems:
             self._errors += _diagnostics(problems, document)
 
     def to_contribution(self) -> model.Contribution:
@@ -147,8 +147,10 @@ class _Collector:
         if self._dialect.is_lenient and what == _RESOURCE_NAME:
             self._warnings.append(partial(_repeated_name, name, document))
             return
-        first = self._locate(line) or f"line {line} of the rendered text"
-        problems.add("", f'{what} "{name}" is used twice; first at {first}', hint=_UNIQUE_NAMES)
+        span = self._locate(line)
+        first = span or f"line {line} of the rendered text"
+        problem = f'{what} "{name}" is used twice; first at {first}'
+        problems.add("", problem, hint=_UNIQUE_NAMES, mention=span)
 
 
 def _repeated_name(name: str, document: Document) -> Diagnostic:
@@ -160,8 +162,8 @@ def _diagnostics(problems: ProblemList, document: Document) -> list[Diagnostic]:
     kind = document.value.get("kind")
     subject = kind if isinstance(kind, str) else "document"
     return [
-        Diagnostic(message=f"{subject}: {text}", span=document.span(path_of(text)), hint=hint)
-        for text, hint in problems.texts
+        problem.to_diagnostic(f"{subject}: ", document.span(objects.read_path(problem.path)))
+        for problem in problems
     ]
 
 
@@ -181,7 +183,7 @@ def _read(
         return _read_meta(reader, kind, dialect)
     if dialect.annotations.name in annotations:
         composed = _read_composed(reader, annotations, dialect, key)
-        if not problems.texts:
+        if not problems:
             _cache.put(key, composed, len(document.text) * _BYTES_PER_CHARACTER)
         return composed
     if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
@@ -189,7 +191,7 @@ def _read(
         if part.reads_xr and (warnings := lint.ignored_field_warnings(document, xr)):
             return replace(part, results=warnings)
         return part
-    if not problems.texts:
+    if not problems:
         _reject_nameless(reader, xr, annotations, dialect)
     return model.Contribution()
 
@@ -276,8 +278,7 @@ def _read_meta(document: ObjectReader, kind: str, dialect: Dialect) -> model.Con
     reader = dialect.kinds.get(kind)
     if reader is not None:
         return reader(document)
-    near = nearest(kind, dialect.kinds)
-    hint = f'did you mean "{near}"?' if near else f"there are {', '.join(dialect.kinds)}"
+    hint = suggest(kind, dialect.kinds, f"there are {', '.join(dialect.kinds)}")
     problem = f'"{kind}" is not a kind of {dialect.meta_api_version}'
     document.problems.add("kind", problem, hint=hint)
     return model.Contribution()
@@ -304,7 +305,7 @@ def merge_parts(
     for part in parts:
         composed.update(part.composed)
         composite = _merge_composites(composite, part.composite)
-        merge(context, part.context)
+        objects.merge(context, part.context)
         results += part.results
         conditions += part.conditions
         resources.update(part.resources)
@@ -336,8 +337,8 @@ def _merge_composites(first: model.Composite, second: model.Composite) -> model.
     if first.status is not None and second.status is not None:
         # Both are shared with requests that render the same documents.
         status = {}
-        merge(status, first.status)
-        merge(status, second.status)
+        objects.merge(status, first.status)
+        objects.merge(status, second.status)
     return model.Composite(
         status=status,
         is_verbatim=first.is_verbatim or second.is_verbatim,

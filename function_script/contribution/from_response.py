@@ -17,8 +17,9 @@ from function_script.cache import ByteLruCache
 from function_script.contribution import model, ordering
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.sanitize import without_server_fields
-from function_script.fields import ObjectReader, ProblemList
+from function_script.problems import ProblemList
 from function_script.quantities import parse_duration
+from function_script.reader import ObjectReader
 from function_script.wire import enums
 
 if TYPE_CHECKING:
@@ -126,8 +127,8 @@ def _read_composed(desired: ObjectReader, texts: Sequence[str]) -> dict[str, Des
         if entries is None:
             member = ObjectReader(orjson.loads(f"{{{text}}}"), path, ProblemList())
             entries = _entries(member, key=text)
-            if member.problems.texts:
-                resources.problems.texts += member.problems.texts
+            if member.problems:
+                resources.problems.extend(member.problems)
             else:
                 _cache.put(text, entries, len(text) * _BYTES_PER_CHARACTER)
         composed.update(entries)

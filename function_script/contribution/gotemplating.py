@@ -17,10 +17,11 @@ from function_script.contribution.dialects import Dialect
 from function_script.contribution.from_response import READY, STATUS, TARGET
 from function_script.contribution.model import Composite, Contribution
 from function_script.diagnostics import Diagnostic
-from function_script.fields import ObjectReader, ProblemList
 from function_script.objects import EXTRA_RESOURCES, find_path
+from function_script.problems import ProblemList
 from function_script.program import plain
 from function_script.quantities import parse_signed_duration
+from function_script.reader import ObjectReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,7 +102,7 @@ def _connection_details(document: ObjectReader) -> Contribution:
     texts = lenient.texts("data") or {}
     if "data" not in document.value:
         lenient.problems.add("data", "is missing")
-    if lenient.problems.texts:
+    if lenient.problems:
         lenient.problems.add("data", "is left out as a whole")
         return Contribution(results=_warnings("CompositeConnectionDetails", lenient.problems))
     details = {}
@@ -150,9 +151,7 @@ def _condition(item: ObjectReader, advice: ProblemList) -> wire.Condition:
 
 
 def _warnings(kind: str, advice: ProblemList) -> tuple[wire.Result, ...]:
-    return lint.dialect_warnings(
-        [Diagnostic(message=f"{kind}: {text}", hint=hint) for text, hint in advice.texts]
-    )
+    return lint.dialect_warnings([problem.to_diagnostic(f"{kind}: ") for problem in advice])
 
 
 def _context(document: ObjectReader) -> Contribution:

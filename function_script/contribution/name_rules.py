@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from function_script.names import LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
 
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
-_MAX_NAME = 253
-_MAX_LABEL = 63
 _MAX_QUOTED = 40
 # The name of a role or a binding may be any segment of a path.
 _RBAC = "rbac.authorization.k8s.io/"
@@ -28,7 +26,7 @@ def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str])
     name = metadata.value.get("name")
     if isinstance(name, str) and name and not _is_valid_name(name, body):
         problem = (
-            f"invalid name {_quote(name)}: at most {_MAX_NAME} lower-case letters, digits, "
+            f"invalid name {_quote(name)}: at most {MAX_SUBDOMAIN} lower-case letters, digits, "
             "- and ., beginning and ending with a letter or digit"
         )
         hint = "child_name(parent, name) and dns1123(text) make one"
@@ -36,9 +34,9 @@ def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str])
     for key, value in labels.items():
         # Most values are one word, which is cheaper to check without the expression.
         is_word = value.isalnum() and value.isascii()
-        if len(value) > _MAX_LABEL or not (is_word or _LABEL.fullmatch(value)):
+        if len(value) > MAX_LABEL or not (is_word or LABEL_VALUE.fullmatch(value)):
             problem = (
-                f"invalid label value {_quote(value)}: at most {_MAX_LABEL} letters, digits, "
+                f"invalid label value {_quote(value)}: at most {MAX_LABEL} letters, digits, "
                 "-, _ and ., beginning and ending with a letter or digit"
             )
             metadata.problems.add(
@@ -49,8 +47,8 @@ def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str])
 def _is_valid_name(name: str, body: ObjectReader) -> bool:
     api_version = body.value.get("apiVersion")
     is_rbac = isinstance(api_version, str) and api_version.startswith(_RBAC)
-    pattern = _RBAC_NAME if is_rbac else _NAME
-    return len(name) <= _MAX_NAME and pattern.fullmatch(name) is not None
+    pattern = _RBAC_NAME if is_rbac else SUBDOMAIN
+    return len(name) <= MAX_SUBDOMAIN and pattern.fullmatch(name) is not None
 
 
 def _quote(text: str) -> str:

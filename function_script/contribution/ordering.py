@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from function_script.fields import nearest
 from function_script.objects import parse_path
+from function_script.problems import suggest
 from function_script.readiness import Rule, parse_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from function_script.contribution.annotations import Annotations
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
 
 _FLAGS = {"True": True, "False": False}
 
@@ -49,8 +49,7 @@ def reject_unknown(annotations: ObjectReader, keys: Annotations) -> None:
     """Add a problem for every unknown annotation that has the function's prefix."""
     for key in keys.unknown_in(annotations.value):
         names = tuple(name.rpartition("/")[2] for name in keys.keys)
-        near = nearest(key.rpartition("/")[2], names)
-        hint = f'did you mean "{near}"?' if near else f"there are {', '.join(names)}"
+        hint = suggest(key.rpartition("/")[2], names, f"there are {', '.join(names)}")
         annotations.problems.add(annotations.at(key), "unknown annotation", hint=hint)
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from yaml.error import MarkedYAMLError
 
+    from function_script.errors import LimitName
+
 UNQUOTED_BRACES = 'quote a value that begins with "{"; {{ }} that was not rendered also looks so'
 _NO_TABS = "YAML is not indented by tabs: use blanks"
 _QUOTE_COLON = 'quote a value that holds ": "'
@@ -47,7 +49,13 @@ class YamlError(Exception):
 
 
 class TooLargeError(YamlError):
-    """The value would be larger than the limits allow."""
+    """The value would be larger than the limits allow; ``limit`` names the one that can be set."""
+
+    def __init__(
+        self, message: str, *, line: int, column: int, limit: LimitName | None = None
+    ) -> None:
+        super().__init__(message, line=line, column=column)
+        self.limit = limit
 
 
 def explain_yaml_error(error: MarkedYAMLError, text: str) -> YamlError:

@@ -18,6 +18,7 @@ from function_script.documents.kubernetes_yaml import (
     to_float,
     to_integer,
 )
+from function_script.values import is_encodable
 
 if TYPE_CHECKING:
     from function_script.values import Object, Value
@@ -48,13 +49,8 @@ def parse_object(
     if decoded is None:
         return None
     value, end = decoded
-    if _SURROGATE.search(text, start, end) is not None:
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
-            # UTF-8, and so a protobuf message, cannot hold one.
-            message = "half of a surrogate pair in a string"
-            raise YamlError(message, line=0, column=0) from error
+    if _SURROGATE.search(text, start, end) is not None and not is_encodable(value):
+        raise YamlError("half of a surrogate pair in a string", line=0, column=0)
     counter = _Counter(nodes, depth)
     counter.count(value, depth)
     return (
@@ -73,7 +69,8 @@ def _decode(
     except json.JSONDecodeError:
         return None
     except RecursionError:
-        raise TooLargeError(f"nested more than {depth} levels deep", line=0, column=0) from None
+        message = f"nested more than {depth} levels deep"
+        raise TooLargeError(message, line=0, column=0, limit="depth") from None
     return value_and_end
 
 
@@ -117,11 +114,11 @@ class _Counter:
         """Count a value; raise TooLargeError beyond the limits."""
         self.nodes -= 1
         if self.nodes < 0:
-            raise TooLargeError(self._too_many, line=0, column=0)
+            raise TooLargeError(self._too_many, line=0, column=0, limit="nodes")
         if not isinstance(value, (dict, list)):
             return
         if depth == 0:
-            raise TooLargeError(self._too_deep, line=0, column=0)
+            raise TooLargeError(self._too_deep, line=0, column=0, limit="depth")
         self.depth = min(self.depth, depth - 1)
         for item in value.values() if isinstance(value, dict) else value:
             self.count(item, depth - 1)

@@ -35,6 +35,7 @@ from function_script.values import type_phrase
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from function_script.errors import LimitName
     from function_script.values import Object, Scalar, Value
 
 try:
@@ -157,7 +158,7 @@ class _DocumentParser:
     def _value(self, event: Event, depth: int) -> Value:
         self._nodes_left -= 1
         if self._nodes_left < 0:
-            raise _too_large(f"more than {self._nodes:,} values", event)
+            raise _too_large(f"more than {self._nodes:,} values", event, "nodes")
         if type(event) is ScalarEvent:
             value: Value = event.value
             if event.tag is not None or event.value[:1] in SPECIAL_STARTS:
@@ -172,7 +173,7 @@ class _DocumentParser:
     def _level(self, depth: int, event: Event) -> int:
         """Return the depth that is left below a collection; raise TooLargeError if none is."""
         if depth == 0:
-            raise _too_large(f"nested more than {self._depth} levels deep", event)
+            raise _too_large(f"nested more than {self._depth} levels deep", event, "depth")
         if depth <= self._depth_left:
             self._depth_left = depth - 1
         return depth - 1
@@ -289,7 +290,8 @@ class _DocumentParser:
         below = self._level(depth, event)
         self._nodes_left -= len(value)
         if self._nodes_left < 0:
-            raise _too_large(f"more than {self._nodes:,} values with aliases expanded", event)
+            message = f"more than {self._nodes:,} values with aliases expanded"
+            raise _too_large(message, event, "nodes")
         if isinstance(value, list):
             return [self._expand(item, below, event) for item in value]
         return {key: self._expand(item, below, event) for key, item in value.items()}
@@ -383,9 +385,9 @@ def _error(message: str, event: Event, *, hint: str | None = None) -> YamlError:
     return YamlError(message, line=line, column=column, hint=hint)
 
 
-def _too_large(message: str, event: Event) -> TooLargeError:
+def _too_large(message: str, event: Event, limit: LimitName | None = None) -> TooLargeError:
     line, column = start_of(event)
-    return TooLargeError(message, line=line, column=column)
+    return TooLargeError(message, line=line, column=column, limit=limit)
 
 
 def start_of(event: Event) -> tuple[int, int]:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from function_script.diagnostics import Diagnostic
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.errors import DocumentError, FatalError, LimitError
 from function_script.source import Source, Span, excerpt
@@ -57,20 +58,21 @@ class TextOrigin:
 
         ``what`` names the text in the message, such as ``document 2``.
         """
-        kind = LimitError if isinstance(error, TooLargeError) else DocumentError
         line = first_line + error.line
         span = self.span(line, error.column + 1)
         if self.source is not None:
             message = f"cannot read {what}: {error.message}"
             frame = None if span is None else excerpt(self.source, span)
-            return kind.of(message, span=span, excerpt=frame, hint=error.hint)
+            diagnostic = Diagnostic(message=message, span=span, excerpt=frame, hint=error.hint)
+            return _fatal_error(error, diagnostic)
         where = f"line {line}" if self.locate is None else f"line {line} of the rendered text"
         message = f"cannot read {what}, {where}: {error.message}"
         hint = self._joined_separator(range(first_line + 1, line + 1)) or error.hint
         lines = self.text.splitlines()
         numbers = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         notes = tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in numbers)
-        return kind.of(message, span=span, hint=hint, notes=notes)
+        diagnostic = Diagnostic(message=message, span=span, hint=hint, notes=notes)
+        return _fatal_error(error, diagnostic)
 
     def _joined_separator(self, numbers: range) -> str | None:
         """Return a hint if one of the lines ends in a separator that should be a line of its own.
@@ -85,3 +87,9 @@ class TextOrigin:
                     'own: "-" in a tag such as {%- or {{- takes the line break before it'
                 )
         return None
+
+
+def _fatal_error(error: YamlError, diagnostic: Diagnostic) -> FatalError:
+    if isinstance(error, TooLargeError):
+        return LimitError(diagnostic, limit=error.limit)
+    return DocumentError(diagnostic)

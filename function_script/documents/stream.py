@@ -206,7 +206,8 @@ class _StreamReader:
     ) -> None:
         if len(self._documents) == self._limits.documents:
             message = f"more than {self._limits.documents:,} documents"
-            raise self._error(TooLargeError(message, line=parsed.line, column=0), line)
+            error = TooLargeError(message, line=parsed.line, column=0, limit="documents")
+            raise self._error(error, line)
         self._nodes_left -= parsed.nodes
         number = len(self._documents) + 1
         document = Document(parsed, text, self._origin, number=number, first_line=line)

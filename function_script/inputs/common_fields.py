@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from function_script import quantities
-from function_script.fields import type_with_article
-from function_script.values import MAX_SAFE_INTEGER, Value
+from function_script.values import Value, to_integer, type_phrase
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
     from function_script.limits import Limits
+    from function_script.reader import ObjectReader
 
 T = TypeVar("T", int, float)
 
@@ -96,11 +95,11 @@ def _size(fields: ObjectReader, key: str) -> int | None:
 
 def _whole(fields: ObjectReader, key: str, expected: str = "a whole number") -> int | None:
     found = fields.value.get(key)
-    if isinstance(found, float) and found.is_integer() and abs(found) <= MAX_SAFE_INTEGER:
-        return int(found)
+    if isinstance(found, float):
+        found = to_integer(found)
     if found is None or (isinstance(found, int) and not isinstance(found, bool)):
         return found
-    shown = str(found) if isinstance(found, float) else type_with_article(found)
+    shown = str(found) if isinstance(found, float) else type_phrase(found)
     fields.problems.add(fields.at(key), f"must be {expected}, not {shown}")
     return None
 

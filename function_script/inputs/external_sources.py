@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from function_script import objects, wire
-from function_script.fields import ObjectReader, ProblemList, nearest, type_with_article
 from function_script.inputs.requirements import field_path
+from function_script.problems import ProblemList, suggest
 from function_script.program import OWN_REQUIREMENTS
+from function_script.reader import ObjectReader
 from function_script.source import Source
+from function_script.values import type_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,8 +89,8 @@ def _of_environment(section: ObjectReader, sources: ProgramSources) -> Texts | N
     found = environment.get(key) if isinstance(environment, dict) else None
     if found is None:
         cause = f'cannot find a program: "{key}" is not in the environment'
-        near = nearest(key, tuple(environment)) if isinstance(environment, dict) else None
-        hint = f'did you mean "{near}"?' if near else "function-environment-configs fills it"
+        keys = tuple(environment) if isinstance(environment, dict) else ()
+        hint = suggest(key, keys, "function-environment-configs fills it")
         section.problems.add(section.at("key"), cause, hint=hint)
         return None
     return _texts(found, section, lambda name: f"environment[{key}]{_member(name)}")
@@ -142,6 +144,6 @@ def _texts(value: Readable, section: ObjectReader, named: Callable[[str], str]) 
             if isinstance(text, str)
         }
     section.problems.add(
-        section.path, f"cannot read a program: {named('')} is {type_with_article(value)}"
+        section.path, f"cannot read a program: {named('')} is {type_phrase(value)}"
     )
     return None

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from function_script.diagnostics import Diagnostic
-from function_script.fields import ProblemList, type_with_article
 from function_script.inputs import common_fields, program_source, remote
 from function_script.inputs.files import files_below
 from function_script.inputs.step import Step
 from function_script.objects import ENVIRONMENT
+from function_script.problems import ProblemList
 from function_script.program import Program
 from function_script.quantities import parse_signed_duration
 from function_script.source import Source
+from function_script.values import type_phrase
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
     from function_script.inputs.step import ProgramSources
     from function_script.limits import Limits
+    from function_script.reader import ObjectReader
     from function_script.values import Object, Value
 
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
@@ -90,7 +90,7 @@ def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSo
         limits=ceilings,
         ttl_seconds=ttl_seconds,
         credentials=None,
-        doubts=tuple(Diagnostic(message=text, hint=hint) for text, hint in doubts.texts),
+        doubts=tuple(problem.to_diagnostic() for problem in doubts),
     )
 
 
@@ -159,7 +159,7 @@ def _list(section: ObjectReader, key: str) -> list[Part]:
     for index, item in enumerate(found):
         if not isinstance(item, str):
             path = f"{section.at(key)}[{index}]"
-            section.problems.add(path, f"must be a string, not {type_with_article(item)}")
+            section.problems.add(path, f"must be a string, not {type_phrase(item)}")
     return [(f"inline.{key}[{index}]", str(item)) for index, item in enumerate(found)]
 
 
@@ -182,9 +182,7 @@ def _environment(section: ObjectReader, sources: ProgramSources) -> list[Part]:
     if isinstance(found, str):
         return [(f"environment[{key}]", found)]
     cause = (
-        "is not in the environment"
-        if found is None
-        else f"is not text but {type_with_article(found)}"
+        "is not in the environment" if found is None else f"is not text but {type_phrase(found)}"
     )
     section.problems.add(section.at("key"), f'cannot read a template: "{key}" {cause}')
     return []
@@ -237,12 +235,12 @@ def _missing_key(fields: ObjectReader, ceilings: Limits) -> str:
         found, path = [*ceilings.default_options.split(",")], "default options"
     chosen = "default"
     if found is not None and not isinstance(found, list):
-        fields.problems.add(path, f"must be a list, not {type_with_article(found)}")
+        fields.problems.add(path, f"must be a list, not {type_phrase(found)}")
     for index, item in enumerate(found if isinstance(found, list) else ()):
         if isinstance(item, str) and item in _MISSING_KEY:
             chosen = _MISSING_KEY[item]
         else:
-            shown = f'"{item}"' if isinstance(item, str) else type_with_article(item)
+            shown = f'"{item}"' if isinstance(item, str) else type_phrase(item)
             allowed = ", ".join(_MISSING_KEY)
             fields.problems.add(f"{path}[{index}]", f"must be one of {allowed}, not {shown}")
     return chosen

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from function_script.fields import ObjectReader, type_with_article
 from function_script.inputs import (
     common_fields,
     external_sources,
@@ -14,6 +13,8 @@ from function_script.inputs import (
     requirements,
 )
 from function_script.inputs.step import Step
+from function_script.reader import ObjectReader
+from function_script.values import type_phrase
 
 if TYPE_CHECKING:
     from function_script.inputs.step import Language, ProgramSources
@@ -115,13 +116,13 @@ def _credentials(fields: ObjectReader) -> tuple[str, ...]:
         return ()
     path = fields.at("credentials")
     if not isinstance(found, list):
-        fields.problems.add(path, f"must be a list, not {type_with_article(found)}")
+        fields.problems.add(path, f"must be a list, not {type_phrase(found)}")
         return ()
     if len(found) > _MAX_CREDENTIALS:
         fields.problems.add(path, f"must be at most {_MAX_CREDENTIALS}")
     for index, name in enumerate(found):
         if not isinstance(name, str) or not name:
-            shown = "an empty one" if name == "" else type_with_article(name)
+            shown = "an empty one" if name == "" else type_phrase(name)
             fields.problems.add(f"{path}[{index}]", f"must be a name, not {shown}")
         elif name in found[:index]:
             fields.problems.add(f"{path}[{index}]", f'duplicate name "{name}"')

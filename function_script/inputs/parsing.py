@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.fields import ObjectReader, ProblemList, nearest
 from function_script.inputs import gotemplating, kinds, remote
 from function_script.inputs.files import files_below
 from function_script.inputs.step import ExternalState, Language, ProgramSources, Step
 from function_script.limits import Limits
+from function_script.problems import ProblemList, nearest
+from function_script.reader import ObjectReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,9 +112,9 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
         _refuse(fields)
     elif not remote.refuse(fields):
         step = KINDS[kind](fields, ceilings, sources)
-        if not problems.texts:
+        if not problems:
             return step
-    raise InputError(*(Diagnostic(message=text, hint=hint) for text, hint in problems.texts))
+    raise InputError(*(problem.to_diagnostic() for problem in problems))
 
 
 def _refuse(fields: ObjectReader) -> None:

@@ -10,16 +10,16 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from function_script.fields import nearest
 from function_script.inputs import external_sources
+from function_script.problems import suggest
 from function_script.program import Program
 from function_script.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.fields import ObjectReader
     from function_script.inputs.step import ProgramSources
+    from function_script.reader import ObjectReader
 
 INLINE = "Inline"
 FILE_SYSTEM = "FileSystem"
@@ -155,8 +155,7 @@ def _select(texts: Mapping[str, Source], main: str, found: ObjectReader) -> Prog
     path = found.at("main")
     noun = "file " if "dirPath" in found.value else ""
     if main not in texts:
-        near = nearest(main, texts)
-        hint = f'did you mean "{near}"?' if near else None
+        hint = suggest(main, texts)
         found.problems.add(path, f'cannot find {noun}"{main}" {_there(found)}', hint=hint)
         return _NO_PROGRAM
     if not texts[main].text.strip(_BLANKS):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from function_script import conditions
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
 
 FIELDS = ("autoReady", "resourcesCondition", "usages", "missing", "onExisting")
 # Whose readiness is judged: of the resources this step speaks of, or of all that are desired.
@@ -50,10 +50,12 @@ def read(fields: ObjectReader) -> ReadinessOptions | None:
     """What an input says; None when it says none of it."""
     if not fields.value.keys() & set(FIELDS):
         return None
-    auto = fields.object("autoReady")
+    auto = None
     if isinstance(fields.value.get("autoReady"), bool):
-        path, (text, _) = fields.at("autoReady"), fields.problems.texts.pop()
-        fields.problems.add("", text, hint=f"write `{path.rpartition('.')[2]}: {{}}`")
+        problem = "must be an object, not a boolean"
+        fields.problems.add(fields.at("autoReady"), problem, hint="write `autoReady: {}`")
+    else:
+        auto = fields.object("autoReady")
     if auto is not None:
         auto.refuse_unknown("resources", "overwrite")
     usages = fields.object("usages")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from function_script import objects
-from function_script.fields import ObjectReader
 from function_script.program import OWN_REQUIREMENTS
+from function_script.reader import ObjectReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

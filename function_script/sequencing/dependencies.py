@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
-from function_script.fields import nearest
 from function_script.objects import find_path
+from function_script.problems import suggest
 from function_script.readiness.checks import is_there
 
 if TYPE_CHECKING:
@@ -68,9 +68,8 @@ def _is_met(dependency: Dependency, world: ClusterState) -> bool:
 def _unknown(
     name: str, dependency: Dependency, wanted: Contribution, known: Collection[str]
 ) -> Diagnostic:
-    near = nearest(dependency.name, dict.fromkeys(known))
-    hint = (
-        f'did you mean "{near}"?' if near else "it must be desired by this step or an earlier one"
+    hint = suggest(
+        dependency.name, dict.fromkeys(known), "it must be desired by this step or an earlier one"
     )
     return Diagnostic(
         message=f'cannot order resource "{name}": it depends on "{dependency.name}", '

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script.limits import MIB
+from function_script.telemetry import RequestInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from function_script.diagnostics import Diagnostic
     from function_script.limits import Limits
@@ -109,7 +110,7 @@ class Answer:
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
+    info: RequestInfo = field(default_factory=RequestInfo)
 
 
 def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:

@@ -5,26 +5,15 @@ Every problem is kept with the path to its field, so that all of them can be tol
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, TypeVar
 
-from function_script.values import Object, Value, type_name
+from function_script.problems import ProblemList, suggest
+from function_script.values import Object, Value, type_name, type_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 T = TypeVar("T")
-
-
-class ProblemList:
-    """What was found wrong so far: texts of the form ``path: cannot …``."""
-
-    def __init__(self) -> None:
-        self.texts: list[tuple[str, str | None]] = []
-
-    def add(self, path: str, text: str, *, hint: str | None = None) -> None:
-        """Note one problem at ``path``."""
-        self.texts.append((f"{path}: {text}" if path else text, hint))
 
 
 class ObjectReader:
@@ -64,9 +53,7 @@ class ObjectReader:
         unknown = [key for key in self.value if key not in known]
         unknown.sort()
         for key in unknown:
-            near = nearest(key, known)
-            advice = f'did you mean "{near}"?' if near else hint
-            self.problems.add(self.at(key), "unknown field", hint=advice)
+            self.problems.add(self.at(key), "unknown field", hint=suggest(key, known, hint))
 
     def text(self, key: str, *, required: bool = False) -> str | None:
         """A string; when ``required`` it must be there and must not be empty."""
@@ -136,8 +123,7 @@ class ObjectReader:
         word = {"true": "True", "false": "False"}.get(word or "", word)
         if exact or word is None or word not in choices:
             shown = f'"{found}"' if isinstance(found, str) else type_name(found)
-            near = nearest(str(found), choices)
-            hint = f'did you mean "{near}"?' if near else None
+            hint = suggest(str(found), choices)
             allowed = ", ".join(sorted(public_names(choices)))
             self.problems.add(self.at(key), f"must be one of {allowed}, not {shown}", hint=hint)
             return None
@@ -166,7 +152,7 @@ class ObjectReader:
         return found
 
     def _mismatch(self, path: str, expected: str, found: Value) -> None:
-        self.problems.add(path, f"must be {expected}, not {type_with_article(found)}")
+        self.problems.add(path, f"must be {expected}, not {type_phrase(found)}")
 
 
 def child(path: str, key: str) -> str:
@@ -176,23 +162,6 @@ def child(path: str, key: str) -> str:
     return f'{path}["{key}"]'
 
 
-def nearest(name: str, known: Mapping[str, object] | tuple[str, ...]) -> str | None:
-    """The known name closest to ``name``, if one is close; letters in another order are closest."""
-    lowered = {candidate.lower(): candidate for candidate in known}
-    letters = sorted(name.lower())
-    found = [candidate for candidate in lowered if sorted(candidate) == letters]
-    found = found or difflib.get_close_matches(name.lower(), lowered, n=1)
-    return lowered[found[0]] if found else None
-
-
 def public_names(choices: Mapping[str, object]) -> list[str]:
     """The spellings to show people: without the protocol's long ones (``SEVERITY_WARNING``)."""
     return [name for name in choices if "_" not in name]
-
-
-def type_with_article(value: object) -> str:
-    """A value's type with its article, as messages need it: ``a_type([]) == "a list"``."""
-    name = type_name(value)
-    if name == "null":
-        return name
-    return f"an {name}" if name[0] in "aeio" else f"a {name}"
