@@ -31,7 +31,7 @@ QUOTING: Final = frozenset({_DOUBTFUL, _BAD_NAME, _IGNORED_FIELDS})
 """The reasons of warnings that may quote a program's text, and so need redaction."""
 REASONS: Final = QUOTING | {_MISSING_VALUE}
 """The reasons of all warnings of this module."""
-# The fields that identify the XR, and the one that is taken: no change is lost by them.
+# The fields that identify the XR, and its status: a document may have them without a loss.
 _IDENTITY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _IDENTITY_METADATA: Final = frozenset({"name", "namespace", "annotations"})
 

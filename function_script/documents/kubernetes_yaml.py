@@ -213,7 +213,12 @@ class _DocumentParser:
                 key = text
             else:
                 key = self._key(event)
-            if key == "<<" and _is_plain(event):
+            if (
+                key == "<<"
+                and type(event) is ScalarEvent
+                and event.implicit[0]
+                and event.tag is None
+            ):
                 if is_merged:
                     hint = "write <<: [*one, *other]"
                     error = _error("a second << in one map", event, hint=hint)
@@ -295,10 +300,6 @@ class _DocumentParser:
         if isinstance(value, list):
             return [self._expand(item, below, event) for item in value]
         return {key: self._expand(item, below, event) for key, item in value.items()}
-
-
-def _is_plain(event: Event) -> bool:
-    return isinstance(event, ScalarEvent) and event.implicit[0] and event.tag is None
 
 
 def _scalar(event: ScalarEvent) -> Scalar:
