@@ -65,7 +65,7 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
     data = requests(workload, getattr(programs, language)(few=workload.few))[0]
     index = wire.index_request(data)
     outside = function.external_sources(index)
-    step = inputs.read(index.input or b"", LIMITS, outside)
+    step = inputs.parse_cached(index.input or b"", LIMITS, outside)
     engine = engines.get(step.language)
     decoded = index.observed.resources.values() if index.observed is not None else ()
     structs = [resource.struct or b"" for resource in decoded]
@@ -76,7 +76,7 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
     drop = partial(wire.decode_struct, drop_managed_fields=True)
     return {
         "index": best(lambda: wire.index_request(data)),
-        "input": best(lambda: inputs.read(index.input or b"", LIMITS, outside)),
+        "input": best(lambda: inputs.parse_cached(index.input or b"", LIMITS, outside)),
         "scope": best(lambda: function.scope_of(index, step).xr),
         "decode all": best(lambda: [drop(struct) for struct in structs]),
         "evaluate": best(

@@ -84,7 +84,7 @@ def run(
     record: telemetry.Recorder,
 ) -> bytes:
     """Run one step: read the input, run its program, merge its result into desired state."""
-    step = inputs.read(data.input or b"", ceilings, external_sources(data))
+    step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
     on_limits(step.limits)
     scope = scope_of(data, step)
     resolved = requirements.resolve(step.requirements, scope, data)
