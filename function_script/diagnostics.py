@@ -1,4 +1,4 @@
-"""One problem, told once: what, where, and how to mend it; rendered for machines or for people."""
+"""A problem with its position and a hint, rendered on one line or as a frame with its source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from function_script.source import Excerpt, Span
 
-# Kubernetes cuts event messages at 1,024 bytes; we cut first, on a character boundary.
+# Kubernetes cuts event messages at 1,024 bytes, and not on a character boundary.
 MAX_LINE_BYTES = 1024
 # All of C0, DEL and C1 but tab and line feed, and the separators of lines and paragraphs.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -46,7 +46,7 @@ class Diagnostic:
 
 
 def at(diagnostic: Diagnostic, span: Span, excerpt: Excerpt | None) -> Diagnostic:
-    """The same problem at another place: for positions moved into an enclosing file."""
+    """Return the problem at another position, such as one in an enclosing file."""
     return replace(diagnostic, span=span, excerpt=excerpt)
 
 
@@ -60,7 +60,7 @@ def cut(text: str, max_bytes: int = MAX_LINE_BYTES) -> str:
 
 
 def to_line(diagnostics: tuple[Diagnostic, ...]) -> str:
-    """All problems on one line of at most 1,024 bytes: for results, conditions and events."""
+    """Render problems on one line of at most 1,024 bytes: for results, conditions and events."""
     return cut("; ".join(_line(diagnostic) for diagnostic in diagnostics))
 
 
@@ -74,7 +74,7 @@ def _line(diagnostic: Diagnostic) -> str:
 
 
 def to_frame(diagnostic: Diagnostic, severity: str = "error") -> str:
-    """The problem over several lines with the source around it: for terminals and logs."""
+    """Render a problem on several lines with the source around it: for terminals and logs."""
     message = CONTROL.sub("", diagnostic.message)
     parts = [f"{severity}: {message}"]
     if diagnostic.span is not None:
@@ -90,12 +90,12 @@ def _draw(span: Span, excerpt: Excerpt | None) -> list[str]:
     if excerpt is None:
         return []
     margin = len(str(excerpt.first_line + len(excerpt.lines) - 1))
-    drawn = [f"{'':{margin}} |"]
+    lines = [f"{'':{margin}} |"]
     for number, line in enumerate(excerpt.lines, excerpt.first_line):
-        drawn.append(f"{number:{margin}} | {CONTROL.sub('', line.expandtabs(4))}".rstrip())
+        lines.append(f"{number:{margin}} | {CONTROL.sub('', line.expandtabs(4))}".rstrip())
         if number == span.line and span.column is not None:
-            drawn.append(f"{'':{margin}} | {_underline(line, span.column, span.width)}")
-    return drawn
+            lines.append(f"{'':{margin}} | {_underline(line, span.column, span.width)}")
+    return lines
 
 
 def _underline(line: str, column: int, width: int) -> str:
@@ -105,6 +105,6 @@ def _underline(line: str, column: int, width: int) -> str:
 
 
 def _cells(text: str) -> int:
-    """Terminal cells ``text`` takes: wide East Asian characters take two, combining ones none."""
+    """Count terminal cells: two for wide East Asian characters, none for combining ones."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)

@@ -1,7 +1,6 @@
-"""THE MAIN PATH: what happens to one request, from its bytes to the response's bytes.
+"""The main path: one request from its bytes to the response's bytes.
 
-Called by sandbox workers. Pure: the same request gives the same response. It knows nothing of
-gRPC, processes or signals.
+Pure: the same request gives the same response. Nothing here knows gRPC, processes or signals.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ class HandlerResult:
 
 
 def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> HandlerResult:
-    """Answer a RunFunctionRequest; never raises an Exception, but for MemoryError.
+    """Answer a RunFunctionRequest; never raises an Exception but MemoryError.
 
     ``limits`` are the operator's ceilings. ``on_limits`` is called with those in force, once
-    the input has said how far it narrows them.
+    the input is parsed, which may narrow them.
     """
     record = telemetry.Recorder(data)
     effective = EffectiveLimits(limits, on_limits)
@@ -72,7 +71,7 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
         return _fatal(
             data, InputError.of("cannot run: something is nested too deeply"), record.info
         )
-    except Exception as error:  # noqa: BLE001 - whatever it is, the caller must get an answer
+    except Exception as error:  # noqa: BLE001 - the caller must get an answer for any error
         record.bug(error)
         return _fatal(data, _bug(error), record.info)
 
@@ -105,7 +104,7 @@ def run(
 
 
 def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
-    """What the step's program may see. Raises InputError for credentials that are not there."""
+    """Return the scope of the step's program. Raises InputError for missing credentials."""
     return request.scope(
         data,
         step.params,
@@ -116,14 +115,14 @@ def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
 
 
 def external_sources(data: wire.Request) -> inputs.ExternalState:
-    """What a request has for programs that are not in the input."""
+    """Return the request's sources of programs that are not in the input."""
     return inputs.ExternalState(
         context=partial(request.find_context, data), required=partial(request.read_required, data)
     )
 
 
 def index_request(data: bytes) -> wire.Request:
-    """The request's parts; raises InputError when ``data`` is no RunFunctionRequest."""
+    """Index the request's parts; raises InputError for data that cannot be decoded."""
     try:
         return wire.index_request(data)
     except wire.WireError as error:
@@ -135,7 +134,7 @@ def _unreadable(error: wire.WireError) -> InputError:
 
 
 def pass_through(data: bytes, error: FatalError) -> bytes:
-    """Desired state as it came, of broken bytes the tag, plus one FATAL."""
+    """Return the request's desired state, or only its tag if it is broken, with one FATAL."""
     try:
         return response.fatal(wire.index_request(data), error)
     except wire.WireError:
@@ -143,9 +142,9 @@ def pass_through(data: bytes, error: FatalError) -> bytes:
 
 
 def pass_through_unread(data: bytes, error: FatalError) -> bytes:
-    """The same for a server whose worker was lost: the request is not read, and may be broken.
+    """Return the pass-through of a request whose worker was lost, without decoding it.
 
-    What holds up a server holds up all its callers.
+    Decoding in the server would delay all its other calls.
     """
     try:
         return response.fatal(wire.index_passed(data), error)
@@ -161,7 +160,7 @@ def _fatal(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:
 
 
 def _broken(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:
-    """Without state: what else is broken is not known. The error quotes nothing of the request."""
+    """Omit state: parts decode lazily, so later parts may be broken, too."""
     bare = wire.index_request(data)._replace(desired=None, context=None)
     return HandlerResult(
         response=response.fatal(bare, error), diagnostics=error.diagnostics, info=info

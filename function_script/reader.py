@@ -1,6 +1,6 @@
-"""Reading untrusted objects field by field: inputs, what a script returned, meta documents.
+"""Reader of untrusted objects, field by field: inputs, returned values, meta documents.
 
-Every problem is kept with the path to its field, so that all of them can be told at once.
+Problems are collected with the path of their field, so that all of them are reported at once.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 class ObjectReader:
-    """One object at a path. A getter that finds a problem notes it and gives the absent value.
+    """An object and its path. A getter adds a problem to the list and returns the absent value.
 
-    ``path`` is a text, or the Fields that hold the object and its key there: nearly always
-    nobody asks for the text.
+    ``path`` is a text, or the reader of the holder and the key there: the text is only built for
+    a problem.
     """
 
     __slots__ = ("_path", "problems", "value")
@@ -34,47 +34,47 @@ class ObjectReader:
 
     @property
     def path(self) -> str:
-        """Where the object stands, such as ``spec.rules[0]``; empty for the outermost."""
+        """Return the object's path, such as ``spec.rules[0]``; empty for the outermost."""
         if isinstance(self._path, str):
             return self._path
         holder, key = self._path
         return holder.at(key)
 
     def at(self, key: str) -> str:
-        """The path of the field ``key``."""
+        """Return the path of the field ``key``."""
         return child(self.path, key)
 
     def noting(self, problems: ProblemList) -> ObjectReader:
-        """The same object, of which ``problems`` takes what is wrong."""
+        """Return a reader of the same object that adds its problems to ``problems``."""
         return ObjectReader(self.value, self._path, problems)
 
-    def refuse_unknown(self, *known: str, hint: str | None = None) -> None:
-        """Note every field that is not ``known``, with the nearest name that is."""
-        unknown = [key for key in self.value if key not in known]
+    def refuse_unknown(self, *names: str, hint: str | None = None) -> None:
+        """Add a problem for every field that is not in ``names``."""
+        unknown = [key for key in self.value if key not in names]
         unknown.sort()
         for key in unknown:
-            self.problems.add(self.at(key), "unknown field", hint=suggest(key, known, hint))
+            self.problems.add(self.at(key), "unknown field", hint=suggest(key, names, hint))
 
     def text(self, key: str, *, required: bool = False) -> str | None:
-        """A string; when ``required`` it must be there and must not be empty."""
-        found = self._typed(key, str, "a string", required=required)
-        if required and found == "":
+        """Return a string; when ``required`` it must be present and not empty."""
+        text = self._typed(key, str, "a string", required=required)
+        if required and text == "":
             self.problems.add(self.at(key), "must not be empty")
-        return found
+        return text
 
     def flag(self, key: str) -> bool | None:
-        """A boolean."""
+        """Return a boolean."""
         return self._typed(key, bool, "a boolean")
 
     def object(self, key: str, *, required: bool = False) -> ObjectReader | None:
-        """An object, as Fields of its own."""
-        found: Object | None = self._typed(key, dict, "an object", required=required)
-        return None if found is None else ObjectReader(found, (self, key), self.problems)
+        """Return a reader of an object."""
+        value: Object | None = self._typed(key, dict, "an object", required=required)
+        return None if value is None else ObjectReader(value, (self, key), self.problems)
 
     def objects(self, key: str) -> Iterator[ObjectReader]:
-        """The objects of a list."""
-        found: list[Value] | None = self._typed(key, list, "a list")
-        for index, item in enumerate(found or ()):
+        """Yield a reader of each object in a list."""
+        items: list[Value] | None = self._typed(key, list, "a list")
+        for index, item in enumerate(items or ()):
             path = f"{self.at(key)}[{index}]"
             if isinstance(item, dict):
                 yield ObjectReader(item, path, self.problems)
@@ -82,7 +82,7 @@ class ObjectReader:
                 self._mismatch(path, "an object", item)
 
     def members(self, *, nullable: bool = False) -> Iterator[tuple[str, ObjectReader | None]]:
-        """Every key with its object; with ``nullable``, None for keys whose value is null."""
+        """Yield every key with a reader of its object; ``nullable``: with None for null."""
         for key, item in self.value.items():
             if isinstance(item, dict):
                 yield key, ObjectReader(item, (self, key), self.problems)
@@ -92,76 +92,76 @@ class ObjectReader:
                 self._mismatch(self.at(key), "an object", item)
 
     def texts(self, key: str) -> dict[str, str] | None:
-        """An object whose values are all strings, such as labels."""
-        found = self.object(key)
-        if found is None:
+        """Return an object whose values are all strings, such as labels."""
+        member = self.object(key)
+        if member is None:
             return None
-        texts = {name: item for name, item in found.value.items() if isinstance(item, str)}
-        if len(texts) < len(found.value):
-            for name in [name for name in found.value if name not in texts]:
-                self._mismatch(found.at(name), "a string", found.value[name])
+        texts = {name: item for name, item in member.value.items() if isinstance(item, str)}
+        if len(texts) < len(member.value):
+            for name in [name for name in member.value if name not in texts]:
+                self._mismatch(member.at(name), "a string", member.value[name])
         return texts
 
     def choice(
         self, key: str, choices: Mapping[str, T], *, required: bool = False, exact: bool = False
     ) -> T | None:
-        """What ``choices`` holds for the field's text; a boolean is read as "True" or "False".
+        """Return the value in ``choices`` for the field's text; a boolean is "True" or "False".
 
-        ``exact``: it is not, and the text must be one of the short names as they are spelt.
+        ``exact``: booleans are refused, and so are the protocol's long names.
         """
-        found = self.value.get(key)
-        if found is None:
+        value = self.value.get(key)
+        if value is None:
             if required:
                 self.problems.add(self.at(key), "is required")
             return None
         if exact:
             choices = {name: choices[name] for name in public_names(choices)}
-        if isinstance(found, str) and found in choices:
-            return choices[found]
-        word = str(found) if isinstance(found, (str, bool)) else None
-        # What a template prints for a boolean.
+        if isinstance(value, str) and value in choices:
+            return choices[value]
+        word = str(value) if isinstance(value, (str, bool)) else None
+        # A template prints a boolean in lower case.
         word = {"true": "True", "false": "False"}.get(word or "", word)
         if exact or word is None or word not in choices:
-            shown = f'"{found}"' if isinstance(found, str) else type_name(found)
-            hint = suggest(str(found), choices)
+            actual = f'"{value}"' if isinstance(value, str) else type_name(value)
+            hint = suggest(str(value), choices)
             allowed = ", ".join(sorted(public_names(choices)))
-            self.problems.add(self.at(key), f"must be one of {allowed}, not {shown}", hint=hint)
+            self.problems.add(self.at(key), f"must be one of {allowed}, not {actual}", hint=hint)
             return None
         return choices[word]
 
     def parsed(self, key: str, parse: Callable[[str], T]) -> T | None:
-        """A string in a notation of its own; ``parse`` raises ValueError to refuse it."""
-        found = self.text(key)
-        if found is None:
+        """Return a parsed string; a ValueError of ``parse`` becomes a problem."""
+        text = self.text(key)
+        if text is None:
             return None
         try:
-            return parse(found)
+            return parse(text)
         except ValueError as error:
             self.problems.add(self.at(key), str(error))
             return None
 
     def _typed(self, key: str, kind: type[T], name: str, *, required: bool = False) -> T | None:
-        found = self.value.get(key)
-        if found is None:
+        value = self.value.get(key)
+        if value is None:
             if required:
                 self.problems.add(self.at(key), "is required")
             return None
-        if not isinstance(found, kind):
-            self._mismatch(self.at(key), name, found)
+        if not isinstance(value, kind):
+            self._mismatch(self.at(key), name, value)
             return None
-        return found
+        return value
 
-    def _mismatch(self, path: str, expected: str, found: Value) -> None:
-        self.problems.add(path, f"must be {expected}, not {type_phrase(found)}")
+    def _mismatch(self, path: str, expected: str, value: Value) -> None:
+        self.problems.add(path, f"must be {expected}, not {type_phrase(value)}")
 
 
 def child(path: str, key: str) -> str:
-    """``spec.size``, and ``spec["a b"]`` for keys that are not plain words."""
+    """Return the path of a key: ``spec.size``, and ``spec["a b"]`` for other than plain words."""
     if key.replace("_", "").replace("-", "").isalnum():
         return f"{path}.{key}" if path else key
     return f'{path}["{key}"]'
 
 
 def public_names(choices: Mapping[str, object]) -> list[str]:
-    """The spellings to show people: without the protocol's long ones (``SEVERITY_WARNING``)."""
+    """Return the names without the protocol's long ones (``SEVERITY_WARNING``)."""
     return [name for name in choices if "_" not in name]
