@@ -102,3 +102,8 @@ class ByteLruCache(Generic[K, V]):
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._bytes -= entry[1]
+
+    def clear(self) -> None:
+        """Remove all entries; their keys stay admitted."""
+        self._entries.clear()
+        self._bytes = 0

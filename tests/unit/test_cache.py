@@ -94,3 +94,11 @@ def test_counted_cache_counts_lookups_and_hits(cache: ByteLruCache[str, int]) ->
     assert (counted.get("a"), counted.get("b"), cache.get("a")) == (1, None, 0)
     assert reset_stats() == (2, 1)
     assert reset_stats() == (0, 0)
+
+
+def test_cache_after_clear_has_all_its_room(cache: ByteLruCache[str, int]) -> None:
+    """Entries of the whole size fit again."""
+    cache.clear()
+    assert (cache.get("a"), len(cache)) == (None, 0)
+    cache.put("a", 1, 10)
+    assert cache.get("a") == 1
