@@ -16,6 +16,8 @@ from function_script.telemetry import RequestInfo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from function_script.errors import LimitName
+
 # What a program printed is kept up to here, and printing more ends it.
 MAX_LOG_BYTES = 64 * 1024
 # A worker that grew this close to its limit did not die of deep nesting.
@@ -131,11 +133,12 @@ def explain(cause: Cause, terms: AppliedLimits, detail: str = "") -> FatalError:
     if cause is Cause.TIMEOUT:
         took = "it needed more CPU time" if terms.counts_cpu else "on the clock it took more time"
         text = f"{took} than its limit of {_seconds(terms.timeout_seconds)}"
-        return _limit(text, f"set by {terms.timeout_set_by}")
+        return _limit(text, f"set by {terms.timeout_set_by}", "time")
     if cause is Cause.MEMORY:
         return _limit(
             f"it needed more memory than its limit of {_size(terms.memory_bytes)}",
             f"set by {terms.memory_set_by}",
+            "memory",
         )
     if cause is Cause.OUTPUT:
         return _limit(f"it printed more than {_size(MAX_LOG_BYTES)}", "print less")
@@ -196,8 +199,8 @@ def request_too_large_error(request_bytes: int, max_bytes: int) -> Failed:
     return Failed(error=error, cause=Cause.REFUSED)
 
 
-def _limit(text: str, hint: str) -> LimitError:
-    return LimitError.of(f"cannot run the program: {text}", hint=hint)
+def _limit(text: str, hint: str, limit: LimitName | None = None) -> LimitError:
+    return LimitError.of(f"cannot run the program: {text}", hint=hint, limit=limit)
 
 
 _BUSY_HINT = "it is tried again; run more replicas or --workers when this stays"
