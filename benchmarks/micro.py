@@ -71,8 +71,8 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
     structs = [resource.struct or b"" for resource in decoded]
     result = engine.evaluate(step.program, function.scope_of(index, step), LIMITS)
     scope = function.scope_of(index, step)
-    wanted = contribution.read(result, scope, LIMITS)
-    state = desired.merge(index, wanted)
+    part = contribution.read(result, scope, LIMITS)
+    state = desired.merge(index, part)
     drop = partial(wire.decode_struct, drop_managed_fields=True)
     return {
         "index": best(lambda: wire.index_request(data)),
@@ -83,10 +83,10 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
             lambda: engine.evaluate(step.program, function.scope_of(index, step), LIMITS)
         ),
         "documents": best(lambda: contribution.read(result, scope, LIMITS)),
-        "merge": best(lambda: desired.merge(index, wanted)),
+        "merge": best(lambda: desired.merge(index, part)),
         "encode": best(
             lambda: response.encode(
-                response.build_response(index, state, wanted, step.ttl_seconds), LIMITS
+                response.build_response(index, state, part, step.ttl_seconds), LIMITS
             )
         ),
         "whole": best(lambda: function.handle(data, LIMITS, lambda _: None)),

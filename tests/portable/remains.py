@@ -76,8 +76,8 @@ def can_bound_address_space() -> bool:
     code = (
         "import resource as r; r.setrlimit(r.RLIMIT_AS, (300 << 20, 300 << 20)); bytearray(1 << 30)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    return done.returncode != 0
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    return result.returncode != 0
 
 
 def succeeds(attempt: Callable[[], object]) -> bool:

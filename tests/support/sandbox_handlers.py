@@ -114,9 +114,9 @@ def _swell(argument: bytes) -> bytes:
 
 
 def _hoard(_: bytes) -> NoReturn:
-    kept = []
+    blocks = []
     while True:
-        kept.append(bytearray(4096))
+        blocks.append(bytearray(4096))
 
 
 def _recurse(argument: bytes) -> bytes:
