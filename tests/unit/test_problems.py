@@ -47,6 +47,6 @@ def test_the_nearest_name_is_suggested_or_the_other_hint_given() -> None:
 
 
 def test_a_note_is_printed_with_its_position() -> None:
-    """As are notes that are texts alone."""
+    """A note may be a text alone."""
     problem = Diagnostic(message="m", notes=(Note("called from main at", SPAN), "text"))
     assert diagnostics.to_frame(problem) == ("error: m\n  = called from main at inline:3\n  = text")
