@@ -1,4 +1,4 @@
-"""The names that generated code imports. Nothing else may call these through it."""
+"""The names that generated code imports, like `jinja2.runtime`; nothing else imports them here."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from function_script.engines.jinja.operators import (
     floor_divide,
     greater,
     greater_or_equal,
+    iterate,
     key,
     less,
     less_or_equal,
@@ -22,7 +23,6 @@ from function_script.engines.jinja.operators import (
     power,
     settable,
     subtract,
-    turns,
     unequal,
 )
 from function_script.engines.jinja.output import text
@@ -40,6 +40,7 @@ __all__ = [
     "floor_divide",
     "greater",
     "greater_or_equal",
+    "iterate",
     "key",
     "less",
     "less_or_equal",
@@ -50,6 +51,5 @@ __all__ = [
     "settable",
     "subtract",
     "text",
-    "turns",
     "unequal",
 ]

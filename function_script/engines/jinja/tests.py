@@ -1,6 +1,6 @@
-"""The tests of templates: what may stand after ``is``, and in ``select``.
+"""The tests of templates: after ``is``, and in ``select`` and its relatives.
 
-Every test gets the run first, then the value, then the template's arguments.
+Every test receives the run first, then the value, then the template's arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from function_script.engines.jinja.exceptions import MissingError, RenderError, 
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.budget import Budget
-    from function_script.engines.jinja.run import Run
+    from function_script.engines.jinja.calls import CallContext
 
 _ITERABLE = (list, tuple, range, str, Mapping)
 
@@ -29,7 +29,7 @@ def _integer(value: object) -> int:
     raise RenderError(f"{a(value)} is not an integer")
 
 
-def _divisible(_run: Run, value: object, divisor: object) -> bool:
+def _divisible(_run: CallContext, value: object, divisor: object) -> bool:
     if divisor == 0:
         hint = "test that the divisor is not 0 first"
         raise RenderError("division by zero", name="divisibleby", hint=hint)
@@ -38,7 +38,7 @@ def _divisible(_run: Run, value: object, divisor: object) -> bool:
 
 def _compared(
     operator: Callable[[Budget, object, object], bool],
-) -> Callable[[Run, object, object], bool]:
+) -> Callable[[CallContext, object, object], bool]:
     return lambda run, value, other: operator(run.budget, value, other)
 
 

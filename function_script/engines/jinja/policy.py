@@ -1,6 +1,6 @@
-"""What a template may consist of: checked on its syntax tree, before any code is made of it.
+"""The policy for templates: allowlists and limits, checked on the syntax tree before compilation.
 
-Finds everything that is wrong at once. Knows the allowlists; nothing of runs and values.
+All violations are facts at once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_NODES = 20_000
 MAX_DEPTH = 80
 # CPython compiles at most 20 nested blocks, and a template needs some for itself.
 MAX_LOOPS = 10
-# What a filter or a test is given before the template's own arguments: the run and the value.
+# Filters and tests receive the run and the value before the template's own arguments.
 _HIDDEN = 2
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -42,22 +42,22 @@ _ALLOWED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """Something a template must not have.
+    """A part of a template that is not allowed.
 
-    ``name`` is what to underline in the line; ``opened`` a tag that is still open, and its line.
-    ``offset`` counts characters from the begin of the text, where lines end with one.
+    ``name`` is the word to underline in the line; ``open_tag`` a tag that is still open, and its
+    line. ``offset`` counts characters from the beginning of the text; a line break counts as one.
     """
 
     line: int
     message: str
     name: str | None = None
     hint: str | None = None
-    opened: tuple[str, int] | None = None
+    open_tag: tuple[str, int] | None = None
     offset: int | None = None
 
 
 class Reference(NamedTuple):
-    """A module that a template needs, and the names it wants from it."""
+    """A module that a template refers to, and the names that it imports from it."""
 
     module: str
     line: int
@@ -67,80 +67,78 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateFacts:
-    """What a template names and needs; ``defined`` are the names it sets itself."""
+    """The names and references of a template; ``defined`` are the names that it sets itself."""
 
-    findings: list[Violation] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     defined: set[str] = field(default_factory=set)
 
 
-class _Place(NamedTuple):
-    node: nodes.Node
-    depth: int
-    loops: int
-
-
-def survey(
+def inspect(
     tree: nodes.Template, filters: Mapping[str, Call], tests: Mapping[str, Call]
 ) -> TemplateFacts:
-    """Walk the tree once; too big or too deep a tree is the only finding then."""
-    found = TemplateFacts()
-    for number, place in enumerate(_walk(tree)):
-        finding = _oversize(place, number)
-        if finding is not None:
-            return TemplateFacts(findings=[finding])
-        _visit(place.node, found, {"filter": filters, "test": tests})
-    found.findings.sort(key=lambda finding: finding.line)
-    return found
+    """Collect the facts of a template; of a tree that is too big or too deep, only that."""
+    facts = TemplateFacts()
+    callables = {"filter": filters, "test": tests}
+    for number, (node, depth, loops) in enumerate(_walk(tree)):
+        violation = _check_size(node.lineno or 1, number, depth, loops)
+        if violation is not None:
+            return TemplateFacts(violations=[violation])
+        _visit(node, facts, callables)
+    facts.violations.sort(key=lambda violation: violation.line)
+    return facts
 
 
-def size(node: nodes.Node) -> int:
-    """How many nodes stand in and below this one."""
+def count_nodes(node: nodes.Node) -> int:
+    """Count the node itself and all nodes below it."""
     return sum(1 for _ in _walk(node))
 
 
-def _walk(tree: nodes.Node) -> Iterator[_Place]:
-    """Every node, without recursion: a hostile tree is deeper than Python's stack."""
-    pending = [_Place(tree, 0, 0)]
+def _walk(tree: nodes.Node) -> Iterator[tuple[nodes.Node, int, int]]:
+    """Yield every node with its depth and the number of loops around it.
+
+    There is no recursion: a hostile tree is deeper than Python's stack.
+    """
+    pending = [(tree, 0, 0)]
     while pending:
-        place = pending.pop()
-        yield place
-        loops = place.loops + isinstance(place.node, nodes.For)
-        children = place.node.iter_child_nodes()
-        pending.extend(_Place(child, place.depth + 1, loops) for child in children)
+        node, depth, loops = pending.pop()
+        yield node, depth, loops
+        loops_inside = loops + isinstance(node, nodes.For)
+        pending.extend((child, depth + 1, loops_inside) for child in node.iter_child_nodes())
 
 
-def _oversize(place: _Place, number: int) -> Violation | None:
-    line = place.node.lineno or 1
+def _check_size(line: int, number: int, depth: int, loops: int) -> Violation | None:
     if number >= MAX_NODES:
         return Violation(line=line, message=f"more than {MAX_NODES} parts, the limit of a template")
-    if place.depth > MAX_DEPTH:
+    if depth > MAX_DEPTH:
         return Violation(line=line, message=f"nested more than {MAX_DEPTH} levels deep")
-    if place.loops > MAX_LOOPS:
+    if loops > MAX_LOOPS:
         return Violation(line=line, message=f"more than {MAX_LOOPS} loops inside each other")
     return None
 
 
-def _visit(node: nodes.Node, found: TemplateFacts, known: Mapping[str, Mapping[str, Call]]) -> None:
+def _visit(
+    node: nodes.Node, facts: TemplateFacts, callables: Mapping[str, Mapping[str, Call]]
+) -> None:
     if not isinstance(node, _ALLOWED):
-        found.findings.append(_finding(node, f"{_tag(node)} is not available"))
+        facts.violations.append(_violation(node, f"{_tag(node)} is not available"))
         return
     match node:
         case nodes.Name():
-            _visit_name(node, found)
+            _visit_name(node, facts)
         case nodes.Filter():
-            _visit_named(node, "filter", known["filter"], found)
+            _visit_call(node, "filter", callables["filter"], facts)
         case nodes.Test():
-            _visit_named(node, "test", known["test"], found)
+            _visit_call(node, "test", callables["test"], facts)
         case nodes.Const():
-            _visit_const(node, found)
+            _visit_const(node, facts)
         case nodes.NSRef():
-            _visit_namespace(node, found)
+            _visit_namespace(node, facts)
         case nodes.Macro():
-            found.defined.add(node.name)
+            facts.defined.add(node.name)
         case nodes.Include() | nodes.Import() | nodes.FromImport() | nodes.Extends():
-            _visit_reference(node, found)
+            _visit_reference(node, facts)
         case _:
             pass
 
@@ -151,76 +149,76 @@ def _tag(node: nodes.Node) -> str:
     return f'"{type(node).__name__.lower()}"'
 
 
-def _finding(
+def _violation(
     node: nodes.Node, message: str, *, name: str | None = None, hint: str | None = None
 ) -> Violation:
     return Violation(line=node.lineno or 1, message=message, name=name, hint=hint)
 
 
-def _visit_named(
-    node: nodes.Filter | nodes.Test, kind: str, known: Mapping[str, Call], found: TemplateFacts
+def _visit_call(
+    node: nodes.Filter | nodes.Test, kind: str, callables: Mapping[str, Call], facts: TemplateFacts
 ) -> None:
-    if node.name not in known:
-        near = nearest(node.name, tuple(known))
+    if node.name not in callables:
+        near = nearest(node.name, tuple(callables))
         hint = f'did you mean "{near}"?' if near else None
         message = f'there is no {kind} "{node.name}"'
-        found.findings.append(_finding(node, message, name=node.name, hint=hint))
+        facts.violations.append(_violation(node, message, name=node.name, hint=hint))
         return
     # Jinja calls them pairs, but the parser makes keywords only.
-    named = [keyword.key for keyword in cast("list[nodes.Keyword]", node.kwargs)]
-    problem = argument_error(known[node.name], _HIDDEN + len(node.args), named)
+    keywords = [keyword.key for keyword in cast("list[nodes.Keyword]", node.kwargs)]
+    problem = argument_error(callables[node.name], _HIDDEN + len(node.args), keywords)
     if node.dyn_args is not None or node.dyn_kwargs is not None:
         problem = "* and ** cannot be used here"
     if problem is not None:
         message = f'wrong arguments for {kind} "{node.name}": {problem}'
-        hint = f"it is {usage(node.name, known[node.name], _HIDDEN)}"
-        found.findings.append(_finding(node, message, name=node.name, hint=hint))
+        hint = f"it is {usage(node.name, callables[node.name], _HIDDEN)}"
+        facts.violations.append(_violation(node, message, name=node.name, hint=hint))
 
 
-def _visit_name(node: nodes.Name, found: TemplateFacts) -> None:
-    (found.used if node.ctx == "load" else found.defined).add(node.name)
+def _visit_name(node: nodes.Name, facts: TemplateFacts) -> None:
+    (facts.used if node.ctx == "load" else facts.defined).add(node.name)
     if node.name == "self":
         hint = "write the block's text as a macro to use it twice"
-        found.findings.append(_finding(node, '"self" is not available', name="self", hint=hint))
+        facts.violations.append(_violation(node, '"self" is not available', name="self", hint=hint))
 
 
-def _visit_namespace(node: nodes.NSRef, found: TemplateFacts) -> None:
-    found.used.add(node.name)
+def _visit_namespace(node: nodes.NSRef, facts: TemplateFacts) -> None:
+    facts.used.add(node.name)
     if node.attr.startswith("_"):
         message = "names that begin with _ cannot be set in a namespace"
-        found.findings.append(_finding(node, message, name=node.attr))
+        facts.violations.append(_violation(node, message, name=node.attr))
 
 
-def _visit_const(node: nodes.Const, found: TemplateFacts) -> None:
+def _visit_const(node: nodes.Const, facts: TemplateFacts) -> None:
     value: object = node.value
     if isinstance(value, float) and not math.isfinite(value):
-        found.findings.append(_finding(node, "a number that is too big"))
+        facts.violations.append(_violation(node, "a number that is too big"))
     if isinstance(value, int) and abs(value) >= MAX_INTEGER:
-        found.findings.append(_finding(node, "an integer of more than 256 bits"))
+        facts.violations.append(_violation(node, "an integer of more than 256 bits"))
     if isinstance(value, str) and _SURROGATE.search(value):
         message = "half of a surrogate pair in a text, which no file can hold"
-        found.findings.append(_finding(node, message))
+        facts.violations.append(_violation(node, message))
 
 
 _Reference = nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends
 
 
-def _visit_reference(node: _Reference, found: TemplateFacts) -> None:
+def _visit_reference(node: _Reference, facts: TemplateFacts) -> None:
     names: tuple[str, ...] = ()
     is_optional = False
     if isinstance(node, nodes.Import):
-        found.defined.add(node.target)
+        facts.defined.add(node.target)
     elif isinstance(node, nodes.FromImport):
         pairs = [name if isinstance(name, tuple) else (name, name) for name in node.names]
-        found.defined.update(alias for _, alias in pairs)
+        facts.defined.update(alias for _, alias in pairs)
         names = tuple(name for name, _ in pairs)
     elif isinstance(node, nodes.Include):
         is_optional = node.ignore_missing
         if not node.with_context:
             message = "an include sees what its place sees: without context is not available"
-            found.findings.append(_finding(node, message, name="without"))
+            facts.violations.append(_violation(node, message, name="without"))
     if isinstance(node.template, nodes.Const) and isinstance(node.template.value, str):
-        found.references.append(Reference(node.template.value, node.lineno, names, is_optional))
+        facts.references.append(Reference(node.template.value, node.lineno, names, is_optional))
         return
     hint = "to choose while rendering, write if around several of these"
-    found.findings.append(_finding(node, "a module's name must be a text in quotes", hint=hint))
+    facts.violations.append(_violation(node, "a module's name must be a text in quotes", hint=hint))
