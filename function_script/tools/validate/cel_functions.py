@@ -1,7 +1,7 @@
 """Functions that Kubernetes adds to CEL, as far as rules of CRDs use them.
 
-A rule that calls any other is reported as not evaluated. CEL's values are subclasses of
-Python's, so the functions take those.
+A rule that calls any other function is reported as not evaluated. CEL's values are subclasses of
+Python's, so the functions take Python values.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FALSE: Final = ("0", "f", "F", "false", "FALSE", "False")
 _INTEGER: Final = re.compile("[+-]?[0-9]{1,30}")
 _DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DURATION: Final = re.compile(r"0|[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|ms|s|m|h))+")
-_MAX_SHOWN: Final = 50
+_MAX_QUOTED: Final = 50
 _UPPER: Final = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 
@@ -45,18 +45,19 @@ def _char_at(text: str, index: int) -> StringType:
 
 
 def _check_index(text: str, index: int) -> None:
-    """The end of a text is a place in it, too."""
+    """Raise IndexError unless ``index`` is in the text or at its end."""
     if not 0 <= index <= len(text):
         raise IndexError
 
 
 def _find(text: str, pattern: str) -> StringType:
-    found = regex.compiled(str(pattern)).search(str(text))
-    return StringType(found.group() or "") if found is not None else StringType("")
+    match = regex.compiled(str(pattern)).search(str(text))
+    return StringType("" if match is None else match.group() or "")
 
 
 def _find_all(text: str, pattern: str) -> ListType:
-    return _texts(found.group() or "" for found in regex.compiled(str(pattern)).finditer(str(text)))
+    matches = regex.compiled(str(pattern)).finditer(str(text))
+    return _texts(match.group() or "" for match in matches)
 
 
 def _index_of(of: str | list[object], part: object, start: int = 0) -> IntType:
@@ -125,8 +126,8 @@ def _upper(text: str) -> StringType:
     return StringType(text.translate(_UPPER))
 
 
-def _texts(found: Iterable[str]) -> ListType:
-    return ListType([StringType(item) for item in found])
+def _texts(texts: Iterable[str]) -> ListType:
+    return ListType([StringType(item) for item in texts])
 
 
 def _parse_bool(text: str) -> BoolType:
@@ -134,38 +135,38 @@ def _parse_bool(text: str) -> BoolType:
         return BoolType(True)  # noqa: FBT003 - its only parameter
     if text in _FALSE:
         return BoolType(False)  # noqa: FBT003 - its only parameter
-    raise ValueError(_refusal(text, "bool"))
+    raise ValueError(_conversion_error(text, "bool"))
 
 
 def _parse_double(text: str) -> DoubleType:
     if not _DECIMAL.fullmatch(text) or isinf(float(text)):
-        raise ValueError(_refusal(text, "double"))
+        raise ValueError(_conversion_error(text, "double"))
     return DoubleType(float(text))
 
 
 def _parse_duration(text: str) -> DurationType:
     if not _DURATION.fullmatch(text):
-        raise ValueError(_refusal(text, "duration"))
+        raise ValueError(_conversion_error(text, "duration"))
     return DurationType("0s" if text == "0" else text)
 
 
 def _parse_int(text: str) -> IntType:
     if not _INTEGER.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
-        raise ValueError(_refusal(text, "int"))
+        raise ValueError(_conversion_error(text, "int"))
     return IntType(int(text))
 
 
 def _parse_uint(text: str) -> UintType:
     if not _INTEGER.fullmatch(text) or text[0] in "+-" or int(text) >= 2**64:
-        raise ValueError(_refusal(text, "uint"))
+        raise ValueError(_conversion_error(text, "uint"))
     return UintType(int(text))
 
 
-def _refusal(text: str, kind: str) -> str:
-    return f'cannot convert "{text[:_MAX_SHOWN]}" to {kind}'
+def _conversion_error(text: str, kind: str) -> str:
+    return f'cannot convert "{text[:_MAX_QUOTED]}" to {kind}'
 
 
-# Conversions of texts, which Go reads; cel-python reads some more as Python does.
+# Conversions of texts as in Go; cel-python also accepts some that only Python reads.
 PARSERS: Final = {
     "bool": _parse_bool,
     "double": _parse_double,

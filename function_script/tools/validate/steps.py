@@ -56,8 +56,8 @@ def _to_problems(violation: Violation) -> Iterator[Problem]:
             yield from _type_problems(violation)
         case keyword:
             # Problems of lists and objects show their size in place of their value.
-            shown = len(value) if isinstance(value, (list, dict)) else value
-            yield wording.invalid(path, shown, _FAULTS[keyword].format(expected))
+            value_or_size = len(value) if isinstance(value, (list, dict)) else value
+            yield wording.invalid(path, value_or_size, _FAULTS[keyword].format(expected))
 
 
 def _alternatives_problem(violation: Violation) -> Problem:
