@@ -1,7 +1,7 @@
-"""Move problems from a step's program to the file its author edits, such as a Composition.
+"""Mapping of problems from a step's program to the file its author edits, such as a Composition.
 
-Called for errors only. A position in a program becomes one in the block of YAML that holds it;
-a problem with a field of the input becomes one at that field.
+A position in a program becomes one in the block of YAML that contains it; a problem with a field of
+the input becomes one at that field.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FIELD: Final = re.compile(r"(?P<path>(?:input|spec)\b[^\s:]*): ")
 
 
 def map_to_source(problem: Diagnostic, found: StepInput, programs: Path | None) -> Diagnostic:
-    """The problem of a step where its author can mend it; always with a position.
+    """Return the problem of a step with a position in the author's file.
 
     ``programs`` is the directory of programs in files, if there is one.
     """
@@ -45,7 +45,7 @@ def map_to_source(problem: Diagnostic, found: StepInput, programs: Path | None) 
         return _in_file(problem, span, found, programs)
     outer = find_outer(span, found)
     if outer is None:
-        # Quoted or folded: its lines do not stand in the file one by one.
+        # The text is quoted or folded: its lines are not lines of the file.
         noted = replace(problem, notes=(f"at {span}", *problem.notes))
         return _at(noted, found.document.span(_embedded(span, found) or ()), found.document)
     return _at(_mentioning(problem, found), outer, found.document)
@@ -76,9 +76,9 @@ def to_field(problem: Diagnostic, document: Document) -> Diagnostic:
 
 
 def find_outer(span: Span, found: StepInput) -> Span | None:
-    """Where a place in a program of ``found`` is in its file.
+    """Return the position in the author's file of a position in a program, or None.
 
-    None for a program that is not in the input, or whose lines do not stand there as they are.
+    None for a program that is not in the input, or whose lines are not in the file as they are.
     """
     path = _embedded(span, found)
     if path is None:
@@ -92,7 +92,7 @@ def find_outer(span: Span, found: StepInput) -> Span | None:
 
 
 def _embedded(span: Span, found: StepInput) -> objects.Path | None:
-    """The path in the document of the text that a span is in; None for a file's."""
+    """Return the path in the document of the text that contains a span; None for a file's."""
     path = _path(span.name)
     if path is None or not isinstance(objects.find_path(found.value, path), str):
         return None
@@ -116,7 +116,7 @@ def _at(problem: Diagnostic, span: Span | None, document: Document) -> Diagnosti
 
 
 def _path(name: str) -> objects.Path | None:
-    """The path below the input of the text that engines call ``name``; None for a file."""
+    """Return the path below the input of the text that engines call ``name``; None for a file."""
     if module := _MODULE.fullmatch(name):
         return ("modules", module["name"])
     try:
@@ -129,7 +129,7 @@ def _path(name: str) -> objects.Path | None:
 def _in_file(
     problem: Diagnostic, span: Span, found: StepInput, programs: Path | None
 ) -> Diagnostic:
-    """A position in a file of ``programs``; what is shown of it came with the problem."""
+    """Return the problem with the path of a file in ``programs``; its excerpt is already there."""
     directory = manifests.text_at(found.value, "fileSystem", "dirPath")
     if programs is None or not directory:
         return problem

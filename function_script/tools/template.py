@@ -1,7 +1,7 @@
-"""The command `template`: the text a template renders to, before it is read as YAML.
+"""The command `template`: the text that a template renders to, before it is read as YAML.
 
-Called by the command line. The request takes the path it takes in production, sandbox included,
-up to the text. Only a GoTemplate's plain data, which is no request, is rendered right here.
+The request is handled as in production, sandbox included, up to the text. Only plain data of a
+GoTemplate, which is not a request, is rendered in this process.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _WORKER: Final = "function_script.tools.template_worker"
 _TEMPLATES: Final = ("JinjaTemplate", "GoTemplate")
 _NAMES: Final = {field.json_name: field.name for field in fnv1.RunFunctionRequest.DESCRIPTOR.fields}
 _FIELDS: Final = frozenset((*_NAMES, *_NAMES.values()))
-_GO_PLACE: Final = re.compile(r"template: manifests:(?P<line>\d+)(?::(?P<column>\d+))?: ")
+_GO_POSITION: Final = re.compile(r"template: manifests:(?P<line>\d+)(?::(?P<column>\d+))?: ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """``limits`` are those of production; programs in files are below ``programs``.
 
-    ``plain``: the data is a GoTemplate's root value and no request. ``print`` gets what the
-    template says beside its text.
+    ``plain``: the data is a GoTemplate's root value, not a request. ``print`` receives the output
+    of the template other than its text.
     """
 
     limits: Limits
@@ -53,20 +53,20 @@ class Options:
 
 
 def load_input(source: Source, step: str = "") -> StepInput:
-    """The template in a file: an input, or the input of a Composition's step of that name.
+    """Load the template of a file: an input, or the input of a Composition's step of that name.
 
-    Raises InputError unless exactly one template is meant.
+    Raises InputError unless exactly one template matches.
     """
     ours = [each for document in sources.read(source) for each in step_inputs.find_ours(document)]
-    found = [each for each in ours if _kind(each) in _TEMPLATES]
-    chosen = [each for each in found if step in {"", each.step}]
-    if len(chosen) == 1:
-        return chosen[0]
-    names = ", ".join(f'"{each.step}"' for each in found)
-    if chosen:
-        cause, hint = f"there are {len(chosen)}", f"choose one with --step: {names}"
-    elif found:
-        near = nearest(step, tuple(each.step for each in found))
+    templates = [each for each in ours if _kind(each) in _TEMPLATES]
+    matches = [each for each in templates if step in {"", each.step}]
+    if len(matches) == 1:
+        return matches[0]
+    names = ", ".join(f'"{each.step}"' for each in templates)
+    if matches:
+        cause, hint = f"there are {len(matches)}", f"choose one with --step: {names}"
+    elif templates:
+        near = nearest(step, tuple(each.step for each in templates))
         cause = f'no step "{step}" has one'
         hint = f'did you mean "{near}"?' if near else f"the steps with templates are {names}"
     else:
@@ -76,54 +76,54 @@ def load_input(source: Source, step: str = "") -> StepInput:
     raise InputError.of(message, hint=hint if ours else None)
 
 
-def _kind(found: StepInput) -> Value:
-    """The kind that an input is read as, or else says it is."""
-    known = inputs.find_kind(found.value)
-    return found.value.get("kind") if known is None else known[1]
+def _kind(template: StepInput) -> Value:
+    """Return the kind that an input is parsed as, else the kind that it states."""
+    kind = inputs.find_kind(template.value)
+    return template.value.get("kind") if kind is None else kind[1]
 
 
 def load_data(source: Source) -> Object:
-    """The single object of a JSON or YAML text; raises InputError, DocumentError."""
+    """Load the single object of a JSON or YAML text; raises InputError, DocumentError."""
     try:
-        # As it is: in YAML of Kubernetes, whole floats are integers.
-        found: Value = bounded.read_json(source.text)
+        # JSON is read as such: in YAML of Kubernetes, whole floats are integers.
+        value: Value = bounded.read_json(source.text)
     except ValueError:
-        found = None
-    if isinstance(found, dict):
-        return found
-    read = sources.read(source)
-    if len(read) != 1:
+        value = None
+    if isinstance(value, dict):
+        return value
+    documents = sources.read(source)
+    if len(documents) != 1:
         raise InputError.of(
-            f"cannot read {source.name}: it holds {len(read)} objects instead of one"
+            f"cannot read {source.name}: it holds {len(documents)} objects instead of one"
         )
-    return read[0].value
+    return documents[0].value
 
 
-def render(found: StepInput, data: Object, options: Options) -> str:
-    """The text; raises FatalError, with positions in the file that ``found`` was loaded from.
+def render(template: StepInput, data: Object, options: Options) -> str:
+    """Render a template; raises FatalError with positions in the file of ``template``.
 
-    ``data`` is a request: observed, desired and so on, named as in the protocol or in camelCase;
-    or an XR, which is observed then. For a GoTemplate it may be anything else: the root value.
+    ``data`` is a request with fields named as in the protocol or in camelCase, or an observed XR.
+    For a GoTemplate it may be anything else: the root value.
     """
     if all(objects.api_version_and_kind(data)) and not options.plain:
         data = {"observed": {"composite": {"resource": data}}}
     is_other = bool(data) and _FIELDS.isdisjoint(data)
-    if options.plain or (is_other and _kind(found) == "GoTemplate"):
-        with _positions(found, options.programs):
-            return _render_plain(found, data)
-    message = _request(found, data)
-    with _positions(found, options.programs):
+    if options.plain or (is_other and _kind(template) == "GoTemplate"):
+        with _positions(template, options.programs):
+            return _render_plain(template, data)
+    message = _request(template, data)
+    with _positions(template, options.programs):
         return _render(message, options)
 
 
 @contextmanager
-def _positions(found: StepInput, programs: Path | None) -> Iterator[None]:
-    """Give problems the positions their author knows."""
+def _positions(template: StepInput, programs: Path | None) -> Iterator[None]:
+    """Map the positions of problems to the author's file."""
     try:
         yield
     except FatalError as error:
         moved = [
-            author_positions.map_to_source(problem, found, programs)
+            author_positions.map_to_source(problem, template, programs)
             for problem in error.diagnostics
         ]
         raise type(error)(*moved) from error
@@ -142,7 +142,7 @@ def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
     return reply.response.decode()
 
 
-def _request(found: StepInput, data: Object) -> fnv1.RunFunctionRequest:
+def _request(template: StepInput, data: Object) -> fnv1.RunFunctionRequest:
     for key in data:
         if key not in _FIELDS:
             near = nearest(key, tuple(_FIELDS))
@@ -153,15 +153,15 @@ def _request(found: StepInput, data: Object) -> fnv1.RunFunctionRequest:
         message = json_format.ParseDict(parts, fnv1.RunFunctionRequest())
     except json_format.ParseError as error:
         raise InputError.of(f"cannot read the data as a request: {error}") from error
-    messages.write_struct(message.input, found.value)
+    messages.write_struct(message.input, template.value)
     return message
 
 
-def _render_plain(found: StepInput, data: Object) -> str:
-    """As Go's engine renders it, told in its words, what is random fixed: to compare with Go."""
+def _render_plain(template: StepInput, data: Object) -> str:
+    """Render as Go's engine does, with its messages and fixed random values, for comparison."""
     from function_script.engines import gotemplate  # noqa: PLC0415 - slow to import
 
-    step = step_inputs.parse(found)
+    step = step_inputs.parse(template)
     if step.language != "gotemplate" or step.program.modules:
         raise InputError.of(
             "cannot render with plain data: only a GoTemplate without modules takes it",
@@ -169,9 +169,9 @@ def _render_plain(found: StepInput, data: Object) -> str:
         )
     main, settings = step.program.main, step.program.options
     left, right = (str(objects.find_path(settings, ("delims", index))) for index in range(2))
-    # What Go cannot do, its engine is not asked for.
-    chosen = "default" if settings["missingkey"] == "checked" else settings["missingkey"]
-    missing = f"missingkey={chosen}"
+    # Go's engine has no option for `checked`.
+    missing_key = "default" if settings["missingkey"] == "checked" else settings["missingkey"]
+    missing = f"missingkey={missing_key}"
     try:
         return gotemplate.render_text(main.text, data, delims=(left, right), options=(missing,))
     except gotemplate.GoFailure as failure:
@@ -179,11 +179,11 @@ def _render_plain(found: StepInput, data: Object) -> str:
 
 
 def _from_go(text: str, main: Source) -> ProgramError:
-    place = _GO_PLACE.match(text)
-    if place is None:
+    position = _GO_POSITION.match(text)
+    if position is None:
         return ProgramError.of(f"cannot render {main.name}: {text}")
     # Go counts columns in bytes, from 0; lines alone are known while a template is parsed.
-    column = None if place["column"] is None else int(place["column"]) + 1
-    span = Span(name=main.name, line=int(place["line"]), column=column)
-    message = f"cannot render {main.name}: {text[place.end() :]}"
+    column = None if position["column"] is None else int(position["column"]) + 1
+    span = Span(name=main.name, line=int(position["line"]), column=column)
+    message = f"cannot render {main.name}: {text[position.end() :]}"
     return ProgramError.of(message, span=span, excerpt=excerpt(main, span))

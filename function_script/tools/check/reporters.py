@@ -26,7 +26,7 @@ def render_text(report: Report, *, colourful: bool = False, is_quiet: bool = Fal
         f"{_count(report.count('error'), 'error')}, {_count(report.count('warning'), 'warning')}"
     )
     text = "\n\n".join(found if is_quiet else [*found, "\n".join([total, *_not_looked_at(report)])])
-    return frames.painted(text) if colourful else text
+    return frames.colour_frames(text) if colourful else text
 
 
 def _not_looked_at(report: Report) -> Iterator[str]:

@@ -1,7 +1,6 @@
-"""What editors need to help with Compositions, written into a project.
+"""Files that help editors with Compositions: a JSON schema, a stub for scripts, and snippets.
 
-Called by `editor`: a JSON schema, a stub of the names that scripts find, and snippets, where
-editors look for them. All are made from what the function itself goes by.
+All are generated from the function's own definitions and written into a project.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ _SETTINGS: Final[Object] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """The files that were written, and those that are the user's own and were left as they are."""
+    """The files that were written, and the user's own files that were kept."""
 
     paths: tuple[Path, ...]
     kept: tuple[Path, ...]
 
 
 def write(directory: Path) -> Written:
-    """Write the files into a project; settings that are there are kept. Raises InputError."""
+    """Write the files into a project; existing settings are kept. Raises InputError."""
     texts = build()
     kept = tuple(path for path in (directory / SETTINGS,) if path.exists())
     paths = tuple(path for name in texts if (path := directory / name) not in kept)
@@ -58,7 +57,7 @@ def write(directory: Path) -> Written:
 
 
 def build() -> dict[str, str]:
-    """The texts of all files by their path in the project."""
+    """Return the texts of all files by their path in the project."""
     stub = resources.files("function_script") / "engines" / "starlark" / "prelude.pyi"
     return {
         SCHEMA: _to_json(schema.build()),
@@ -69,7 +68,7 @@ def build() -> dict[str, str]:
 
 
 def snippets() -> Object:
-    """The snippets as VS Code reads them."""
+    """Return the snippets in VS Code's format."""
     text = (resources.files(__package__) / "snippets.yaml").read_text("utf-8")
     found: Object = {}
     for document in documents.read_source(Source(name="snippets.yaml", text=text)):

@@ -1,6 +1,6 @@
-"""The folders that the page can start from: those with an XR and a Composition.
+"""The folders that the page can open: those with an XR and a Composition.
 
-Called by the server. Reads only text files of a folder that an author would edit.
+Only text files that an author edits are read.
 """
 
 from __future__ import annotations
@@ -16,38 +16,37 @@ if TYPE_CHECKING:
 
 COMPOSITION: Final = "composition.yaml"
 XR: Final = "xr.yaml"
-# In this order they stand on the page; the rest of a folder follows by name.
+# The order on the page; the other files of a folder follow by name.
 _FIRST: Final = (COMPOSITION, XR, "observed.yaml", "required.yaml")
 _OTHERS: Final = ("functions.yaml", "credentials.yaml", "xrd.yaml")
 _MAX_FILES: Final = 50
 _MAX_FILE_BYTES: Final = 1 << 20
 _MAX_FOLDERS: Final = 500
-_LEFT_OUT: Final = {"node_modules", "__pycache__"}
+_IGNORED: Final = {"node_modules", "__pycache__"}
 
 
 def find(root: Path) -> dict[str, Path | str]:
-    """Folders at and below ``root`` that can be rendered, by their path from there.
+    """Return the folders at and below ``root`` that can be rendered, by their path from there.
 
-    Behind them stand the starter projects, by their language. Raises InputError when there is no
-    such directory.
+    The starter projects follow, by language. Raises InputError if there is no such directory.
     """
     if not root.is_dir():
         raise InputError.of(f'cannot open "{root}": it is not a directory')
-    found: dict[str, Path | str] = {}
+    result: dict[str, Path | str] = {}
     for path in sorted(root.rglob(COMPOSITION)):
         folder = path.parent
         parts = folder.relative_to(root).parts
-        if not (folder / XR).is_file() or any(_is_left_out(part) for part in parts):
+        if not (folder / XR).is_file() or any(_is_ignored(part) for part in parts):
             continue
-        found["/".join(parts) or root.resolve().name] = folder
-        if len(found) == _MAX_FOLDERS:
+        result["/".join(parts) or root.resolve().name] = folder
+        if len(result) == _MAX_FOLDERS:
             break
-    found |= {f"starter: {language}": language for language in ENGINES}
-    return found
+    result |= {f"starter: {language}": language for language in ENGINES}
+    return result
 
 
 def load(folder: Path | str) -> dict[str, str]:
-    """The texts of a folder by their path in it: what ``render FOLDER`` would read."""
+    """Load the texts of a folder by their path in it: the files that ``render FOLDER`` reads."""
     if isinstance(folder, str):
         texts = starters.load(folder)
         return {name: texts[name] for name in (*_FIRST, *_OTHERS) if name in texts}
@@ -61,5 +60,5 @@ def load(folder: Path | str) -> dict[str, str]:
     }
 
 
-def _is_left_out(part: str) -> bool:
-    return part.startswith(".") or part in _LEFT_OUT
+def _is_ignored(part: str) -> bool:
+    return part.startswith(".") or part in _IGNORED

@@ -1,7 +1,4 @@
-"""The objects in the page's texts, by the name that each text has in a folder.
-
-Called by the workbench, and to make a case of what stands on the page.
-"""
+"""The objects in the page's texts, by the file name of each text."""
 
 from __future__ import annotations
 
@@ -19,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def load(files: Mapping[str, str], name: str) -> list[Document]:
-    """The objects of one text; none when there is no such text."""
+    """Read the objects of one text; none if there is no such text."""
     return sources.read(Source(name=name, text=files.get(name, "")))
 
 
 def values(files: Mapping[str, str], name: str) -> list[Object]:
-    """The same as plain values."""
+    """Read the objects of one text as plain values."""
     return [document.value for document in load(files, name)]
 
 
 def load_one(files: Mapping[str, str], name: str, what: str) -> Document:
-    """The single object of a text; raises InputError when it holds none or several."""
-    found = load(files, name)
-    if len(found) != 1:
+    """Read the single object of a text; raises InputError unless there is exactly one."""
+    documents = load(files, name)
+    if len(documents) != 1:
         raise InputError.of(
-            f'cannot load {what} from "{name}": it holds {len(found)} objects instead of one'
+            f'cannot load {what} from "{name}": it holds {len(documents)} objects instead of one'
         )
-    return found[0]
+    return documents[0]
