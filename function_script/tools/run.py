@@ -80,7 +80,11 @@ def run(
         response_data = function.pass_through_unread(data, reply.error)
         problems = reply.error.diagnostics
     if case is not None:
-        _write(case, capture.to_case(data, response_data, problems))
+        try:
+            case.write_text(capture.to_case(data, response_data, problems), encoding="utf-8")
+        except OSError as error:
+            cause = (error.strerror or str(error)).lower()
+            raise InputError.of(f'cannot write "{case}": {cause}') from error
     response = fnv1.RunFunctionResponse.FromString(response_data)
     return Result(text=to_json(response), log=reply.log, error=_error(response, problems))
 
@@ -92,14 +96,6 @@ def check_name(path: Path) -> None:
             f'cannot capture the request in "{path}": it is not the name of a case',
             hint=f"name it NAME{capture.SUFFIX}",
         )
-
-
-def _write(path: Path, case: str) -> None:
-    try:
-        path.write_text(case, encoding="utf-8")
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot write "{path}": {cause}') from error
 
 
 def to_json(response: fnv1.RunFunctionResponse) -> str:

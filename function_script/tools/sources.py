@@ -74,10 +74,8 @@ def load_texts(sources: Iterable[str]) -> Iterator[Source]:
 
 def load_text(source: str) -> Source:
     """Load the text of a file or of stdin; raises InputError."""
-    return _load_stdin() if source == STDIN else load_file(Path(source))
-
-
-def _load_stdin() -> Source:
+    if source != STDIN:
+        return load_file(Path(source))
     try:
         text = sys.stdin.read()
         # Without a locale, bytes that are not UTF-8 are decoded to halves of surrogate pairs.

@@ -64,7 +64,11 @@ def attribute(value: object, name: str, undefined: type[Undefined]) -> object:
             else missing_value(undefined, value, name)
         )
     if isinstance(value, str):
-        return _find_in_string(value, name, undefined)
+        if name in STRING_METHODS:
+            return Method(value, name)
+        if name.startswith("_") or hasattr(str, name):
+            raise _unavailable(value, name, STRING_METHODS)
+        return missing_value(undefined, value, name)
     find = _FINDERS.get(type(value), _find_nothing)
     return find(value, name, undefined)
 
@@ -95,14 +99,6 @@ def _find_nothing(value: object, name: str, _undefined: type[Undefined]) -> obje
 def _find_in_scalar(value: object, name: str, undefined: type[Undefined]) -> object:
     if name.startswith("_") or hasattr(type(value), name):
         raise _unavailable(value, name, ())
-    return missing_value(undefined, value, name)
-
-
-def _find_in_string(value: object, name: str, undefined: type[Undefined]) -> object:
-    if name in STRING_METHODS:
-        return Method(value, name)
-    if name.startswith("_") or hasattr(str, name):
-        raise _unavailable(value, name, STRING_METHODS)
     return missing_value(undefined, value, name)
 
 

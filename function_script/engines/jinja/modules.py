@@ -69,8 +69,8 @@ class _DepthCheck:
         """Return the length of the longest chain of modules that begins at this template."""
         if name not in self.depths:
             references = self.templates[name].references
-            known = [each for each in references if each.module in self.templates]
-            depths = (self._depth_through(reference, name, path) for reference in known)
+            present = [each for each in references if each.module in self.templates]
+            depths = (self._depth_through(reference, name, path) for reference in present)
             self.depths[name] = max(depths, default=0)
         return self.depths[name]
 

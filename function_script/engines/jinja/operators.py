@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeGuard
 
 from jinja2 import Undefined
@@ -213,17 +213,13 @@ def contains(budget: Budget, item: object, container: object) -> bool:
     if isinstance(container, range):
         return item in container if isinstance(item, int) else False
     if is_list(container):
-        return _is_item(budget, item, container)
+        items = list(container)
+        if isinstance(item, (Mapping, list, tuple)):
+            return any(equal(budget, item, other) for other in items)
+        length = len(item) if isinstance(item, str) else 0
+        budget.spend(len(items) * (1 + length // _COMPARED_PER_STEP))
+        return item in items
     raise _type_error("look for {left} in {right}", item, container)
-
-
-def _is_item(budget: Budget, item: object, container: Iterable[object]) -> bool:
-    items = list(container)
-    if isinstance(item, (Mapping, list, tuple)):
-        return any(equal(budget, item, other) for other in items)
-    length = len(item) if isinstance(item, str) else 0
-    budget.spend(len(items) * (1 + length // _COMPARED_PER_STEP))
-    return item in items
 
 
 def concatenate(budget: Budget, parts: tuple[object, ...]) -> str:

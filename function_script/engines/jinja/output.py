@@ -140,12 +140,8 @@ def collect(chunks: Iterator[str], max_bytes: int) -> str:
             )
         parts += batch
     whole = "".join(parts)
-    if not whole.isascii():
-        _check_encoded_size(whole, max_bytes)
-    return whole
-
-
-def _check_encoded_size(whole: str, max_bytes: int) -> None:
+    if whole.isascii():
+        return whole
     try:
         size = len(whole.encode())
     except UnicodeEncodeError as error:
@@ -153,3 +149,4 @@ def _check_encoded_size(whole: str, max_bytes: int) -> None:
         raise RenderError(message, name=f"\\u{ord(whole[error.start]):x}") from error
     if size > max_bytes:
         raise BudgetError(f"{size} bytes of output, the limit is {max_bytes} bytes")
+    return whole

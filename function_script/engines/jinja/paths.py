@@ -56,7 +56,12 @@ def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) 
         message += f" ({first.lstrip('.')} does not exist)"
     if not isinstance(base, (Mapping, list, tuple, range)):
         message += f" ({start.lstrip('.') or 'the value'} is {a(base)})"
-    return MissingPath(message, _hint(keys[0], base), str(keys[0]))
+    hint = None
+    if isinstance(base, Mapping):
+        hint = _suggest_key(str(keys[0]), base)
+    elif isinstance(base, (list, tuple, range)):
+        hint = f"the list has {len(base)} items"
+    return MissingPath(message, hint, str(keys[0]))
 
 
 def _chain(undefined: Undefined) -> tuple[object, list[object]]:
@@ -73,26 +78,18 @@ def _unknown_name(keys: Sequence[object]) -> MissingPath:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
     near = nearest(name, NAMES)
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
-    hint = f'did you mean "{near}"?' if near else _filter_like(name)
+    if near:
+        hint = f'did you mean "{near}"?'
+    elif filter_name := nearest(name, FILTERS):
+        hint = f'there is a filter "{filter_name}": write `value | {filter_name}`'
+    else:
+        hint = (
+            "nothing sets this name; the request's parts are observed, desired, context and others"
+        )
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 
 
-def _filter_like(name: str) -> str:
-    near = nearest(name, FILTERS)
-    if near:
-        return f'there is a filter "{near}": write `value | {near}`'
-    return "nothing sets this name; the request's parts are observed, desired, context and others"
-
-
-def _hint(key: object, base: object) -> str | None:
-    if isinstance(base, Mapping):
-        return _hint_of_keys(str(key), base)
-    if isinstance(base, (list, tuple, range)):
-        return f"the list has {len(base)} items"
-    return None
-
-
-def _hint_of_keys(key: str, candidates: Iterable[object]) -> str:
+def _suggest_key(key: str, candidates: Iterable[object]) -> str:
     first = (str(each) for each in itertools.islice(candidates, _MAX_CANDIDATES))
     keys = [each for each in first if len(each) <= _MAX_KEY_LENGTH]
     near = nearest(key[:_MAX_KEY_LENGTH], tuple(keys))
@@ -106,14 +103,14 @@ def _hint_of_keys(key: str, candidates: Iterable[object]) -> str:
 
 
 def _join(keys: Iterable[object]) -> str:
-    return "".join(map(_step, keys))
-
-
-def _step(key: object) -> str:
-    if isinstance(key, str):
-        key = key if len(key) <= _MAX_KEY_LENGTH else f"{key[:_MAX_KEY_LENGTH]}…"
-        return f".{key}" if _WORD.match(key) else f'["{key}"]'
-    return f"[{key}]"
+    steps = []
+    for key in keys:
+        if isinstance(key, str):
+            shortened = key if len(key) <= _MAX_KEY_LENGTH else f"{key[:_MAX_KEY_LENGTH]}…"
+            steps.append(f".{shortened}" if _WORD.match(shortened) else f'["{shortened}"]')
+        else:
+            steps.append(f"[{key}]")
+    return "".join(steps)
 
 
 def _path(base: object, roots: Mapping[str, object], statement: str, keys: Sequence[object]) -> str:

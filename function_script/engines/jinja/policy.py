@@ -126,7 +126,11 @@ def _visit(
         return
     match node:
         case nodes.Name():
-            _visit_name(node, facts)
+            (facts.used if node.ctx == "load" else facts.defined).add(node.name)
+            if node.name == "self":
+                hint = "write the block's text as a macro to use it twice"
+                message = '"self" is not available'
+                facts.violations.append(_violation(node, message, name="self", hint=hint))
         case nodes.Filter():
             _visit_call(node, "filter", callables["filter"], facts)
         case nodes.Test():
@@ -134,7 +138,10 @@ def _visit(
         case nodes.Const():
             _visit_const(node, facts)
         case nodes.NSRef():
-            _visit_namespace(node, facts)
+            facts.used.add(node.name)
+            if node.attr.startswith("_"):
+                message = "names that begin with _ cannot be set in a namespace"
+                facts.violations.append(_violation(node, message, name=node.attr))
         case nodes.Macro():
             facts.defined.add(node.name)
         case nodes.Include() | nodes.Import() | nodes.FromImport() | nodes.Extends():
@@ -173,20 +180,6 @@ def _visit_call(
         message = f'wrong arguments for {kind} "{node.name}": {problem}'
         hint = f"it is {usage(node.name, callables[node.name], _HIDDEN)}"
         facts.violations.append(_violation(node, message, name=node.name, hint=hint))
-
-
-def _visit_name(node: nodes.Name, facts: TemplateFacts) -> None:
-    (facts.used if node.ctx == "load" else facts.defined).add(node.name)
-    if node.name == "self":
-        hint = "write the block's text as a macro to use it twice"
-        facts.violations.append(_violation(node, '"self" is not available', name="self", hint=hint))
-
-
-def _visit_namespace(node: nodes.NSRef, facts: TemplateFacts) -> None:
-    facts.used.add(node.name)
-    if node.attr.startswith("_"):
-        message = "names that begin with _ cannot be set in a namespace"
-        facts.violations.append(_violation(node, message, name=node.attr))
 
 
 def _visit_const(node: nodes.Const, facts: TemplateFacts) -> None:

@@ -20,7 +20,6 @@ from function_script.engines.jinja.environment import Environment
 from function_script.source import Source, Span, excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import CodeType, FrameType, TracebackType
 
     from function_script.engines.jinja.policy import Violation
@@ -65,7 +64,11 @@ class Position:
         """Return the span of the word ``name`` if it is certain, else of the line's tags."""
         match = self._find(name) if name else None
         if match is None:
-            return _tags(self.source, self.line)
+            tags = list(_TAG.finditer(_line(self.source, self.line)))
+            if not tags:
+                return whole_line(self.source, self.line)
+            span = Span(name=self.source.name, line=self.line)
+            return _columns(span, tags[0].start(), tags[-1].end())
         before, start, end = match.string[: match.start()], match.start(), match.end()
         line, column = self.line + before.count("\n"), start - before.rfind("\n")
         return Span(name=self.source.name, line=line, column=column, width=end - start)
@@ -85,14 +88,6 @@ def whole_line(source: Source, line: int) -> Span:
     text = _line(source, line)
     begin = len(text) - len(text.lstrip())
     return _columns(Span(name=source.name, line=line), begin, len(text.rstrip()))
-
-
-def _tags(source: Source, line: int) -> Span:
-    """Return the span from a line's first tag to its last; without tags, of the whole line."""
-    tags = list(_TAG.finditer(_line(source, line)))
-    if not tags:
-        return whole_line(source, line)
-    return _columns(Span(name=source.name, line=line), tags[0].start(), tags[-1].end())
 
 
 def _line(source: Source, line: int) -> str:
@@ -135,31 +130,22 @@ def _mentions(instruction: Instruction, line: int, name: str) -> int:
     """
     if len(instruction.code.co_code) > _MAX_CODE:
         return 0
-    line_of = _lines(instruction.template)
+    # Like get_corresponding_lineno of the template, which would read its table for every line.
+    table = instruction.template.debug_info
+    starts = [code_line for _, code_line in table]
     count, current, variable = 0, 0, ""
     for each in dis.get_instructions(instruction.code):
         if each.offset > instruction.offset:
             break
         if each.positions is not None and each.positions.lineno is not None:
-            current = line_of(each.positions.lineno)
+            index = bisect_right(starts, each.positions.lineno) - 1
+            current = table[index][0] if index >= 0 else 1
         if each.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
             variable = str(each.argval)
         # A function resolves the names that it uses before its first statement.
         elif each.opname == "LOAD_CONST" and variable != "resolve":
             count += str(each.argval) == name and current == line
     return count
-
-
-def _lines(template: Template) -> Callable[[int], int]:
-    """Return Jinja's get_corresponding_lineno as a function that reads its table only once."""
-    lines = template.debug_info
-    starts = [code_line for _, code_line in lines]
-
-    def line_of(code_line: int) -> int:
-        index = bisect_right(starts, code_line) - 1
-        return lines[index][0] if index >= 0 else 1
-
-    return line_of
 
 
 def to_diagnostic(
@@ -182,7 +168,9 @@ def violation_to_diagnostic(source: Source, violation: Violation) -> Diagnostic:
     if violation.name in _PAIRS:
         offset = _surplus(source, violation.line, violation.name)
     if offset is not None:
-        span = _at_offset(source, offset)
+        before = "\n".join(_NEWLINE.split(source.text))[:offset]
+        column = offset - before.rfind("\n")
+        span = Span(name=source.name, line=before.count("\n") + 1, column=column)
         diagnostic = replace(diagnostic, span=span, excerpt=excerpt(source, span))
     if violation.open_tag is None:
         return diagnostic
@@ -202,12 +190,6 @@ def _surplus(source: Source, line: int, close: str) -> int | None:
             if depth < 0:
                 return offset
     return None
-
-
-def _at_offset(source: Source, offset: int) -> Span:
-    before = "\n".join(_NEWLINE.split(source.text))[:offset]
-    column = offset - before.rfind("\n")
-    return Span(name=source.name, line=before.count("\n") + 1, column=column)
 
 
 def of_traceback(traceback: TracebackType | None) -> list[Position]:

@@ -160,21 +160,21 @@ def _parse_all(
         name = pending.pop()
         if name not in sources or name in parsed:
             continue
-        template = parsed[name] = _parse(environment, sources[name])
+        source = sources[name]
+        try:
+            tree = parser.parse(environment, source.text)
+        except parser.UnparsableError as error:
+            facts = TemplateFacts(violations=[error.violation])
+            parsed[name] = _Parsed(source=source, facts=facts)
+            continue
+        template = _Parsed(source=source, facts=policy.inspect(tree, FILTERS, TESTS), tree=tree)
+        parsed[name] = template
         pending += [reference.module for reference in template.facts.references]
-        nodes_left -= 0 if template.tree is None else policy.count_nodes(template.tree)
+        nodes_left -= policy.count_nodes(tree)
         if nodes_left < 0:
             message = f"the modules have more than {MAX_NODES} parts, the limit of a program"
             raise ProgramError.of(f"cannot compile template: {message}")
     return parsed
-
-
-def _parse(environment: Environment, source: Source) -> _Parsed:
-    try:
-        tree = parser.parse(environment, source.text)
-    except parser.UnparsableError as error:
-        return _Parsed(source=source, facts=TemplateFacts(violations=[error.violation]))
-    return _Parsed(source=source, facts=policy.inspect(tree, FILTERS, TESTS), tree=tree)
 
 
 def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None:

@@ -34,8 +34,10 @@ def find_unknown(program: Program) -> list[Diagnostic]:
     sources = {"": program.main, **program.modules}
     trees = {name: parser.parse(environment, source.text) for name, source in sources.items()}
     templates = [policy.inspect(template, FILTERS, TESTS) for template in trees.values()]
-    known = {*scope.NAMES, *_SPECIAL}
-    known = known.union(*(each.defined for each in templates), *map(_guarded_names, trees.values()))
+    defined = {*scope.NAMES, *_SPECIAL}
+    defined = defined.union(
+        *(each.defined for each in templates), *map(_guarded_names, trees.values())
+    )
     # A module that nothing includes may expect names from templates that include it.
     used = {
         "",
@@ -45,7 +47,7 @@ def find_unknown(program: Program) -> list[Diagnostic]:
         positions.violation_to_diagnostic(sources[name], violation)
         for name, template in trees.items()
         if name in used
-        for violation in dict.fromkeys(_unknown(template, known))
+        for violation in dict.fromkeys(_unknown(template, defined))
     ]
 
 
@@ -58,10 +60,10 @@ def _guarded_names(template: nodes.Template) -> set[str]:
     }
 
 
-def _unknown(template: nodes.Template, known: set[str]) -> Iterator[Violation]:
+def _unknown(template: nodes.Template, defined: set[str]) -> Iterator[Violation]:
     for name in template.find_all(nodes.Name):
-        if name.ctx == "load" and name.name not in known:
-            near = nearest(name.name, tuple(known))
+        if name.ctx == "load" and name.name not in defined:
+            near = nearest(name.name, tuple(defined))
             yield Violation(
                 line=name.lineno,
                 message=f'"{name.name}" has no value, for nothing sets it',

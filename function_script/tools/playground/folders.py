@@ -36,7 +36,8 @@ def find(root: Path) -> dict[str, Path | str]:
     for path in sorted(root.rglob(COMPOSITION)):
         folder = path.parent
         parts = folder.relative_to(root).parts
-        if not (folder / XR).is_file() or any(_is_ignored(part) for part in parts):
+        is_ignored = any(part.startswith(".") or part in _IGNORED for part in parts)
+        if is_ignored or not (folder / XR).is_file():
             continue
         result["/".join(parts) or root.resolve().name] = folder
         if len(result) == _MAX_FOLDERS:
@@ -58,7 +59,3 @@ def load(folder: Path | str) -> dict[str, str]:
         for name in names[:_MAX_FILES]
         if (folder / name).stat().st_size <= _MAX_FILE_BYTES
     }
-
-
-def _is_ignored(part: str) -> bool:
-    return part.startswith(".") or part in _IGNORED

@@ -32,8 +32,10 @@ def build(result: Result, outcome: Object, observed: Sequence[Object]) -> Object
     for name in sorted(resources):
         state = "ready" if is_ready.get(name) is True else "unready"
         nodes.append(_node(_id(name), name, resources[name], state))
-    for name, manifest in _deleted(observed, resources):
-        nodes.append(_node(_id(name), name, manifest, "deleted"))
+    for manifest in observed:
+        name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
+        if name and name not in resources:
+            nodes.append(_node(_id(name), name, manifest, "deleted"))
     edges: list[Value] = [[XR, _id(name)] for name in sorted(resources)]
     return {"nodes": nodes, "edges": edges + _references(resources)}
 
@@ -53,15 +55,6 @@ def _id(name: str) -> str:
 def _node(node_id: str, name: str, manifest: Object, state: str) -> Object:
     kind = objects.api_version_and_kind(manifest)[1]
     return {"id": node_id, "name": name, "kind": kind, "state": state}
-
-
-def _deleted(
-    observed: Sequence[Object], resources: Mapping[str, Object]
-) -> Iterator[tuple[str, Object]]:
-    for manifest in observed:
-        name = manifests.annotation(manifest, manifests.RESOURCE_NAME)
-        if name and name not in resources:
-            yield name, manifest
 
 
 def _references(resources: Mapping[str, Object]) -> list[Value]:

@@ -132,18 +132,13 @@ def _check_type(subject: _Subject) -> _Outcome:
         is_allowed = True
     elif subject.format() and not types:
         return _Outcome([wording.wrong_type(subject.path, subject.format(), "")])
+    elif wording.type_of(value) == "number":
+        is_allowed = "number" in types or ("integer" in types and _is_whole(value))
     else:
-        is_allowed = _is_of(value, types)
+        is_allowed = wording.type_of(value) in types
     if is_allowed:
         return _Outcome(checks=1)
     return _Outcome([wording.wrong_type(subject.path, ",".join(types), wording.type_of(value))])
-
-
-def _is_of(value: Value, types: list[str]) -> bool:
-    actual = wording.type_of(value)
-    if actual == "number":
-        return "number" in types or ("integer" in types and _is_whole(value))
-    return actual in types
 
 
 def _is_whole(value: Value) -> bool:
@@ -322,18 +317,13 @@ def _check_object(subject: _Subject, value: Object) -> _Outcome:
             outcome.problems.append(wording.forbidden(subject.path, key))
     for key in sorted(fields.keys() & value.keys()):
         outcome.add(_validate(subject.child(key, value[key], fields[key])))
-    outcome.problems += [
-        wording.missing(structural_schema.at(subject.path, key)) for key in _missing(value, schema)
-    ]
-    return outcome
-
-
-def _missing(value: Object, schema: Object) -> Iterator[str]:
-    """Yield required fields that are absent; an embedded object needs its type as well."""
     required = schema.get("required")
-    names = list(required) if isinstance(required, list) else []
+    names = list(map(str, required)) if isinstance(required, list) else []
     if schema.get(structural_schema.EMBEDDED) is True:
         names += ["apiVersion", "kind"]
-    for name in dict.fromkeys(map(str, names)):
-        if name not in value:
-            yield name
+    outcome.problems += [
+        wording.missing(structural_schema.at(subject.path, name))
+        for name in dict.fromkeys(names)
+        if name not in value
+    ]
+    return outcome

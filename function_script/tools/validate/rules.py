@@ -74,12 +74,16 @@ def _rules(value: Value, schema: Object, path: str) -> Iterator[_Rule]:
         return
     listed = schema.get(RULES)
     for item in listed if isinstance(listed, list) else ():
-        if isinstance(item, dict) and item.get("rule") and not _is_for_updates(item):
+        if not isinstance(item, dict) or not item.get("rule"):
+            continue
+        rule = str(item["rule"]).strip()
+        # A rule that compares with the former state does not apply to a new object.
+        if item.get("optionalOldSelf") or not _OLD_SELF.search(rule):
             yield _Rule(
                 path=path,
                 value=value,
                 schema=schema,
-                rule=str(item["rule"]).strip(),
+                rule=rule,
                 message=str(item.get("message") or "").strip(),
                 message_expression=str(item.get("messageExpression") or ""),
                 field_path=str(item.get("fieldPath") or ""),
@@ -90,11 +94,6 @@ def _rules(value: Value, schema: Object, path: str) -> Iterator[_Rule]:
         is_named = isinstance(key, str) and key in fields
         part_path = structural_schema.at(path, key) if is_named else f"{path}[{key}]"
         yield from _rules(part, field, part_path)
-
-
-def _is_for_updates(item: Object) -> bool:
-    """Report whether a rule compares with the former state, which a new object does not have."""
-    return bool(_OLD_SELF.search(str(item.get("rule")))) and not item.get("optionalOldSelf")
 
 
 def _evaluate(rule: _Rule, evaluator: Evaluator) -> Problem | SkippedRule | None:
