@@ -78,7 +78,7 @@ class _DepthCheck:
         module = reference.module
         if module in path:
             cycle = " -> ".join((*path[path.index(module) :], module))
-            self._add(name, reference, f"modules need each other in a circle: {cycle}")
+            self._add(name, reference, f"modules import each other in a cycle: {cycle}")
             return 0
         # A long path counts as too deep without a look further down, so the recursion is bounded.
         depth = 1 + (self.depth(module, (*path, module)) if len(path) < MAX_DEPTH else len(path))

@@ -131,10 +131,9 @@ def _visit(
                 hint = "write the block's text as a macro to use it twice"
                 message = '"self" is not available'
                 facts.violations.append(_violation(node, message, name="self", hint=hint))
-        case nodes.Filter():
-            _visit_call(node, "filter", callables["filter"], facts)
-        case nodes.Test():
-            _visit_call(node, "test", callables["test"], facts)
+        case nodes.Filter() | nodes.Test():
+            kind = "filter" if isinstance(node, nodes.Filter) else "test"
+            _visit_call(node, kind, callables[kind], facts)
         case nodes.Const():
             _visit_const(node, facts)
         case nodes.NSRef():

@@ -176,4 +176,4 @@ def _refuse_twins(steps: list[Step], problems: ProblemList) -> None:
     names = [step.name for step in steps]
     for index, name in enumerate(names):
         if name in names[:index]:
-            problems.add(f"spec.pipeline[{index}].step", f'"{name}" is there twice', hint=_TWICE)
+            problems.add(f"spec.pipeline[{index}].step", f'duplicate name "{name}"', hint=_TWICE)

@@ -62,7 +62,7 @@ def load(
     ]
     for image in dict.fromkeys([crossplane_image, *filter(None, images)]):
         if not _is_image(image):
-            notes.append(f'"{image[:_MAX_QUOTED]}" is no name of a package, so it has no schemas')
+            notes.append(f'invalid package reference "{image[:_MAX_QUOTED]}", so it has no schemas')
             continue
         path = cache / image.replace(":", "@") / "package.yaml"
         if path.is_file():

@@ -156,12 +156,12 @@ def test_source_limit_counts_bytes_of_all_sources() -> None:
 
 
 def test_circle_and_depth_of_modules() -> None:
-    """Modules may stand on modules 20 deep, but not in a circle; both are found beforehand."""
+    """Modules may import modules 20 deep, but not in a cycle; both are checked at compilation."""
     chain = {f"m{n}": f"{{% include 'm{n + 1}' %}}" for n in range(100)}
     with pytest.raises(ProgramError, match="more than 20 deep"):
         text_of("{% include 'm0' %}", {**chain, "m100": "end"})
     assert text_of("{% include 'm82' %}", {**chain, "m100": "end"}) == "end"
-    with pytest.raises(ProgramError, match="in a circle: a -> a"):
+    with pytest.raises(ProgramError, match="in a cycle: a -> a"):
         text_of("{% import 'a' as a %}", {"a": "{% include 'a' %}"})
 
 
