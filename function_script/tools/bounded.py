@@ -55,7 +55,10 @@ def read_each(source: Source) -> list[Document | FatalError]:
             raise outcome
         if len(errors) == _MAX_ERRORS:
             del lines[first:]
-            errors[first] = _too_many(source, first)
+            errors[first] = InputError.of(
+                f"cannot read further: {_MAX_ERRORS} documents before this one cannot be read",
+                span=Span(name=source.name, line=first + 1),
+            )
         else:
             errors[first] = _with_excerpts(outcome, source)
         outcome = _try_reading(replace(source, text="\n".join(lines)))
@@ -90,13 +93,6 @@ def _erase(lines: list[str], error: FatalError) -> int | None:
     end = next((n for n in range(first, len(lines)) if lines[n].startswith("---")), len(lines))
     lines[first:end] = ["{}", *[""] * (end - first - 1)] if end > first else []
     return first
-
-
-def _too_many(source: Source, first: int) -> FatalError:
-    return InputError.of(
-        f"cannot read further: {_MAX_ERRORS} documents before this one cannot be read",
-        span=Span(name=source.name, line=first + 1),
-    )
 
 
 def _with_excerpts(error: FatalError, source: Source) -> FatalError:

@@ -87,10 +87,14 @@ def unknown_fields(value: Value, schema: Object, path: str = "") -> Iterator[tup
     apiVersion, kind and metadata are always known at the root and in embedded objects.
     """
     is_object = not path or schema.get(EMBEDDED) is True
-    if isinstance(value, dict) and not _takes_any_field(schema):
-        known = (*properties(schema), *(_ROOT_FIELDS if is_object else ()))
+    is_open = schema.get(PRESERVE) is True or schema.get("additionalProperties") not in (
+        None,
+        False,
+    )
+    if isinstance(value, dict) and not is_open:
+        names = (*properties(schema), *(_ROOT_FIELDS if is_object else ()))
         for key in value:
-            if key not in known:
+            if key not in names:
                 yield child(path, key), key
     for key_or_index, part, field in below(value, schema):
         if not (is_object and key_or_index in _ROOT_FIELDS):
@@ -100,10 +104,6 @@ def unknown_fields(value: Value, schema: Object, path: str = "") -> Iterator[tup
 def at(path: str, key: str | int) -> str:
     """Return the path of a field or an item below ``path``."""
     return f"{path}[{key}]" if isinstance(key, int) else child(path, key)
-
-
-def _takes_any_field(schema: Object) -> bool:
-    return schema.get(PRESERVE) is True or schema.get("additionalProperties") not in (None, False)
 
 
 def _is_nullable(schema: Object) -> bool:

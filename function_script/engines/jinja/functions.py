@@ -111,7 +111,7 @@ def get_required_resources(run: CallContext, name: object) -> object:
 
 
 def get_extra_resources_from_context(run: CallContext, name: object) -> object:
-    """What another step left in the context as extra resources of this name, as a list."""
+    """The extra resources of this name that another step put into the context, as a list."""
     entry = _look_up(run, ("context", objects.EXTRA_RESOURCES, name))
     if isinstance(entry, Mapping):
         return _look_up(run, ("context", objects.EXTRA_RESOURCES, name, "items"))
@@ -130,7 +130,7 @@ def get_watched_resource(run: CallContext) -> object:
 
 
 def has_capability(run: CallContext, name: object) -> bool:
-    """Whether Crossplane says that it has a capability; before v2.2 it says of none."""
+    """True if Crossplane advertises the capability; before v2.2 it advertises none."""
     capability = f"CAPABILITY_{text(run.budget, name).removeprefix('CAPABILITY_')}"
     capabilities = _look_up(run, ("meta", "capabilities"))
     return isinstance(capabilities, list) and capability in capabilities

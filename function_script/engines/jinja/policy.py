@@ -82,9 +82,15 @@ def inspect(
     facts = TemplateFacts()
     callables = {"filter": filters, "test": tests}
     for number, (node, depth, loops) in enumerate(_walk(tree)):
-        violation = _check_size(node.lineno or 1, number, depth, loops)
-        if violation is not None:
-            return TemplateFacts(violations=[violation])
+        message = ""
+        if number >= MAX_NODES:
+            message = f"more than {MAX_NODES} parts, the limit of a template"
+        elif depth > MAX_DEPTH:
+            message = f"nested more than {MAX_DEPTH} levels deep"
+        elif loops > MAX_LOOPS:
+            message = f"more than {MAX_LOOPS} loops inside each other"
+        if message:
+            return TemplateFacts(violations=[_violation(node, message)])
         _visit(node, facts, callables)
     facts.violations.sort(key=lambda violation: violation.line)
     return facts
@@ -108,21 +114,15 @@ def _walk(tree: nodes.Node) -> Iterator[tuple[nodes.Node, int, int]]:
         pending.extend((child, depth + 1, loops_inside) for child in node.iter_child_nodes())
 
 
-def _check_size(line: int, number: int, depth: int, loops: int) -> Violation | None:
-    if number >= MAX_NODES:
-        return Violation(line=line, message=f"more than {MAX_NODES} parts, the limit of a template")
-    if depth > MAX_DEPTH:
-        return Violation(line=line, message=f"nested more than {MAX_DEPTH} levels deep")
-    if loops > MAX_LOOPS:
-        return Violation(line=line, message=f"more than {MAX_LOOPS} loops inside each other")
-    return None
-
-
 def _visit(
     node: nodes.Node, facts: TemplateFacts, callables: Mapping[str, Mapping[str, Call]]
 ) -> None:
     if not isinstance(node, _ALLOWED):
-        facts.violations.append(_violation(node, f"{_tag(node)} is not available"))
+        is_autoescape = isinstance(
+            node, (nodes.ScopedEvalContextModifier, nodes.EvalContextModifier)
+        )
+        tag = "autoescape" if is_autoescape else type(node).__name__.lower()
+        facts.violations.append(_violation(node, f'"{tag}" is not available'))
         return
     match node:
         case nodes.Name():
@@ -147,12 +147,6 @@ def _visit(
             _visit_reference(node, facts)
         case _:
             pass
-
-
-def _tag(node: nodes.Node) -> str:
-    if isinstance(node, (nodes.ScopedEvalContextModifier, nodes.EvalContextModifier)):
-        return '"autoescape"'
-    return f'"{type(node).__name__.lower()}"'
 
 
 def _violation(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
 from function_script.errors import InputError
-from function_script.tools.playground import texts
+from function_script.tools.playground import folders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,11 +39,11 @@ def to_case(files: Mapping[str, str], expected: Object) -> str:
         )
     case: Object = {"description": "From the playground."}
     for key, name in _ONE.items():
-        values = texts.values(files, name)
+        values = folders.read_values(files, name)
         if values:
             case[key] = values[0]
     for key, name in _MANY.items():
-        values = texts.values(files, name)
+        values = folders.read_values(files, name)
         if values:
             case[key] = [*values]
     case["expect"] = expected

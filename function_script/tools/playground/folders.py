@@ -1,6 +1,6 @@
-"""The folders that the page can open: those with an XR and a Composition.
+"""The folders that the page can open, and the objects in their files.
 
-Only text files that an author edits are read.
+A folder can be opened if it has an XR and a Composition; only files that an author edits are read.
 """
 
 from __future__ import annotations
@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.engines import ENGINES
 from function_script.errors import InputError
-from function_script.tools import starters
+from function_script.source import Source
+from function_script.tools import sources, starters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from function_script.documents import Document
+    from function_script.values import Object
 
 COMPOSITION: Final = "composition.yaml"
 XR: Final = "xr.yaml"
@@ -59,3 +64,23 @@ def load(folder: Path | str) -> dict[str, str]:
         for name in names[:_MAX_FILES]
         if (folder / name).stat().st_size <= _MAX_FILE_BYTES
     }
+
+
+def read_objects(files: Mapping[str, str], name: str) -> list[Document]:
+    """Read the objects of one file of the page; none if there is no such file."""
+    return sources.read(Source(name=name, text=files.get(name, "")))
+
+
+def read_values(files: Mapping[str, str], name: str) -> list[Object]:
+    """Read the objects of one file of the page as plain values."""
+    return [document.value for document in read_objects(files, name)]
+
+
+def read_one(files: Mapping[str, str], name: str, kind: str) -> Document:
+    """Read the single object of a file; raises InputError unless there is exactly one."""
+    documents = read_objects(files, name)
+    if len(documents) != 1:
+        raise InputError.of(
+            f'cannot load {kind} from "{name}": it holds {len(documents)} objects instead of one'
+        )
+    return documents[0]

@@ -17,7 +17,7 @@ from function_script.diagnostics import to_frame
 from function_script.errors import FatalError, InputError
 from function_script.tools import render
 from function_script.tools.cases.outcome import Recorder, to_object
-from function_script.tools.playground import cases, folders, graph, texts
+from function_script.tools.playground import cases, folders, graph
 from function_script.tools.render import author, functions, output, runners, steps
 from function_script.tools.render.pipeline import PipelineError
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 _PROGRAMS: Final = "programs"
+_XRD: Final = "xrd.yaml"
 _TIMEOUT_SECONDS: Final = 20.0
 _MILLISECONDS: Final = 1000
 _MAX_NAME_QUOTED: Final = 80
@@ -71,7 +72,10 @@ class RenderSession:
                 problems = [self._problem(problem) for problem in error.diagnostics]
                 content = {"problems": [*problems], "documents": [], "events": [], "graph": {}}
             else:
-                content = {"problems": [], **_to_page(rendered, texts.load(files, "observed.yaml"))}
+                content = {
+                    "problems": [],
+                    **_to_page(rendered, folders.read_objects(files, "observed.yaml")),
+                }
             seconds = time.perf_counter() - started
         milliseconds = round(seconds * _MILLISECONDS, 1)
         return {**content, "printed": "".join(printed), "milliseconds": milliseconds}
@@ -88,17 +92,17 @@ class RenderSession:
         return cases.to_case(files, cases.expected(rendered.outcome))
 
     def _render(self, files: Mapping[str, str], bench: FunctionCaller) -> Rendered:
-        composition = texts.load_one(files, folders.COMPOSITION, "a Composition")
+        composition = folders.read_one(files, folders.COMPOSITION, "a Composition")
         self._write_programs(files)
-        observed = texts.load(files, "observed.yaml")
+        observed = folders.read_objects(files, "observed.yaml")
         spans = {index: document.span() for index, document in enumerate(observed)}
         given = render.RenderInputs(
-            xr=texts.load_one(files, folders.XR, "an XR").value,
+            xr=folders.read_one(files, folders.XR, "an XR").value,
             composition=composition.value,
             observed=[document.value for document in observed],
-            required=texts.values(files, "required.yaml"),
-            credentials=texts.values(files, "credentials.yaml"),
-            xrd=_xrd(files),
+            required=folders.read_values(files, "required.yaml"),
+            credentials=folders.read_values(files, "credentials.yaml"),
+            xrd=folders.read_one(files, _XRD, "an XRD").value if files.get(_XRD) else None,
             spans={index: span for index, span in spans.items() if span is not None},
         )
         with author.positions(composition, self._root):
@@ -149,15 +153,13 @@ def _discard(text: str) -> None:
 
 
 def _runner(files: Mapping[str, str], given: render.RenderInputs, bench: FunctionCaller) -> Runner:
-    manifests = texts.values(files, "functions.yaml") if files.get("functions.yaml") else None
+    manifests = (
+        folders.read_values(files, "functions.yaml") if files.get("functions.yaml") else None
+    )
     functions.check_kinds(manifests or [])
     known = functions.FunctionIndex(manifests=manifests, places={}, annotations={})
     places = functions.find_places(steps.parse(given.composition), known)
     return runners.build(places, bench, _TIMEOUT_SECONDS)
-
-
-def _xrd(files: Mapping[str, str]) -> Object | None:
-    return texts.load_one(files, "xrd.yaml", "an XRD").value if files.get("xrd.yaml") else None
 
 
 def _to_page(rendered: Rendered, observed: list[Document]) -> Object:

@@ -20,7 +20,6 @@ from function_script.tools.validate.cel_functions import FUNCTIONS
 from function_script.tools.validate.evaluator import RuleError, UnsupportedError
 
 if TYPE_CHECKING:
-    import lark
     from celpy.evaluation import CELFunction
 
     from function_script.values import Object, Value
@@ -92,17 +91,13 @@ def _compile(expression: str) -> Runner:
         parsed = _environment().compile(expression)
     except CELParseError as error:
         raise UnsupportedError("cannot parse it") from error
-    _check_calls(parsed)
-    return _environment().program(parsed, functions=_functions())
-
-
-def _check_calls(expression: lark.Tree[lark.Token]) -> None:
     names = {*base_functions, *FUNCTIONS, *_MACROS}
-    for tree in expression.iter_subtrees():
+    for tree in parsed.iter_subtrees():
         if tree.data in _CALLS:
             name = next(str(child) for child in tree.children if isinstance(child, str))
             if name not in names:
                 raise UnsupportedError(f'there is no function "{name}" here')
+    return _environment().program(parsed, functions=_functions())
 
 
 def _to_rule_error(error: CELEvalError) -> RuleError | UnsupportedError:

@@ -61,13 +61,17 @@ def load(
         if is_package(extension.value)
     ]
     for image in dict.fromkeys([crossplane_image, *filter(None, images)]):
-        if not _is_image(image):
+        parts = image.split("/")
+        is_inside_cache = all(part not in {"", ".", ".."} for part in parts)
+        if not (
+            _IMAGE.fullmatch(image) and is_inside_cache and len(max(parts, key=len)) <= _MAX_PART
+        ):
             notes.append(f'invalid package reference "{image[:_MAX_QUOTED]}", so it has no schemas')
             continue
         path = cache / image.replace(":", "@") / "package.yaml"
         if path.is_file():
             schemas += sources.load([str(path)])
-        elif image != CROSSPLANE and not _is_ours(image):
+        elif image != CROSSPLANE and parts[-1].partition(":")[0].partition("@")[0] != NAME:
             notes.append(
                 f'the schemas of package "{image}" are not in the cache "{cache}": run the '
                 "official command once, or give the package's CRDs as extensions"
@@ -79,14 +83,3 @@ def is_package(manifest: Object) -> bool:
     """Report whether an object refers to a package, which may contain schemas."""
     api_version, kind = objects.api_version_and_kind(manifest)
     return manifests.group(api_version) == _GROUP and kind in _KINDS
-
-
-def _is_image(text: str) -> bool:
-    """Report whether a text can be an image's name, so that its path is inside of the cache."""
-    if not _IMAGE.fullmatch(text):
-        return False
-    return all(part not in {"", ".", ".."} and len(part) <= _MAX_PART for part in text.split("/"))
-
-
-def _is_ours(image: str) -> bool:
-    return image.rpartition("/")[2].partition(":")[0].partition("@")[0] == NAME

@@ -72,14 +72,16 @@ def _type_problems(violation: Violation) -> Iterator[Problem]:
     types = ",".join(map(str, expected)) if isinstance(expected, list) else str(expected)
     actual = wording.type_of(value)
     yield wording.wrong_type(path, types, actual)
-    if expected == "integer" and actual == "number" and not _is_int64(cast("float", value)):
+    number = cast("float", value)
+    if (
+        expected == "integer"
+        and actual == "number"
+        and not (
+            (isinstance(number, int) or number.is_integer()) and -_MAX_INT64 <= number < _MAX_INT64
+        )
+    ):
         text = f"Checked value must be of type integer (default format) in {path}"
         yield wording.whole(text)
-
-
-def _is_int64(value: float) -> bool:
-    is_whole = isinstance(value, int) or value.is_integer()
-    return is_whole and -_MAX_INT64 <= value < _MAX_INT64
 
 
 def parser_problems(step: StepInput) -> Iterator[Problem]:
