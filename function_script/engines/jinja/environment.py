@@ -88,7 +88,7 @@ class Environment(ImmutableSandboxedEnvironment):
         is_strict: bool = False,
     ) -> None:
         self.code_generator_class = code_generator
-        # The macros whose text may be several documents, by name; see `deferring`.
+        # The macros whose text may be several documents, by name; see `deferral`.
         self.document_macros: set[str | None] = set()
         super().__init__(
             trim_blocks=True,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from jinja2 import TemplateSyntaxError
 from jinja2.parser import Parser as JinjaParser
 
-from function_script.engines.jinja import syntax_hints
+from function_script.engines.jinja import hints
 from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.policy import Violation
 from function_script.fields import nearest
@@ -82,7 +82,7 @@ def _to_violation(error: TemplateSyntaxError, open_tags: list[tuple[str, int]]) 
         return Violation(line=line, message=f'"{tag}" is not closed', name=tag, hint=hint)
     if message.startswith("Encountered unknown tag"):
         return _unknown_tag(error, message, open_tags)
-    if violation := syntax_hints.find(message, error.lineno):
+    if violation := hints.find(message, error.lineno):
         return violation
     first_sentence = _SENTENCE.split(message, maxsplit=1)[0].rstrip(".")
     quoted = _QUOTED.search(message)

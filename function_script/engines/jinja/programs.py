@@ -16,7 +16,7 @@ from function_script.diagnostics import Diagnostic
 from function_script.engines.cache import Cache
 from function_script.engines.jinja import modules, parser, policy, positions
 from function_script.engines.jinja.compiler import CodeGenerator
-from function_script.engines.jinja.deferring import DeferringCodeGenerator
+from function_script.engines.jinja.deferral import DeferringCodeGenerator
 from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.filters import FILTERS

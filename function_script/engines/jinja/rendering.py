@@ -6,7 +6,7 @@ from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from function_script.engines.jinja import diagnostics, positions, scope
-from function_script.engines.jinja.deferring import DeferringBudget, collect_gaps
+from function_script.engines.jinja.deferral import DeferringBudget, collect_gaps
 from function_script.engines.jinja.environment import RUN
 from function_script.engines.jinja.output import collect
 from function_script.engines.jinja.run import Run
@@ -15,7 +15,7 @@ from function_script.program import MissingValue
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from function_script.engines.jinja.deferring import Gaps
+    from function_script.engines.jinja.deferral import Gaps
     from function_script.engines.jinja.programs import CompiledProgram
     from function_script.limits import Limits
     from function_script.program import Scope

@@ -13,7 +13,7 @@ from function_script.engines.cache import Cache
 from function_script.engines.jinja import programs
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.compiler import CodeGenerator
-from function_script.engines.jinja.deferring import (
+from function_script.engines.jinja.deferral import (
     DeferringCodeGenerator,
     refuse_gaps,
     without_gaps,
