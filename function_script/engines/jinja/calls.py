@@ -55,7 +55,7 @@ class Builtin:
         self.call = call
 
 
-def by_name(functions: Mapping[str, object]) -> dict[str, Call]:
+def build_table(functions: Mapping[str, object]) -> dict[str, Call]:
     """Return the callables by the names that templates use, in the order of these names."""
     return {name: cast("Call", functions[name]) for name in sorted(functions)}
 
@@ -69,7 +69,7 @@ def argument_error(call: Call, positional: int, keywords: Iterable[str]) -> str 
     return None
 
 
-def usage(name: str, call: Call, hidden: int) -> str:
+def format_usage(name: str, call: Call, hidden: int) -> str:
     """Format ``replace(old, new, count=-1)``: the call without its first ``hidden`` parameters."""
     parameters = [*_signature(cast("Hashable", call)).parameters.values()][hidden:]
     signature = f"{name}({', '.join(map(str, parameters))})"

@@ -113,7 +113,7 @@ class CodeGenerator(JinjaCodeGenerator):
     def start_value(self, frame: Frame, node: nodes.Node) -> None:
         """Begin a value that is written into the text."""
         self.start_write(frame, node)
-        self.write("text(budget, ")
+        self.write("to_text(budget, ")
 
     def end_value(self, frame: Frame, node: nodes.Node) -> None:  # noqa: ARG002 - source_map writes it
         """End a value that is written into the text."""
@@ -152,7 +152,7 @@ class CodeGenerator(JinjaCodeGenerator):
 
     def visit_NSRef(self, node: nodes.NSRef, frame: Frame) -> None:
         """Write ``{% set ns.x %}``, checked for set blocks too, where Jinja does not check."""
-        self.write(f"settable({frame.symbols.ref(node.name)})[{node.attr!r}]")
+        self.write(f"check_settable({frame.symbols.ref(node.name)})[{node.attr!r}]")
 
     # -- Loops
 
@@ -182,7 +182,7 @@ class CodeGenerator(JinjaCodeGenerator):
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
         """Write ``a[b]`` and ``a[b:c]``."""
         if isinstance(node.arg, nodes.Slice):
-            self.apply("cut", frame, node.node, node.arg)
+            self.apply("take_slice", frame, node.node, node.arg)
             return
         self.write("item(")
         self.visit(node.node, frame)
@@ -205,7 +205,7 @@ class CodeGenerator(JinjaCodeGenerator):
         """Write ``{…}``; keys are checked, because hashing some values never ends."""
         self.write("{")
         for pair in node.items:
-            self.write("key(")
+            self.write("check_key(")
             self.visit(pair.key, frame)
             self.write("): ")
             self.visit(pair.value, frame)

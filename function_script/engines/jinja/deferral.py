@@ -15,7 +15,7 @@ from jinja2 import nodes
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.compiler import CodeGenerator
 from function_script.engines.jinja.exceptions import MissingError
-from function_script.engines.jinja.output import collect
+from function_script.engines.jinja.output import join_chunks
 from function_script.engines.jinja.undefined import Strict
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def collect_gaps(chunks: Iterator[str | Gap], max_bytes: int) -> tuple[str, Gaps
                 offset += len(chunk)
                 yield chunk
 
-    return collect(texts(), max_bytes), gaps
+    return join_chunks(texts(), max_bytes), gaps
 
 
 class DeferringCodeGenerator(CodeGenerator):

@@ -40,12 +40,12 @@ def to_error(error: Exception, run: Run, last: Position | None) -> FatalError:
 
     ``last`` is the current position of the main template, for errors raised outside of templates.
     """
-    stack = positions.of_traceback(error.__traceback__) or ([last] if last else [])
+    stack = positions.find_positions(error.__traceback__) or ([last] if last else [])
     position = stack[-1] if stack else None
     kind = LimitError if isinstance(error, (BudgetError, RecursionError)) else ProgramError
     message, hint, name = _explain(error, run, position)
     diagnostic = positions.to_diagnostic(position, message, name=name, hint=hint)
-    return kind(replace(diagnostic, notes=positions.callers(stack)))
+    return kind(replace(diagnostic, notes=positions.caller_notes(stack)))
 
 
 def _explain(
@@ -54,7 +54,7 @@ def _explain(
     """Return the message, the hint, and the word to underline."""
     if isinstance(error, MissingError):
         statement = position.statement() if position else ""
-        path = paths.describe(error.undefined, scope.roots(run), statement)
+        path = paths.describe(error.undefined, scope.find_roots(run), statement)
         return _RENDER + path.message, path.hint, path.name
     if isinstance(error, AuthorError):
         return error.message, error.hint, error.name

@@ -16,8 +16,12 @@ from jinja2.runtime import Context as JinjaContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from function_script.engines.jinja import lookups, policy
-from function_script.engines.jinja.calls import Builtin, argument_error, usage
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
+from function_script.engines.jinja.calls import Builtin, argument_error, format_usage
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
 from function_script.engines.jinja.lookups import Method
 from function_script.engines.jinja.methods import invoke
 from function_script.engines.jinja.operators import iterate
@@ -129,11 +133,11 @@ class Environment(ImmutableSandboxedEnvironment):
         elif type(obj) is Lazy:
             fields = obj.kept
         else:
-            return lookups.attribute(obj, attribute, self.undefined)
+            return lookups.get_attribute(obj, attribute, self.undefined)
         try:
             return fields[attribute]
         except KeyError:
-            return lookups.attribute(obj, attribute, self.undefined)
+            return lookups.get_attribute(obj, attribute, self.undefined)
 
     def getitem(self, obj: object, argument: object) -> object:
         """Return ``obj[argument]``."""
@@ -141,7 +145,7 @@ class Environment(ImmutableSandboxedEnvironment):
             return self.getattr(obj, argument)
         if type(argument) is int and type(obj) is list and 0 <= argument < len(obj):
             return obj[argument]
-        return lookups.item(obj, argument, self.undefined)
+        return lookups.get_item(obj, argument, self.undefined)
 
     def call(  # type: ignore[override] # positional only, so that no named argument can clash
         self, context: Context, callee: object, /, *args: object, **kwargs: object
@@ -159,7 +163,7 @@ class Environment(ImmutableSandboxedEnvironment):
             return self._call_nested(context, callee, args, kwargs)
         if isinstance(callee, Undefined):
             raise MissingError(callee)
-        raise RenderError(f"{a(callee)} cannot be called")
+        raise RenderError(f"{type_of(callee)} cannot be called")
 
     def _call_builtin(
         self, run: Run, builtin: Builtin, args: tuple[object, ...], kwargs: dict[str, object]
@@ -170,7 +174,7 @@ class Environment(ImmutableSandboxedEnvironment):
             problem = argument_error(builtin.call, 1 + len(args), kwargs)
             if problem is None:
                 raise
-            hint = f"it is {usage(builtin.name, builtin.call, 1)}"
+            hint = f"it is {format_usage(builtin.name, builtin.call, 1)}"
             message = f'wrong arguments for function "{builtin.name}": {problem}'
             raise RenderError(message, name=builtin.name, hint=hint) from None
 

@@ -49,7 +49,7 @@ def reword(text: str) -> str:
     return _QUOTED.sub(r'"\1"', text[:1].lower() + text[1:]).rstrip(".")
 
 
-def a(value: object) -> str:
+def type_of(value: object) -> str:
     """Return ``a string``, ``an integer``, ``null``: a value's type as messages name it."""
     return with_article(_NAMES.get(type(value).__name__) or type_name(value))
 

@@ -7,7 +7,7 @@ reference lists the differences.
 from __future__ import annotations
 
 from function_script.engines.jinja import list_filters, number_filters, string_filters
-from function_script.engines.jinja.calls import by_name
+from function_script.engines.jinja.calls import build_table
 from function_script.engines.jinja.library_adapter import LIBRARY, LIBRARY_FILTERS
 
 _FILTERS: dict[str, object] = {
@@ -51,4 +51,4 @@ _FILTERS: dict[str, object] = {
     "unique": list_filters.unique,
     "upper": string_filters.upper,
 }
-FILTERS = by_name(_FILTERS)
+FILTERS = build_table(_FILTERS)

@@ -14,18 +14,18 @@ from jinja2.utils import Namespace
 
 from function_script import objects
 from function_script.engines.jinja.budget import MAX_ITEMS
-from function_script.engines.jinja.calls import Builtin, by_name
+from function_script.engines.jinja.calls import Builtin, build_table
 from function_script.engines.jinja.exceptions import (
     AuthorError,
     BudgetError,
     MissingError,
     RenderError,
-    a,
+    type_of,
 )
 from function_script.engines.jinja.library_adapter import LIBRARY
 from function_script.engines.jinja.list_filters import items_of, pairs
-from function_script.engines.jinja.operators import key
-from function_script.engines.jinja.output import text
+from function_script.engines.jinja.operators import check_key
+from function_script.engines.jinja.output import to_text
 from function_script.engines.jinja.string_filters import required
 from function_script.values import MAX_SAFE_INTEGER
 
@@ -50,7 +50,7 @@ def _bound(value: object) -> int:
     if isinstance(value, int):
         # Far beyond any list, and still a number that Python counts with.
         return max(-MAX_SAFE_INTEGER, min(value, MAX_SAFE_INTEGER))
-    raise RenderError(f"a range is made of integers, not of {a(value)}", name="range")
+    raise RenderError(f"a range is made of integers, not of {type_of(value)}", name="range")
 
 
 def mapping(run: CallContext, *others: object, **named: object) -> dict[object, object]:
@@ -60,8 +60,10 @@ def mapping(run: CallContext, *others: object, **named: object) -> dict[object, 
         entries = pairs(run, source) if isinstance(source, Mapping) else items_of(run, source)
         for pair in entries:
             if not isinstance(pair, (list, tuple)) or len(pair) != len(("key", "value")):
-                raise RenderError(f"{a(pair)} is not a pair of a key and a value", name="dict")
-            result[key(pair[0])] = pair[1]
+                raise RenderError(
+                    f"{type_of(pair)} is not a pair of a key and a value", name="dict"
+                )
+            result[check_key(pair[0])] = pair[1]
     result.update(named)
     return result
 
@@ -77,12 +79,12 @@ def namespace(run: CallContext, *others: object, **named: object) -> Namespace:
 
 def fail(run: CallContext, message: object = "the template failed") -> object:
     """Stop with a message."""
-    raise AuthorError(text(run.budget, message), name="fail")
+    raise AuthorError(to_text(run.budget, message), name="fail")
 
 
 def log(run: CallContext, *values: object) -> str:
     """Write a line to the function's log; gives no text."""
-    run.log(run.budget.concat([f"{text(run.budget, value)} " for value in values])[:-1])
+    run.log(run.budget.concat([f"{to_text(run.budget, value)} " for value in values])[:-1])
     return ""
 
 
@@ -131,7 +133,7 @@ def get_watched_resource(run: CallContext) -> object:
 
 def has_capability(run: CallContext, name: object) -> bool:
     """True if Crossplane advertises the capability; before v2.2 it advertises none."""
-    capability = f"CAPABILITY_{text(run.budget, name).removeprefix('CAPABILITY_')}"
+    capability = f"CAPABILITY_{to_text(run.budget, name).removeprefix('CAPABILITY_')}"
     capabilities = _look_up(run, ("meta", "capabilities"))
     return isinstance(capabilities, list) and capability in capabilities
 
@@ -143,14 +145,14 @@ def get_resource_condition(run: CallContext, condition: object, resource: object
 
 def set_resource_name_annotation(run: CallContext, name: object) -> str:
     """The annotation that gives a document its resource name, as a line of YAML."""
-    quoted = LIBRARY["quote"](run, text(run.budget, name))
-    return f"{objects.RESOURCE_NAME}: {text(run.budget, quoted)}"
+    quoted = LIBRARY["quote"](run, to_text(run.budget, name))
+    return f"{objects.RESOURCE_NAME}: {to_text(run.budget, quoted)}"
 
 
 def _look_up(run: CallContext, path: tuple[object, ...]) -> object:
     value: object = run.scope.request
     for part in path:
-        value = run.environment.getitem(value, text(run.budget, part))
+        value = run.environment.getitem(value, to_text(run.budget, part))
     return value
 
 
@@ -174,4 +176,4 @@ _FUNCTIONS: dict[str, object] = {
     "required": required,
     "set_resource_name_annotation": set_resource_name_annotation,
 }
-FUNCTIONS = {name: Builtin(name, call) for name, call in by_name(_FUNCTIONS).items()}
+FUNCTIONS = {name: Builtin(name, call) for name, call in build_table(_FUNCTIONS).items()}

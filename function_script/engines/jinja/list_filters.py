@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 from jinja2 import Undefined
 
 from function_script.engines.jinja import methods
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
 from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.operators import add, is_number
-from function_script.engines.jinja.output import flow, text
+from function_script.engines.jinja.output import to_flow_yaml, to_text
 from function_script.fields import nearest
 
 if TYPE_CHECKING:
@@ -36,7 +40,7 @@ def items_of(run: CallContext, value: object) -> list[object]:
     if isinstance(value, Undefined):
         raise MissingError(value)
     if not isinstance(value, (list, tuple, range, str, Mapping)):
-        raise RenderError(f"{a(value)} is not a list")
+        raise RenderError(f"{type_of(value)} is not a list")
     run.budget.charge_items(len(value))
     return list(value)
 
@@ -47,14 +51,14 @@ def length(_run: CallContext, value: object) -> int:
         raise MissingError(value)
     if isinstance(value, (list, tuple, range, str, Mapping)):
         return len(value)
-    raise RenderError(f"{a(value)} has no length")
+    raise RenderError(f"{type_of(value)} has no length")
 
 
 def join(run: CallContext, value: object, separator: object = "", attribute: object = None) -> str:
     """The items as text, with the separator between them."""
     pick = _picker(run, attribute)
     items = [pick(item) for item in items_of(run, value)]
-    return methods.join(run.budget, items, text(run.budget, separator))
+    return methods.join(run.budget, items, to_text(run.budget, separator))
 
 
 def first(run: CallContext, value: object) -> object:
@@ -82,7 +86,7 @@ def pairs(run: CallContext, value: object) -> list[tuple[object, object]]:
     if isinstance(value, Undefined):
         raise MissingError(value)
     if not isinstance(value, Mapping):
-        raise RenderError(f"{a(value)} is not an object")
+        raise RenderError(f"{type_of(value)} is not an object")
     run.budget.charge_items(len(value))
     return list(value.items())
 
@@ -144,7 +148,9 @@ def _sort_key(run: CallContext, case_sensitive: object) -> Callable[[object], So
             return [order(item, depth - 1) for item in value]
         if isinstance(value, Undefined):
             raise MissingError(value)
-        raise RenderError(f"cannot sort by {a(value)}", hint='name a field: sort(attribute="…")')
+        raise RenderError(
+            f"cannot sort by {type_of(value)}", hint='name a field: sort(attribute="…")'
+        )
 
     return order
 
@@ -170,7 +176,7 @@ def total(run: CallContext, value: object, attribute: object = None) -> object:
     for item in items_of(run, value):
         number = pick(item)
         if isinstance(number, (str, list, tuple)):
-            raise RenderError(f"cannot add up {a(number)}", name="sum")
+            raise RenderError(f"cannot add up {type_of(number)}", name="sum")
         result = add(run.budget, result, number)
     return result
 
@@ -182,7 +188,7 @@ def unique(
     pick = _picker(run, attribute)
     items: dict[str, object] = {}
     for item in items_of(run, value):
-        key = flow(run.budget, pick(item))
+        key = to_flow_yaml(run.budget, pick(item))
         items.setdefault(key if case_sensitive else key.lower(), item)
     return list(items.values())
 
@@ -255,7 +261,7 @@ def _find_callable(table: Mapping[str, object], name: object, kind: str) -> Call
     if isinstance(name, str) and name in table:
         return cast("Call", table[name])
     if not isinstance(name, str):
-        raise RenderError(f"the name of a {kind} must be a string, not {a(name)}")
+        raise RenderError(f"the name of a {kind} must be a string, not {type_of(name)}")
     near = nearest(name, tuple(table))
     hint = f'did you mean "{near}"?' if near else None
     raise RenderError(f'there is no {kind} "{name}"', hint=hint, name=name)
@@ -270,7 +276,7 @@ def _picker(
     if isinstance(attribute, Undefined):
         raise MissingError(attribute)
     if not isinstance(attribute, (str, int)):
-        raise RenderError(f"the name of an attribute must be a string, not {a(attribute)}")
+        raise RenderError(f"the name of an attribute must be a string, not {type_of(attribute)}")
     parts = str(attribute).strip().split(".", _MAX_STEPS)
     steps = [int(part) if part.isdigit() else part for part in parts]
 

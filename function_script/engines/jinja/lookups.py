@@ -14,8 +14,12 @@ from jinja2.environment import TemplateModule
 from jinja2.runtime import LoopContext
 from jinja2.utils import Namespace
 
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
-from function_script.engines.jinja.undefined import missing_value
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
+from function_script.engines.jinja.undefined import make_undefined
 
 MAPPING_METHODS = ("get", "items", "keys", "values")
 STRING_METHODS = (
@@ -51,45 +55,45 @@ class Method:
 _DATA = (str, int, float, list, tuple, range, Mapping, Undefined)
 
 
-def attribute(value: object, name: str, undefined: type[Undefined]) -> object:
+def get_attribute(value: object, name: str, undefined: type[Undefined]) -> object:
     """Look up ``value.name``; the caller has handled a dict that has the key."""
     if isinstance(value, Undefined):
-        return missing_value(undefined, value, name)
+        return make_undefined(undefined, value, name)
     if isinstance(value, Mapping):
         if name in value:
             return value[name]
         return (
             Method(value, name)
             if name in MAPPING_METHODS
-            else missing_value(undefined, value, name)
+            else make_undefined(undefined, value, name)
         )
     if isinstance(value, str):
         if name in STRING_METHODS:
             return Method(value, name)
         if name.startswith("_") or hasattr(str, name):
             raise _unavailable(value, name, STRING_METHODS)
-        return missing_value(undefined, value, name)
+        return make_undefined(undefined, value, name)
     find = _FINDERS.get(type(value), _find_nothing)
     return find(value, name, undefined)
 
 
-def item(value: object, index: object, undefined: type[Undefined]) -> object:
+def get_item(value: object, index: object, undefined: type[Undefined]) -> object:
     """Look up ``value[index]``; the caller has handled a dict that has the key."""
     if isinstance(index, Undefined):
         raise MissingError(index)
     if isinstance(index, str):
-        return attribute(value, index, undefined)
+        return get_attribute(value, index, undefined)
     if index is not None and not isinstance(index, (int, float)):
-        raise RenderError(f"{a(index)} cannot be an index")
+        raise RenderError(f"{type_of(index)} cannot be an index")
     if isinstance(value, Mapping):
-        return value[index] if index in value else missing_value(undefined, value, index)
+        return value[index] if index in value else make_undefined(undefined, value, index)
     if isinstance(index, int) and isinstance(value, (str, list, tuple, range)):
         if -len(value) <= index < len(value):
             return value[index]
-        return missing_value(undefined, value, index)
+        return make_undefined(undefined, value, index)
     if value is None or isinstance(value, _DATA):
-        return missing_value(undefined, value, index)
-    raise RenderError(f"{a(value)} has no items")
+        return make_undefined(undefined, value, index)
+    raise RenderError(f"{type_of(value)} has no items")
 
 
 def _find_nothing(value: object, name: str, _undefined: type[Undefined]) -> object:
@@ -99,7 +103,7 @@ def _find_nothing(value: object, name: str, _undefined: type[Undefined]) -> obje
 def _find_in_scalar(value: object, name: str, undefined: type[Undefined]) -> object:
     if name.startswith("_") or hasattr(type(value), name):
         raise _unavailable(value, name, ())
-    return missing_value(undefined, value, name)
+    return make_undefined(undefined, value, name)
 
 
 def _find_in_loop(value: object, name: str, _undefined: type[Undefined]) -> object:
@@ -119,11 +123,11 @@ def _find_in_group(value: object, name: str, _undefined: type[Undefined]) -> obj
 
 
 def _find_in_module(value: object, name: str, undefined: type[Undefined]) -> object:
-    exported = exports(value)
-    return exported[name] if name in exported else missing_value(undefined, exported, name)
+    exported = exported_names(value)
+    return exported[name] if name in exported else make_undefined(undefined, exported, name)
 
 
-def exports(module: object) -> dict[str, object]:
+def exported_names(module: object) -> dict[str, object]:
     """Return the macros and variables of a module, without those that begin with ``_``."""
     return {key: value for key, value in vars(module).items() if not key.startswith("_")}
 
@@ -134,7 +138,7 @@ def _find_in_namespace(value: object, name: str, undefined: type[Undefined]) -> 
     try:
         field: object = getattr(value, name)
     except AttributeError:
-        return missing_value(undefined, value, name)
+        return make_undefined(undefined, value, name)
     return field
 
 
@@ -142,7 +146,7 @@ def _unavailable(value: object, name: str, available: Sequence[str]) -> RenderEr
     hint = _REPLACEMENTS.get(name)
     if hint is None and available:
         hint = f"available: {', '.join(sorted(available))}"
-    return RenderError(f'"{name}" of {a(value)} is not available', hint=hint, name=name)
+    return RenderError(f'"{name}" of {type_of(value)} is not available', hint=hint, name=name)
 
 
 # Replacements for methods of Python that change their object.

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 from jinja2 import Undefined
 
 from function_script.engines.jinja.budget import CHARACTERS_PER_STEP
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
-from function_script.engines.jinja.operators import key
-from function_script.engines.jinja.output import text, to_plain
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
+from function_script.engines.jinja.operators import check_key
+from function_script.engines.jinja.output import to_plain, to_text
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.budget import Budget
@@ -22,7 +26,7 @@ def invoke(budget: Budget, method: Method, arguments: tuple[object, ...]) -> obj
     owner, name = method.owner, method.name
     if isinstance(owner, Mapping):
         if name == "get":
-            key_argument = key(arguments[0]) if arguments else None
+            key_argument = check_key(arguments[0]) if arguments else None
             value: object = owner.get(key_argument, *arguments[1:2])
             return value
         budget.charge_items(len(owner))
@@ -59,8 +63,8 @@ def call_string_method(
 def join(budget: Budget, items: object, separator: str) -> str:
     """Return the items of a list as text, with the separator between them."""
     if not isinstance(items, (list, tuple, range, str, Mapping)):
-        raise RenderError(f"cannot join {a(items)}", name="join")
-    parts = [text(budget, item) for item in items]
+        raise RenderError(f"cannot join {type_of(items)}", name="join")
+    parts = [to_text(budget, item) for item in items]
     budget.charge_characters(sum(map(len, parts)) + len(separator) * max(len(parts) - 1, 0))
     return separator.join(parts)
 
@@ -68,9 +72,9 @@ def join(budget: Budget, items: object, separator: str) -> str:
 def replace(budget: Budget, whole: str, old: object, new: object, count: object = -1) -> str:
     """Return the text with ``new`` for every ``old``, or for the first ``count`` of them."""
     if not isinstance(old, str) or not isinstance(new, str):
-        raise RenderError(f"cannot replace {a(old)} by {a(new)}: both must be strings")
+        raise RenderError(f"cannot replace {type_of(old)} by {type_of(new)}: both must be strings")
     if not isinstance(count, int):
-        raise RenderError(f"cannot replace so many times: {a(count)} is not an integer")
+        raise RenderError(f"cannot replace so many times: {type_of(count)} is not an integer")
     times = whole.count(old) if count < 0 else min(count, whole.count(old))
     budget.charge_characters(len(whole) + times * max(len(new) - len(old), 0))
     return whole.replace(old, new, count)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 20
 
 
-def check(
+def check_references(
     templates: Mapping[str, TemplateFacts], module_names: Collection[str]
 ) -> dict[str, list[Violation]]:
     """Return the invalid references of each template; ``""`` is the main one."""

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Undefined
 
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
-from function_script.engines.jinja.output import text
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
+from function_script.engines.jinja.output import to_text
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.calls import CallContext
@@ -74,7 +78,7 @@ def rounded(
 
 
 def _digits(run: CallContext, value: object) -> str:
-    digits = text(run.budget, value).strip()
+    digits = to_text(run.budget, value).strip()
     if len(digits) > _MAX_DIGITS:
         raise ValueError("too many digits")
     return digits
@@ -85,9 +89,9 @@ def _number(value: object) -> int | float:
         raise MissingError(value)
     if isinstance(value, (int, float)):
         return value
-    raise RenderError(f"{a(value)} is not a number")
+    raise RenderError(f"{type_of(value)} is not a number")
 
 
 def _conversion_error(value: object, target: str) -> RenderError:
-    text_or_type = f'"{value[:_MAX_QUOTED]}"' if isinstance(value, str) else a(value)
+    text_or_type = f'"{value[:_MAX_QUOTED]}"' if isinstance(value, str) else type_of(value)
     return RenderError(f"{text_or_type} is not {target}", hint="give a default to allow it")

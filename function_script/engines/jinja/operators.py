@@ -25,9 +25,9 @@ from function_script.engines.jinja.exceptions import (
     BudgetError,
     MissingError,
     RenderError,
-    a,
+    type_of,
 )
-from function_script.engines.jinja.output import text, to_plain
+from function_script.engines.jinja.output import to_plain, to_text
 
 # Comparing texts is cheap: one step per this many characters.
 _COMPARED_PER_STEP = 256
@@ -206,7 +206,7 @@ def contains(budget: Budget, item: object, container: object) -> bool:
     if isinstance(item, Undefined):
         raise MissingError(item)
     if isinstance(container, Mapping):
-        return key(item) in container
+        return check_key(item) in container
     if isinstance(container, str) and isinstance(item, str):
         budget.spend(len(container) // CHARACTERS_PER_STEP)
         return item in container
@@ -224,10 +224,10 @@ def contains(budget: Budget, item: object, container: object) -> bool:
 
 def concatenate(budget: Budget, parts: tuple[object, ...]) -> str:
     """Return ``a ~ b ~ c``: the values as they would be written, in one text."""
-    return budget.concat([text(budget, part) for part in parts])
+    return budget.concat([to_text(budget, part) for part in parts])
 
 
-def cut(budget: Budget, value: object, bounds: Bounds) -> object:
+def take_slice(budget: Budget, value: object, bounds: Bounds) -> object:
     """Return ``value[start:stop:step]``."""
     for bound in (value, bounds.start, bounds.stop, bounds.step):
         if isinstance(bound, Undefined):
@@ -238,19 +238,19 @@ def cut(budget: Budget, value: object, bounds: Bounds) -> object:
     if is_list(value):
         budget.spend(len(value))
         return list(value[bounds])
-    raise RenderError(f"cannot take a slice of {a(value)}")
+    raise RenderError(f"cannot take a slice of {type_of(value)}")
 
 
-def key(value: object) -> object:
+def check_key(value: object) -> object:
     """Return the value if it may be the key of an object, else raise RenderError."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Undefined):
         raise MissingError(value)
-    raise RenderError(f"{a(value)} cannot be the key of an object")
+    raise RenderError(f"{type_of(value)} cannot be the key of an object")
 
 
-def settable(value: object) -> Namespace:
+def check_settable(value: object) -> Namespace:
     """Return the value if `set` may change its attributes, else raise RenderError."""
     if isinstance(value, Namespace):
         return value
@@ -264,11 +264,16 @@ def iterate(budget: Budget, value: object, steps: int) -> object:
         return value
     if isinstance(value, Undefined):
         raise MissingError(value)
-    raise RenderError(f"cannot loop over {a(value)}", hint=_LOOP_HINT if value is None else None)
+    raise RenderError(
+        f"cannot loop over {type_of(value)}", hint=_LOOP_HINT if value is None else None
+    )
 
 
 def _type_error(operation: str, left: object, right: object, hint: str | None = None) -> Exception:
     for value in (left, right):
         if isinstance(value, Undefined):
             return MissingError(value)
-    return RenderError("cannot " + operation.format(left=a(left), right=a(right)), hint=hint)
+    return RenderError(
+        "cannot " + operation.format(left=type_of(left), right=type_of(right)),
+        hint=hint,
+    )

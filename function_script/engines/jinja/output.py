@@ -16,7 +16,7 @@ from function_script.engines.jinja.exceptions import (
     BudgetError,
     MissingError,
     RenderError,
-    a,
+    type_of,
 )
 from function_script.engines.jinja.undefined import Absent
 from function_script.program import Lazy, plain
@@ -38,7 +38,7 @@ _CALLABLE = ("a function", "a macro", "a method")
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
-def text(budget: Budget, value: object) -> str:
+def to_text(budget: Budget, value: object) -> str:
     """Return the value as text: ``null``, ``true``, ``3``, ``{"a": [1]}``."""
     kind = type(value)
     if kind is str:
@@ -56,20 +56,20 @@ def text(budget: Budget, value: object) -> str:
     if isinstance(value, Absent):
         return ""
     if isinstance(value, (Mapping, list, tuple, range)):
-        return flow(budget, value)
-    raise unprintable(value)
+        return to_flow_yaml(budget, value)
+    raise unprintable_error(value)
 
 
-def unprintable(value: object) -> MissingError | RenderError:
+def unprintable_error(value: object) -> MissingError | RenderError:
     """Return the error for a value that is not data."""
     if isinstance(value, Undefined):
         return MissingError(value)
-    kind = a(value)
+    kind = type_of(value)
     hint = "call it: add parentheses" if kind in _CALLABLE else None
     return RenderError(f"{kind} cannot be written into the text", hint=hint)
 
 
-def flow(budget: Budget, value: object) -> str:
+def to_flow_yaml(budget: Budget, value: object) -> str:
     """Return the value on one line, in the part of YAML that is also JSON."""
     line = json.dumps(to_plain(budget, value), ensure_ascii=False)
     return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
@@ -111,7 +111,7 @@ def to_plain(budget: Budget, value: object, depth: int = _MAX_DEPTH) -> Value:
     if isinstance(value, (list, tuple, range)):
         _charge(budget, len(value))
         return [to_plain(budget, item, depth - 1) for item in value]
-    raise unprintable(value)
+    raise unprintable_error(value)
 
 
 def _charge(budget: Budget, count: int) -> None:
@@ -124,10 +124,10 @@ def _key(key: object) -> str:
         return key
     if key is None or isinstance(key, (bool, int, float)):
         return json.dumps(key)
-    raise RenderError(f"{a(key)} cannot be the key of an object")
+    raise RenderError(f"{type_of(key)} cannot be the key of an object")
 
 
-def collect(chunks: Iterator[str], max_bytes: int) -> str:
+def join_chunks(chunks: Iterator[str], max_bytes: int) -> str:
     """Join all chunks to one text of at most ``max_bytes`` of UTF-8."""
     parts: list[str] = []
     characters = 0

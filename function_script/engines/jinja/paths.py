@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Undefined
 from jinja2.utils import missing
 
-from function_script.engines.jinja.exceptions import a, reword
+from function_script.engines.jinja.exceptions import reword, type_of
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.scope import NAMES
 from function_script.fields import nearest
@@ -55,7 +55,7 @@ def describe(undefined: Undefined, roots: Mapping[str, object], statement: str) 
     if len(keys) > 1:
         message += f" ({first.lstrip('.')} does not exist)"
     if not isinstance(base, (Mapping, list, tuple, range)):
-        message += f" ({start.lstrip('.') or 'the value'} is {a(base)})"
+        message += f" ({start.lstrip('.') or 'the value'} is {type_of(base)})"
     hint = None
     if isinstance(base, Mapping):
         hint = _suggest_key(str(keys[0]), base)

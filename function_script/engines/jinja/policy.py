@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from jinja2 import nodes
 
 from function_script.engines.jinja.budget import MAX_INTEGER
-from function_script.engines.jinja.calls import argument_error, usage
+from function_script.engines.jinja.calls import argument_error, format_usage
 from function_script.fields import nearest
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _visit_call(
         problem = "* and ** cannot be used here"
     if problem is not None:
         message = f'wrong arguments for {kind} "{node.name}": {problem}'
-        hint = f"it is {usage(node.name, callables[node.name], _HIDDEN)}"
+        hint = f"it is {format_usage(node.name, callables[node.name], _HIDDEN)}"
         facts.violations.append(_violation(node, message, name=node.name, hint=hint))
 
 

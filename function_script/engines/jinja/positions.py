@@ -66,7 +66,7 @@ class Position:
         if match is None:
             tags = list(_TAG.finditer(_line(self.source, self.line)))
             if not tags:
-                return whole_line(self.source, self.line)
+                return span_of_line(self.source, self.line)
             span = Span(name=self.source.name, line=self.line)
             return _columns(span, tags[0].start(), tags[-1].end())
         before, start, end = match.string[: match.start()], match.start(), match.end()
@@ -83,7 +83,7 @@ class Position:
         return words[number - 1] if 1 <= number <= len(words) else None
 
 
-def whole_line(source: Source, line: int) -> Span:
+def span_of_line(source: Source, line: int) -> Span:
     """Return the span of a line without the blanks around it."""
     text = _line(source, line)
     begin = len(text) - len(text.lstrip())
@@ -192,7 +192,7 @@ def _surplus(source: Source, line: int, close: str) -> int | None:
     return None
 
 
-def of_traceback(traceback: TracebackType | None) -> list[Position]:
+def find_positions(traceback: TracebackType | None) -> list[Position]:
     """Return the positions of all templates in a traceback, the main template first."""
     positions: list[Position] = []
     while traceback is not None:
@@ -203,7 +203,7 @@ def of_traceback(traceback: TracebackType | None) -> list[Position]:
     return positions
 
 
-def of_generator(frame: FrameType | None) -> Position | None:
+def current_position(frame: FrameType | None) -> Position | None:
     """Return the current position of a template's generator."""
     return None if frame is None else _position(frame, frame.f_lineno, frame.f_lasti)
 
@@ -219,7 +219,7 @@ def _position(frame: FrameType, line: int, offset: int) -> Position | None:
     )
 
 
-def callers(positions: list[Position]) -> tuple[str, ...]:
+def caller_notes(positions: list[Position]) -> tuple[str, ...]:
     """Return one note for each caller of the failing position, the nearest first."""
     lines = [f"{position.source.name}:{position.line}" for position in positions[::-1]]
     others = dict.fromkeys(line for line in lines if line != lines[0])

@@ -182,7 +182,7 @@ def _check(parsed: Mapping[str, _Parsed], module_names: Collection[str]) -> None
     violations = {name: facts[name].violations for name in sorted(parsed)}
     # A template that does not parse defines no names, so others would seem to miss them.
     if not any(violations.values()):
-        violations = dict(sorted(modules.check(facts, module_names).items()))
+        violations = dict(sorted(modules.check_references(facts, module_names).items()))
     problems = [
         positions.violation_to_diagnostic(parsed[name].source, violation)
         for name, listed in violations.items()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from function_script.engines.jinja import diagnostics, positions, scope
 from function_script.engines.jinja.deferral import DeferringBudget, collect_gaps
 from function_script.engines.jinja.environment import RUN
-from function_script.engines.jinja.output import collect
+from function_script.engines.jinja.output import join_chunks
 from function_script.engines.jinja.run import Run
 from function_script.program import MissingValue
 
@@ -35,12 +35,12 @@ def render(
     chunks = start(program, run)
     try:
         if not program.is_deferring:
-            return collect(chunks, limits.output_bytes), ()
+            return join_chunks(chunks, limits.output_bytes), ()
         text, gaps = collect_gaps(chunks, limits.output_bytes)
         return text, tuple(_describe(gaps, run))
     except Exception as error:
         frame = chunks.gi_frame if isinstance(chunks, GeneratorType) else None
-        raise diagnostics.to_error(error, run, positions.of_generator(frame)) from error
+        raise diagnostics.to_error(error, run, positions.current_position(frame)) from error
     finally:
         run.close()
 
@@ -58,7 +58,7 @@ def _describe(gaps: Gaps, run: Run) -> Iterator[MissingValue]:
 
 def start(program: CompiledProgram, run: Run) -> Iterator[str]:
     """Start a run: return an iterator over the chunks of the main template's text."""
-    run.variables = scope.variables(run.scope, program.used_names)
+    run.variables = scope.build_variables(run.scope, program.used_names)
     run.variables[RUN] = run
     context = program.main.new_context(run.variables, shared=True)
     return program.main.root_render_func(context)

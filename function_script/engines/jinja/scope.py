@@ -29,7 +29,7 @@ _OTHERS: dict[str, Callable[[Scope], object]] = {
 NAMES = (*sorted((*REQUEST_PARTS, *_OTHERS)), *sorted(FUNCTIONS))
 
 
-def variables(scope: Scope, used: Collection[str]) -> dict[str, object]:
+def build_variables(scope: Scope, used: Collection[str]) -> dict[str, object]:
     """Return the functions, and the parts of the request that the program uses."""
     result: dict[str, object] = dict(FUNCTIONS)
     for name in REQUEST_PARTS:
@@ -41,7 +41,7 @@ def variables(scope: Scope, used: Collection[str]) -> dict[str, object]:
     return result
 
 
-def roots(run: Run) -> dict[str, object]:
+def find_roots(run: Run) -> dict[str, object]:
     """Return the data in which values are searched: variables, and parts that were read."""
     variables = {name: run.variables[name] for name in NAMES if name in run.variables}
     return {**variables, **run.scope.request.built()}

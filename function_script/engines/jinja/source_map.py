@@ -24,7 +24,7 @@ from function_script.engines.jinja.exceptions import (
     RenderError,
 )
 from function_script.engines.jinja.filters import FILTERS
-from function_script.engines.jinja.positions import whole_line
+from function_script.engines.jinja.positions import span_of_line
 from function_script.engines.jinja.rendering import start
 from function_script.engines.jinja.run import Run
 
@@ -70,12 +70,12 @@ def _traced(text: str, origins: Iterable[Origin | None]) -> Traced:
     return traced
 
 
-def static(text: str, template: str, line: int) -> Traced:
+def trace_static(text: str, template: str, line: int) -> Traced:
     """Trace text of the template itself that begins on this line."""
     return _traced(text, (Origin(template, line + n) for n in range(text.count("\n") + 1)))
 
 
-def dynamic(text: str, template: str, line: int) -> Traced:
+def trace_dynamic(text: str, template: str, line: int) -> Traced:
     """Trace a value that this line wrote; lines that have an origin keep it."""
     here = Origin(template, line)
     origins = text.origins if isinstance(text, Traced) else [None] * (text.count("\n") + 1)
@@ -129,17 +129,17 @@ def _trace_filter(apply: Call) -> Call:
 
 class _TracingCodeGenerator(CodeGenerator):
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
-        self.writeline(f"from {__name__} import dynamic, static")
+        self.writeline(f"from {__name__} import trace_dynamic, trace_static")
         super().visit_Template(node, frame)
 
     def write_data(self, node: nodes.TemplateData) -> None:
-        self.write("static(")
+        self.write("trace_static(")
         super().write_data(node)
         self.write(f", {self.name!r}, {node.lineno})")
 
     def start_value(self, frame: Frame, node: nodes.Node) -> None:
         self.start_write(frame, node)
-        self.write("dynamic(text(budget, ")
+        self.write("trace_dynamic(to_text(budget, ")
 
     def end_value(self, frame: Frame, node: nodes.Node) -> None:
         self.write(f"), {self.name!r}, {node.lineno}")
@@ -223,7 +223,7 @@ class LineLocator:
             if origin is None:
                 spans.append(spans[-1] if spans else None)
             else:
-                spans.append(whole_line(sources[origin.template], origin.line))
+                spans.append(span_of_line(sources[origin.template], origin.line))
         return spans
 
     def _load(self) -> CompiledProgram | None:

@@ -16,9 +16,9 @@ from function_script.engines.jinja.exceptions import (
     BudgetError,
     MissingError,
     RenderError,
-    a,
+    type_of,
 )
-from function_script.engines.jinja.output import text
+from function_script.engines.jinja.output import to_text
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.calls import CallContext
@@ -28,11 +28,11 @@ _MAX_INDENT = 200
 
 def string(run: CallContext, value: object) -> str:
     """The value as it would be written."""
-    return text(run.budget, value)
+    return to_text(run.budget, value)
 
 
 def _charged_text(run: CallContext, value: object) -> str:
-    whole = text(run.budget, value)
+    whole = to_text(run.budget, value)
     run.budget.charge_characters(len(whole))
     return whole
 
@@ -59,7 +59,7 @@ def title(run: CallContext, value: object) -> str:
 
 def trim(run: CallContext, value: object, chars: object = None) -> object:
     """The text without white space, or without these characters, at both ends."""
-    return methods.call_string_method(run.budget, text(run.budget, value), "strip", (chars,))
+    return methods.call_string_method(run.budget, to_text(run.budget, value), "strip", (chars,))
 
 
 def split(
@@ -67,26 +67,26 @@ def split(
 ) -> object:
     """The parts of a text between separators; without one, its words."""
     return methods.call_string_method(
-        run.budget, text(run.budget, value), "split", (separator, maxsplit)
+        run.budget, to_text(run.budget, value), "split", (separator, maxsplit)
     )
 
 
 def replace(run: CallContext, value: object, old: object, new: object, count: object = -1) -> str:
     """The text with every ``old`` replaced, or the first ``count`` of them."""
     budget = run.budget
-    whole = text(budget, value)
-    return methods.replace(budget, whole, text(budget, old), text(budget, new), count)
+    whole = to_text(budget, value)
+    return methods.replace(budget, whole, to_text(budget, old), to_text(budget, new), count)
 
 
 def indent(
     run: CallContext, value: object, width: object = 4, first: object = False, blank: object = False
 ) -> str:
     """Indent every line but the first (with ``first`` also that) and empty ones (``blank``)."""
-    whole = text(run.budget, value)
+    whole = to_text(run.budget, value)
     if isinstance(width, Undefined):
         raise MissingError(width)
     if not isinstance(width, int) or width < 0:
-        raise RenderError(f"cannot indent by {a(width)}", hint="how many spaces: 0 to 200")
+        raise RenderError(f"cannot indent by {type_of(width)}", hint="how many spaces: 0 to 200")
     if width > _MAX_INDENT:
         raise BudgetError(f"an indentation of {width} spaces, the limit is {_MAX_INDENT}")
     head, *others = whole.split("\n")
@@ -110,5 +110,5 @@ def required(
 ) -> object:
     """The value; stops with the message where it does not exist, is null or an empty text."""
     if isinstance(value, Undefined) or value is None or value == "":
-        raise AuthorError(text(run.budget, message), name="required")
+        raise AuthorError(to_text(run.budget, message), name="required")
     return value

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 from jinja2 import Undefined
 
 from function_script.engines.jinja import operators
-from function_script.engines.jinja.calls import by_name
-from function_script.engines.jinja.exceptions import MissingError, RenderError, a
+from function_script.engines.jinja.calls import build_table
+from function_script.engines.jinja.exceptions import (
+    MissingError,
+    RenderError,
+    type_of,
+)
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.budget import Budget
@@ -26,7 +30,7 @@ def _integer(value: object) -> int:
         raise MissingError(value)
     if isinstance(value, int):
         return value
-    raise RenderError(f"{a(value)} is not an integer")
+    raise RenderError(f"{type_of(value)} is not an integer")
 
 
 def _divisible(_run: CallContext, value: object, divisor: object) -> bool:
@@ -84,4 +88,4 @@ _TESTS: dict[str, object] = {
     "ge": _GREATER_OR_EQUAL,
     ">=": _GREATER_OR_EQUAL,
 }
-TESTS = by_name(_TESTS)
+TESTS = build_table(_TESTS)

@@ -72,6 +72,6 @@ class Absent(Lenient):
     __slots__ = ()
 
 
-def missing_value(kind: type[Undefined], parent: object, key: object) -> Undefined:
+def make_undefined(kind: type[Undefined], parent: object, key: object) -> Undefined:
     """Return the undefined value of ``parent.key`` or ``parent[key]``."""
     return kind(obj=parent, name=cast("str", key))
