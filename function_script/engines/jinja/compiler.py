@@ -223,20 +223,20 @@ class CodeGenerator(JinjaCodeGenerator):
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
         """Write ``a < b <= c`` pairwise; every operand is evaluated once."""
         self.write("(")
-        left: str | None = None
+        previous: str | None = None
         for position, operand in enumerate(node.ops):
             self.write(" and " if position else "")
             self.write(f"{_COMPARISONS[operand.op]}(budget, ")
-            if left is None:
+            if previous is None:
                 self.visit(node.expr, frame)
             else:
-                self.write(left)
+                self.write(previous)
             self.write(", ")
             if position == len(node.ops) - 1:
                 self.visit(operand.expr, frame)
             else:
-                left = self.temporary_identifier()
-                self.write(f"({left} := ")
+                previous = self.temporary_identifier()
+                self.write(f"({previous} := ")
                 self.visit(operand.expr, frame)
                 self.write(")")
             self.write(")")
