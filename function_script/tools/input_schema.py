@@ -64,6 +64,10 @@ class Violation:
     @property
     def text(self) -> str:
         """The problem in words, without the path."""
+        if self.keyword.startswith("min") and self.keyword != "minimum" and self.expected == 1:
+            return "must not be empty"
+        if self.keyword == "type" and type(self.value) is int and self.expected == "integer":
+            return "must be an integer of at most 53 bits"
         expected = self.expected
         listed = ", ".join(map(str, expected)) if isinstance(expected, list) else expected
         return _DESCRIPTIONS[self.keyword].format(listed)

@@ -33,12 +33,30 @@ MAX_INTEGER = (1 << 53) - 1
 # The only inputs that a CRD refuses and a parser accepts, by the path and text of their problem.
 KNOWN_DIFFERENCES = re.compile(
     # JSON loses digits of integers above 2^53.
-    r"limits\.\w+: must (be of type integer|be an integer or a string|match one of the .*)"
+    r"limits\.\w+: must (be an integer (of at most 53 bits|or a string)|match one of the .*)"
     # The parser treats a null as absent in maps, too.
     r"|requirements\.resources\.\w+\.fromFieldPath\.matchLabels\.\w+: must be of type string"
     # To the parser an empty namespace is none.
-    r"|(modulesFrom\[\d\]\.)?requiredResource\.namespace: must have at least 1 characters"
+    r"|(modulesFrom\[\d\]\.)?requiredResource\.namespace: must not be empty"
 )
+
+XR = "apiVersion: example.org/v1\nkind: Thing\nmetadata: {name: a}\n"
+COMPOSITION = f"""\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {{name: things}}
+spec:
+  compositeTypeRef: {{apiVersion: example.org/v1, kind: Thing}}
+  mode: Pipeline
+  pipeline:
+    - step: make
+      functionRef: {{name: function-script}}
+      input:
+        apiVersion: script.fn.crossplane.io/v1beta1
+        kind: JinjaTemplate
+        limits: {{steps: {MAX_INTEGER + 1}}}
+        inline: "# no document"
+"""
 
 
 def mutations(value: Value) -> Iterator[Value]:
@@ -107,10 +125,28 @@ def test_problem_has_the_path_of_its_field() -> None:
     with pytest.raises(InputError) as caught:
         step_inputs.validate(value)
     assert [diagnostic.message for diagnostic in caught.value.diagnostics] == [
-        "input.credentials[1]: must have at least 1 characters",
-        "input.limits.steps: must be of type integer",
+        "input.credentials[1]: must not be empty",
+        "input.limits.steps: must be an integer of at most 53 bits",
         "input.wrong: unknown field",
     ]
+
+
+@pytest.mark.parametrize("command", [("check",), ("render", "xr.yaml")], ids=["check", "render"])
+def test_commands_report_the_problem_at_its_field(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """The parser accepts this input, its CRD does not."""
+    (tmp_path / "xr.yaml").write_text(XR)
+    (tmp_path / "composition.yaml").write_text(COMPOSITION)
+    completed = subprocess.run(
+        [sys.executable, "-m", "function_script", *command, "composition.yaml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert completed.returncode == 1
+    first, second = (completed.stdout + completed.stderr).splitlines()[:2]
+    assert first == "error: input.limits.steps: must be an integer of at most 53 bits"
+    assert second.strip() == "--> composition.yaml:13:18"
 
 
 def test_input_of_another_group_is_not_validated() -> None:
