@@ -53,9 +53,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def scoreboard(request: pytest.FixtureRequest) -> Scoreboard:
     """Where tests leave tables for the end of the run."""
-    found = request.config.pluginmanager.get_plugin("scoreboard")
-    assert isinstance(found, Scoreboard)
-    return found
+    plugin = request.config.pluginmanager.get_plugin("scoreboard")
+    assert isinstance(plugin, Scoreboard)
+    return plugin
 
 
 @pytest.fixture

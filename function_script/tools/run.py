@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING
 
 from google.protobuf import json_format
 
-from function_script import capture, function
+from function_script import capture, function, objects
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.sandbox.outcome import RETRIED
 from function_script.tools import bounded, manifests
 from function_script.tools.results import fatal_messages
-from function_script.values import MAX_SAFE_INTEGER
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.diagnostics import Diagnostic
     from function_script.source import Source
-    from function_script.values import Object, Value
+    from function_script.values import Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,18 +100,7 @@ def check_name(path: Path) -> None:
 def to_json(response: fnv1.RunFunctionResponse) -> str:
     """Format as protobuf JSON with the protocol's field names; whole numbers have no fraction."""
     fields: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
-    return json.dumps(_with_integers(fields), indent=2, sort_keys=True, ensure_ascii=False)
-
-
-def _with_integers(value: Value) -> Value:
-    """Replace integral floats by integers: a Struct has doubles only."""
-    if isinstance(value, dict):
-        return {key: _with_integers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with_integers(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_SAFE_INTEGER:
-        return int(value)
-    return value
+    return json.dumps(objects.with_integers(fields), indent=2, sort_keys=True, ensure_ascii=False)
 
 
 def _error(

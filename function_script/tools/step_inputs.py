@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from function_script import engines, inputs, objects
-from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
+from function_script.problems import Problem
 from function_script.tools import manifests
 
 if TYPE_CHECKING:
@@ -140,15 +140,13 @@ def validate(value: Object) -> None:
     """
     from function_script.tools import input_schema  # noqa: PLC0415 - jsonschema is slow to import
 
-    problems = input_schema.check(value)
+    problems = []
+    for path, text in input_schema.check(value):
+        # A path begins with a bracket where a name is not a plain word.
+        field = f"input{path}" if path.startswith("[") else f"input.{path}"
+        problems.append(Problem(field, text).to_diagnostic())
     if problems:
-        raise InputError(
-            *(
-                # A path begins with a bracket where a name is not a plain word.
-                Diagnostic(message=f"input{'' if path.startswith('[') else '.'}{path}: {text}")
-                for path, text in problems
-            )
-        )
+        raise InputError(*problems)
 
 
 def check_program(step: Step) -> None:

@@ -42,10 +42,12 @@ def to_error(error: Exception, run: Run, last: Position | None) -> FatalError:
     """
     stack = positions.find_positions(error.__traceback__) or ([last] if last else [])
     position = stack[-1] if stack else None
-    kind = LimitError if isinstance(error, (BudgetError, RecursionError)) else ProgramError
     message, hint, name = _explain(error, run, position)
     diagnostic = positions.to_diagnostic(position, message, name=name, hint=hint)
-    return kind(replace(diagnostic, notes=positions.caller_notes(stack)))
+    problem = replace(diagnostic, notes=positions.caller_notes(stack))
+    if isinstance(error, BudgetError):
+        return LimitError(problem, limit=error.limit)
+    return LimitError(problem) if isinstance(error, RecursionError) else ProgramError(problem)
 
 
 def _explain(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.engines.jinja.policy import Violation
-from function_script.fields import nearest
+from function_script.problems import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -33,14 +33,13 @@ def check_references(
 
 
 def _missing(reference: Reference, module_names: Collection[str]) -> Violation:
-    near = nearest(reference.module, tuple(module_names))
     names = ", ".join(sorted(module_names))
     available = f"there are {names}" if module_names else "there are no modules"
     return Violation(
         line=reference.line,
         message=f'there is no module "{reference.module}"',
         name=reference.module,
-        hint=f'did you mean "{near}"?' if near else available,
+        hint=suggest(reference.module, tuple(module_names), available),
     )
 
 
@@ -48,9 +47,8 @@ def _missing_names(reference: Reference, module: TemplateFacts) -> list[Violatio
     violations = []
     for name in reference.names:
         if name not in module.defined:
-            near = nearest(name, tuple(module.defined))
             message = f'module "{reference.module}" defines no "{name}"'
-            hint = f'did you mean "{near}"?' if near else None
+            hint = suggest(name, tuple(module.defined))
             violations.append(Violation(line=reference.line, message=message, name=name, hint=hint))
     return violations
 

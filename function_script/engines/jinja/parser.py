@@ -15,7 +15,7 @@ from jinja2.parser import Parser as JinjaParser
 from function_script.engines.jinja import hints
 from function_script.engines.jinja.exceptions import reword
 from function_script.engines.jinja.policy import Violation
-from function_script.fields import nearest
+from function_script.problems import nearest
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes

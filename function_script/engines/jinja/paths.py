@@ -18,7 +18,7 @@ from jinja2.utils import missing
 from function_script.engines.jinja.exceptions import reword, type_of
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.scope import NAMES
-from function_script.fields import nearest
+from function_script.problems import nearest, suggest
 from function_script.program import Lazy
 
 if TYPE_CHECKING:
@@ -76,25 +76,21 @@ def _chain(undefined: Undefined) -> tuple[object, list[object]]:
 
 def _unknown_name(keys: Sequence[object]) -> MissingPath:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
-    near = nearest(name, NAMES)
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
-    if near:
-        hint = f'did you mean "{near}"?'
-    elif filter_name := nearest(name, FILTERS):
-        hint = f'there is a filter "{filter_name}": write `value | {filter_name}`'
-    else:
-        hint = (
-            "nothing sets this name; the request's parts are observed, desired, context and others"
-        )
+    otherwise = (
+        "nothing sets this name; the request's parts are observed, desired, context and others"
+    )
+    if filter_name := nearest(name, FILTERS):
+        otherwise = f'there is a filter "{filter_name}": write `value | {filter_name}`'
+    hint = suggest(name, NAMES, otherwise)
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 
 
 def _suggest_key(key: str, candidates: Iterable[object]) -> str:
     first = (str(each) for each in itertools.islice(candidates, _MAX_CANDIDATES))
     keys = [each for each in first if len(each) <= _MAX_KEY_LENGTH]
-    near = nearest(key[:_MAX_KEY_LENGTH], tuple(keys))
-    if near is not None:
-        return f'did you mean "{near}"?'
+    if hint := suggest(key[:_MAX_KEY_LENGTH], tuple(keys)):
+        return hint
     if not keys:
         return "the object is empty: `| default(value)` says what to take instead"
     listed = ", ".join(sorted(keys)[:_MAX_LISTED])

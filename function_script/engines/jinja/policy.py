@@ -6,7 +6,6 @@ All violations are facts at once.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -14,7 +13,8 @@ from jinja2 import nodes
 
 from function_script.engines.jinja.budget import MAX_INTEGER
 from function_script.engines.jinja.calls import argument_error, format_usage
-from function_script.fields import nearest
+from function_script.problems import suggest
+from function_script.values import LONE_SURROGATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +28,6 @@ MAX_LOOPS = 10
 # Filters and tests receive the run and the value before the template's own arguments.
 _HIDDEN = 2
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _ALLOWED = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.For, nodes.If, nodes.CondExpr),
@@ -159,8 +158,7 @@ def _visit_call(
     node: nodes.Filter | nodes.Test, kind: str, callables: Mapping[str, Call], facts: TemplateFacts
 ) -> None:
     if node.name not in callables:
-        near = nearest(node.name, tuple(callables))
-        hint = f'did you mean "{near}"?' if near else None
+        hint = suggest(node.name, tuple(callables))
         message = f'there is no {kind} "{node.name}"'
         facts.violations.append(_violation(node, message, name=node.name, hint=hint))
         return
@@ -181,7 +179,7 @@ def _visit_const(node: nodes.Const, facts: TemplateFacts) -> None:
         facts.violations.append(_violation(node, "a number that is too big"))
     if isinstance(value, int) and abs(value) >= MAX_INTEGER:
         facts.violations.append(_violation(node, "an integer of more than 256 bits"))
-    if isinstance(value, str) and _SURROGATE.search(value):
+    if isinstance(value, str) and LONE_SURROGATE.search(value):
         message = "half of a surrogate pair in a text, which no file can hold"
         facts.violations.append(_violation(node, message))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Template
 
-from function_script.diagnostics import Diagnostic
+from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.jinja.environment import Environment
 from function_script.source import Source, Span, excerpt
 
@@ -175,7 +175,8 @@ def violation_to_diagnostic(source: Source, violation: Violation) -> Diagnostic:
     if violation.open_tag is None:
         return diagnostic
     tag, line = violation.open_tag
-    return replace(diagnostic, notes=(f'"{tag}" begins at {source.name}:{line}',))
+    note = Note(f'"{tag}" begins at', Span(name=source.name, line=line))
+    return replace(diagnostic, notes=(note,))
 
 
 def _surplus(source: Source, line: int, close: str) -> int | None:
@@ -219,8 +220,8 @@ def _position(frame: FrameType, line: int, offset: int) -> Position | None:
     )
 
 
-def caller_notes(positions: list[Position]) -> tuple[str, ...]:
+def caller_notes(stack: list[Position]) -> tuple[Note, ...]:
     """Return one note for each caller of the failing position, the nearest first."""
-    lines = [f"{position.source.name}:{position.line}" for position in positions[::-1]]
-    others = dict.fromkeys(line for line in lines if line != lines[0])
-    return tuple(f"called from {line}" for line in others)[:_MAX_NOTES]
+    spans = [Span(name=each.source.name, line=each.line) for each in stack[::-1]]
+    callers = dict.fromkeys(span for span in spans if span != spans[0])
+    return tuple(Note("called from", span) for span in callers)[:_MAX_NOTES]

@@ -14,7 +14,7 @@ from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.policy import Violation
 from function_script.engines.jinja.tests import TESTS
-from function_script.fields import nearest
+from function_script.problems import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,10 +63,9 @@ def _guarded_names(template: nodes.Template) -> set[str]:
 def _unknown(template: nodes.Template, defined: set[str]) -> Iterator[Violation]:
     for name in template.find_all(nodes.Name):
         if name.ctx == "load" and name.name not in defined:
-            near = nearest(name.name, tuple(defined))
             yield Violation(
                 line=name.lineno,
                 message=f'"{name.name}" has no value, for nothing sets it',
                 name=name.name,
-                hint=f'did you mean "{near}"?' if near else None,
+                hint=suggest(name.name, tuple(defined)),
             )

@@ -9,7 +9,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script.fields import child, nearest
+from function_script.problems import suggest
+from function_script.reader import child
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,9 +76,8 @@ def shown(value: Value) -> str:
 
 def nearest_hint(name: str, known: Object) -> str | None:
     """What there is instead of ``name``."""
-    near = nearest(name, known)
-    if near:
-        return f'did you mean "{near}"?'
+    if hint := suggest(name, known):
+        return hint
     names = sorted(known)
     if not names:
         return "there is none at all"

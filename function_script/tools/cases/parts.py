@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from function_script import objects
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
-from function_script.fields import ObjectReader, ProblemList, type_with_article
 from function_script.tools.cases.model import Located, placed
 from function_script.tools.render import loading
+from function_script.values import type_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from function_script.diagnostics import Diagnostic
+    from function_script.problems import ProblemList
+    from function_script.reader import ObjectReader
     from function_script.values import Object, Value
 
 _T = TypeVar("_T")
@@ -111,12 +113,15 @@ class Parts:
 
     def are_faulty(self) -> bool:
         """Whether anything is wrong so far."""
-        return bool(self.problems.texts or self.failures)
+        return bool(self.problems or self.failures)
 
     def error(self) -> InputError:
         """Everything that is wrong."""
-        found = [self._diagnostic(text, hint) for text, hint in self.problems.texts]
-        return InputError(*found, *self.failures)
+        mistakes = (
+            placed(problem.to_diagnostic(), self.document, objects.read_path(problem.path))
+            for problem in self.problems
+        )
+        return InputError(*mistakes, *self.failures)
 
     def _item(self, at: str, item: Value) -> list[Located]:
         if isinstance(item, dict):
@@ -131,7 +136,7 @@ class Parts:
     def _named(self, at: str, found: Value) -> Path | None:
         if isinstance(found, str):
             return self.path(found)
-        self.problems.add(at, f"must be a path or an object, not {type_with_article(found)}")
+        self.problems.add(at, f"must be a path or an object, not {type_phrase(found)}")
         return None
 
     def tried(self, at: str, load: Callable[[], list[_T]]) -> list[_T]:
@@ -145,7 +150,3 @@ class Parts:
                 for problem in error.diagnostics
             )
             return []
-
-    def _diagnostic(self, text: str, hint: str | None) -> Diagnostic:
-        at = text.partition(": ")[0]
-        return placed(Diagnostic(message=text, hint=hint), self.document, objects.parse_path(at))

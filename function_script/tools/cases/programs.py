@@ -16,7 +16,7 @@ from function_script.tools.cases.model import Program
 from function_script.tools.render import author, functions
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
     from function_script.tools.cases.parts import Parts
     from function_script.tools.render.steps import Step
     from function_script.values import Object, Value

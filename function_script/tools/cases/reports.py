@@ -125,7 +125,7 @@ def _to_object(verdict: Verdict) -> Object:
 
 def _problem_object(problem: Problem) -> Object:
     found = problem.diagnostic
-    notes: list[Value] = [*found.notes]
+    notes: list[Value] = [str(note) for note in found.notes]
     return {
         "message": found.message,
         "file": found.span.name if found.span else None,

@@ -20,7 +20,7 @@ from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.results import fatal_messages
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
     from function_script.tools.cases.parts import Parts
     from function_script.tools.render.requirements import Answer
     from function_script.tools.render.runners import FunctionCaller

@@ -135,7 +135,7 @@ class RenderSession:
         entry: Object = {
             "message": self._rename(problem.message),
             "frame": self._rename(to_frame(problem)),
-            "notes": [self._rename(note) for note in problem.notes],
+            "notes": [self._rename(str(note)) for note in problem.notes],
             "hint": problem.hint,
         }
         span = problem.span

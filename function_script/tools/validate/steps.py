@@ -90,9 +90,8 @@ def parser_problems(step: StepInput) -> Iterator[Problem]:
         step_inputs.check_program(step_inputs.parse(step))
     except InputError as error:
         for diagnostic in error.diagnostics:
-            # The message begins with the field's path below the step.
-            path, _, text = diagnostic.message.partition(": ")
-            field = path.removeprefix("input").removeprefix(".")
+            text = diagnostic.message.removeprefix(f"{diagnostic.field}: ")
+            field = diagnostic.field.removeprefix("input").removeprefix(".")
             line = diagnostics.to_line((Diagnostic(message=text, hint=diagnostic.hint),))
             yield Problem(type="schema", field=field, message=f"{field}: {line}")
     except FatalError as error:
