@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script import engines, inputs, objects
+from function_script import inputs, objects
 from function_script.errors import InputError
 from function_script.problems import Problem
 from function_script.tools import manifests
@@ -152,4 +152,4 @@ def validate(value: Object) -> None:
 def check_program(step: Step) -> None:
     """Compile the step's program if it is available; raises FatalError with all problems."""
     if step.program.main.text:
-        engines.get(step.language).check(step.program, step.limits)
+        step.language.engine.check(step.program, step.limits)

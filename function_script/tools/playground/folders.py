@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines import ENGINES
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import sources, starters
@@ -47,7 +47,7 @@ def find(root: Path) -> dict[str, Path | str]:
         result["/".join(parts) or root.resolve().name] = folder
         if len(result) == _MAX_FOLDERS:
             break
-    result |= {f"starter: {language}": language for language in ENGINES}
+    result |= {f"starter: {language}": language for language in LANGUAGES}
     return result
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from support.jinja_programs import XR, program, rendered, scope, text_of
 
-from function_script.engines import jinja
+from function_script.engines.jinja import engine as jinja
 from function_script.engines.jinja import programs
 from function_script.errors import LimitError, ProgramError
 from function_script.limits import Limits

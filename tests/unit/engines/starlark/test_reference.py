@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from function_script.engines import starlark
+from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import predeclared
 from function_script.errors import ProgramError
 from function_script.limits import Limits
