@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from google.protobuf import json_format
 
-from function_script.capture import answers
+from function_script.capture import responses
 from function_script.diagnostics import Diagnostic
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.cases import programs
@@ -69,7 +69,7 @@ def replay(
         if fatal_messages(answer.response):
             raise _failure(step, answer)
     response: Object = json_format.MessageToDict(answer.response, preserving_proto_field_name=True)
-    return answers.to_parts(response)
+    return responses.to_parts(response)
 
 
 def _failure(step: Step, answer: Answer) -> PipelineError:

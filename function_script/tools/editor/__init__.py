@@ -48,15 +48,15 @@ class Written:
 def write(directory: Path) -> Written:
     """Write the files into a project; existing settings are kept. Raises InputError."""
     texts = build()
-    kept = tuple(path for path in (directory / SETTINGS,) if path.exists())
-    paths = tuple(path for name in texts if (path := directory / name) not in kept)
+    existing = tuple(path for path in (directory / SETTINGS,) if path.exists())
+    paths = tuple(path for name in texts if (path := directory / name) not in existing)
     try:
         for path in paths:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(texts[path.relative_to(directory).as_posix()], encoding="utf-8")
     except OSError as error:
         raise InputError.of(f'cannot write to "{directory}": {error.strerror}') from error
-    return Written(paths=paths, kept=kept)
+    return Written(paths=paths, kept=existing)
 
 
 def build() -> dict[str, str]:

@@ -1,0 +1,204 @@
+"""The health and reflection services, by gRPC's own servicers.
+
+The servicers are imported by the first call, because they take memory and few clients use them.
+Every stream ends when the server stops, so a client that watches does not delay the stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+import grpc
+
+from function_script.server import rpc
+from function_script.server.rpc import RpcError, Status
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from typing import TypeAlias
+
+    from google.protobuf.message import Message
+    from grpc_health.v1 import health_pb2
+    from grpc_reflection.v1alpha import reflection_pb2
+
+    from function_script.server.admission import Admission, Call, Context
+
+    Handlers: TypeAlias = dict[str, grpc.RpcMethodHandler[bytes, Message]]
+    Method: TypeAlias = Callable[[Call, Context], Awaitable[None]]
+
+HEALTH: Final = "grpc.health.v1.Health"
+REFLECTION: Final = tuple(
+    f"grpc.reflection.{version}.ServerReflection" for version in ("v1", "v1alpha")
+)
+_MAX_CALLS: Final = 100
+# Messages hold names of services and of files.
+_MAX_MESSAGE_BYTES: Final = 4_096
+# The time for streams of Watch to send that the server stops.
+_LAST_STATUS_SECONDS: Final = 0.1
+_CODES: Final = {int(code.value[0]): code for code in grpc.StatusCode}
+M = TypeVar("M", bound="Message")
+
+
+class _Health(Protocol):
+    """The asyncio servicer of grpc_health, which its stubs lack."""
+
+    async def Check(  # noqa: N802 - gRPC's name
+        self, request: health_pb2.HealthCheckRequest, context: Context
+    ) -> health_pb2.HealthCheckResponse:
+        """Return the status of a service."""
+
+    async def Watch(  # noqa: N802 - gRPC's name
+        self, request: health_pb2.HealthCheckRequest, context: Context
+    ) -> None:
+        """Send the status of a service at once and at each change."""
+
+    async def set(
+        self, service: str, status: health_pb2.HealthCheckResponse.ServingStatus.ValueType
+    ) -> None:
+        """Set the status of a service."""
+
+    async def enter_graceful_shutdown(self) -> None:
+        """Set every status to NOT_SERVING for good."""
+
+
+class _Reflection(Protocol):
+    """The asyncio servicer of grpc_reflection, which its stubs lack."""
+
+    def ServerReflectionInfo(  # noqa: N802 - gRPC's name
+        self,
+        request_iterator: AsyncIterator[reflection_pb2.ServerReflectionRequest],
+        unused_context: Context,
+    ) -> AsyncIterator[reflection_pb2.ServerReflectionResponse]:
+        """Answer each request."""
+
+
+async def reject(context: grpc.aio.ServicerContext[bytes, M], error: RpcError) -> None:
+    """Answer a call with an error, by raising gRPC's AbortError."""
+    await context.abort(_CODES[error.status], error.text)
+
+
+class HealthAndReflection:
+    """The health and reflection services of one server."""
+
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._is_stopping = False
+        self._health: _Health | None = None
+        self._reflection: _Reflection | None = None
+
+    def health_handlers(self) -> Handlers:
+        """Return the methods of the health service by their paths."""
+        return {
+            f"/{HEALTH}/Check": self._handler(self._check),
+            f"/{HEALTH}/Watch": self._handler(self._watch),
+        }
+
+    def reflection_handlers(self) -> Handlers:
+        """Return the methods of server reflection, in both versions, by their paths."""
+        handler = self._handler(self._reflect)
+        return {f"/{service}/ServerReflectionInfo": handler for service in REFLECTION}
+
+    async def stop(self) -> None:
+        """Set every health status to NOT_SERVING, and end all streams."""
+        self._is_stopping = True
+        if self._health is not None:
+            await self._health.enter_graceful_shutdown()
+            await asyncio.sleep(_LAST_STATUS_SECONDS)
+        for task in self._tasks:
+            task.cancel()
+
+    def _handler(self, method: Method) -> grpc.RpcMethodHandler[bytes, Message]:
+        async def serve(_: object, context: Context) -> None:
+            await self._serve(method, context)
+
+        def serialize(message: Message) -> bytes:
+            return message.SerializeToString()
+
+        return grpc.stream_stream_rpc_method_handler(serve, response_serializer=serialize)
+
+    async def _serve(self, method: Method, context: Context) -> None:
+        task = asyncio.current_task()
+        if task is None or len(self._tasks) >= _MAX_CALLS:
+            text = "too many clients ask for health or reflection"
+            await reject(context, RpcError(status=Status.RESOURCE_EXHAUSTED, text=text))
+            return
+        self._tasks.add(task)
+        try:
+            await method(self._admission.open(context), context)
+        except asyncio.CancelledError:
+            if not self._is_stopping:
+                raise
+            task.uncancel()
+            await reject(context, RpcError(status=Status.UNAVAILABLE, text="shutting down"))
+        finally:
+            self._tasks.discard(task)
+
+    async def _check(self, call: Call, context: Context) -> None:
+        from grpc_health.v1 import health_pb2  # noqa: PLC0415 - slow to import
+
+        request = await self._read(call, context, health_pb2.HealthCheckRequest)
+        if request is not None:
+            servicer = await self._load_health()
+            await context.write(await servicer.Check(request, context))
+
+    async def _watch(self, call: Call, context: Context) -> None:
+        from grpc_health.v1 import health_pb2  # noqa: PLC0415 - slow to import
+
+        request = await self._read(call, context, health_pb2.HealthCheckRequest)
+        if request is not None:
+            servicer = await self._load_health()
+            await servicer.Watch(request, context)
+
+    async def _reflect(self, call: Call, context: Context) -> None:
+        from grpc_reflection.v1alpha import reflection_pb2  # noqa: PLC0415 - slow to import
+
+        async def requests() -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
+            message_type = reflection_pb2.ServerReflectionRequest
+            while (request := await self._read(call, context, message_type)) is not None:
+                yield request
+
+        async for response in self._load_reflection().ServerReflectionInfo(requests(), context):
+            await context.write(response)
+
+    async def _read(self, call: Call, context: Context, message_type: type[M]) -> M | None:
+        """Return the next message, None at the end. Answers an invalid message with an error."""
+        from google.protobuf.message import DecodeError  # noqa: PLC0415 - slow to import
+
+        data = await self._admission.read(call, _MAX_MESSAGE_BYTES)
+        if data is None:
+            return None
+        if isinstance(data, RpcError):
+            await reject(context, data)
+        elif len(data) <= _MAX_MESSAGE_BYTES:
+            with suppress(DecodeError):
+                return message_type.FromString(data)
+        text = f"the message is no {message_type.__name__}"
+        await reject(context, RpcError(status=Status.INVALID_ARGUMENT, text=text))
+        return None
+
+    async def _load_health(self) -> _Health:
+        from grpc_health.v1 import health, health_pb2  # noqa: PLC0415 - slow to import
+
+        if self._health is None:
+            servicer: _Health = health.aio.HealthServicer()  # type: ignore[attr-defined] # see above
+            for service in rpc.SERVICES:
+                await servicer.set(service, health_pb2.HealthCheckResponse.SERVING)
+            if self._is_stopping:
+                await servicer.enter_graceful_shutdown()
+            self._health = servicer
+        return self._health
+
+    def _load_reflection(self) -> _Reflection:
+        if self._reflection is None:
+            from grpc_reflection.v1alpha import reflection  # noqa: PLC0415 - slow to import
+
+            # These imports register the descriptors that reflection answers with.
+            from function_script.proto.v1 import run_function_pb2 as v1  # noqa: F401, PLC0415 - see above
+            from function_script.proto.v1beta1 import run_function_pb2 as v1beta1  # noqa: F401, PLC0415 - see above
+
+            names = (*rpc.SERVICES, HEALTH, *REFLECTION)
+            self._reflection = reflection.aio.ReflectionServicer(names)  # type: ignore[attr-defined] # see above
+        return self._reflection

@@ -1,0 +1,310 @@
+"""The dispatcher: the replies of a pool by callback, without blocking the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from support.gc_assertions import living, no_collection
+from support.timing import PATIENCE_SECONDS, SLACK_SECONDS
+
+from function_script.limits import MIB, Limits
+from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
+from function_script.sandbox.dispatcher import Dispatcher, PendingRequest
+from function_script.sandbox.outcome import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Hashable
+
+LIMITS = Limits(timeout_seconds=0.4, memory_bytes=128 * MIB)
+
+
+def owner(data: bytes) -> Hashable:
+    """Return the key of a request: its last word, if that is the name of an XR."""
+    word = data.rpartition(b" ")[2]
+    return word if word.startswith(b"xr-") else None
+
+
+OPTIONS = PoolOptions(
+    module="support.sandbox_handlers",
+    limits=LIMITS,
+    workers=1,
+    slow_workers=2,
+    min_idle=0,
+    fairness_key=owner,
+)
+# For runs that must not reach their time limit, on the slowest machine.
+PATIENT = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=PATIENCE_SECONDS))
+ONE_SLOT = replace(PATIENT, slow_workers=0)
+
+
+class Caller:
+    """Starts requests and waits for replies."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.dispatcher = dispatcher
+
+    def start(self, data: bytes, seconds: float = PATIENCE_SECONDS) -> asyncio.Future[Reply]:
+        """Start a request; return its future reply."""
+        return self.begin(data, seconds)[1]
+
+    def begin(
+        self, data: bytes, seconds: float = PATIENCE_SECONDS
+    ) -> tuple[PendingRequest, asyncio.Future[Reply]]:
+        """Start a request; return it, for ``cancel``, and its future reply."""
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        return self.dispatcher.start(data, seconds, future.set_result), future
+
+
+def run(test: Callable[[Caller], Awaitable[None]], options: PoolOptions = PATIENT) -> None:
+    """Run a test in a loop with a pool."""
+
+    async def main() -> None:
+        with Pool(options) as pool:
+            pool.prefork()
+            dispatcher = Dispatcher(pool, asyncio.get_running_loop())
+            try:
+                await test(Caller(dispatcher))
+            finally:
+                dispatcher.close()
+
+    asyncio.run(main())
+
+
+def parent_of(pid: int) -> int:
+    """Return the process id of the parent."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def text(reply: Reply) -> bytes:
+    """Return a response."""
+    assert isinstance(reply, Answered), reply
+    return reply.response
+
+
+def cause(reply: Reply) -> Cause:
+    """Return the cause of a failure."""
+    assert isinstance(reply, Failed), reply
+    return reply.cause
+
+
+def test_requests_are_answered_in_turn() -> None:
+    """More requests than workers: each gets its own answer."""
+
+    async def test(caller: Caller) -> None:
+        replies = await asyncio.gather(*[caller.start(b"echo %d" % n) for n in range(50)])
+        assert [text(reply) for reply in replies] == [b"%d" % n for n in range(50)]
+        assert replies[0].waited_seconds == 0 < replies[49].waited_seconds
+
+    run(test)
+
+
+LATE = [
+    (b"spin", "needed more CPU time than its limit of 0.4 s (set by --timeout)"),
+    (b"deafen", "needed more CPU time than its limit of 0.4 s"),
+    (b"narrow 0.1 64 spin", "its limit of 0.1 s (set by limits.timeout)"),
+]
+
+
+@pytest.mark.parametrize(("command", "message"), LATE, ids=str)
+def test_a_run_that_takes_too_long_is_ended(command: bytes, message: str) -> None:
+    """The error comes in time and names the limit, and the next request is answered."""
+
+    async def test(caller: Caller) -> None:
+        began = time.monotonic()
+        reply = await caller.start(command)
+        assert time.monotonic() - began < LIMITS.timeout_seconds + SLACK_SECONDS
+        assert cause(reply) is Cause.TIMEOUT
+        assert message in str(reply.error)  # type: ignore[union-attr] # it has failed
+        assert text(await caller.start(b"echo next")) == b"next"
+
+    run(test, OPTIONS)
+
+
+FAILURES = [
+    (b"allocate 500", Cause.MEMORY, "its limit of 128 MiB (set by --memory-limit)"),
+    (b"segfault", Cause.CRASH, "crashed (is something nested too deeply?)"),
+    (b"signal 9", Cause.KILLED, "killed from outside"),
+    (b"raise", Cause.BUG, "internal error"),
+    (b"forge 3000000000", Cause.CRASH, "crashed"),
+]
+
+
+@pytest.mark.parametrize(("command", "expected", "message"), FAILURES, ids=str)
+def test_failures_are_explained(command: bytes, expected: Cause, message: str) -> None:
+    """The error names the cause, and the next request is answered."""
+
+    async def test(caller: Caller) -> None:
+        reply = await caller.start(command)
+        assert cause(reply) is expected
+        assert message in str(reply.error)  # type: ignore[union-attr] # it has failed
+        assert text(await caller.start(b"echo next")) == b"next"
+
+    run(test)
+
+
+def test_the_callers_deadline_wins() -> None:
+    """A run is ended at the deadline, and the error says so."""
+
+    async def test(caller: Caller) -> None:
+        failed = await caller.start(b"spin", 0.1)
+        assert cause(failed) is Cause.STARVED
+        assert "it was not done at the call's deadline, after 0.1" in str(failed)
+
+    run(test)
+
+
+def test_waiting_ends_at_the_callers_deadline() -> None:
+    """Without a free slot, a request waits no longer than its caller."""
+
+    async def test(caller: Caller) -> None:
+        hostile = caller.start(b"spin")
+        assert cause(await caller.start(b"echo x", 0.1)) is Cause.WAITED
+        assert not hostile.done()
+
+    run(test, ONE_SLOT)
+
+
+def test_long_runs_do_not_delay_short_ones() -> None:
+    """While the only fast run loops, a short request soon gets another worker."""
+
+    async def test(caller: Caller) -> None:
+        for _ in range(200):  # The batch delay follows from them.
+            await caller.start(b"echo x")
+        hostile = [caller.start(b"spin") for _ in range(2)]
+        assert text(await caller.start(b"echo x")) == b"x"
+        assert not any(reply.done() for reply in hostile)
+
+    run(test)
+
+
+def test_penalty_slots_are_released() -> None:
+    """They are when their workers have exited, which may be after their replies."""
+
+    async def test(caller: Caller) -> None:
+        for _ in range(8):
+            assert cause(await caller.start(b"segfault xr-1")) is Cause.CRASH
+        assert cause(await caller.start(b"spin xr-1")) is Cause.TIMEOUT
+        assert text(await caller.start(b"echo xr-2")) == b"xr-2"
+
+    run(test, OPTIONS)
+
+
+def test_a_penalized_run_does_not_get_the_warm_worker() -> None:
+    """It does not even if that is the only idle one."""
+
+    async def test(caller: Caller) -> None:
+        await caller.start(b"segfault xr-1")
+        warm = text(await caller.start(b"pid xr-2"))
+        for _ in range(3):
+            await caller.start(b"segfault xr-1")
+            assert text(await caller.start(b"pid xr-2")) == warm
+
+    run(test)
+
+
+def test_a_waiting_request_can_be_cancelled() -> None:
+    """It is never begun; the reply of a running one is dropped."""
+
+    async def test(caller: Caller) -> None:
+        running, dropped = caller.begin(b"narrow 0.2 64 spin")
+        waiting, never = caller.begin(b"remember never")
+        caller.dispatcher.cancel(waiting)
+        caller.dispatcher.cancel(running)
+        assert text(await caller.start(b"remember later")) == b"later"
+        assert not never.done()
+        assert not dropped.done()
+
+    run(test, ONE_SLOT)
+
+
+async def wait_for(holds: Callable[[], bool]) -> None:
+    """Return as soon as ``holds`` is true."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.01)
+
+
+def test_a_paused_run_that_was_cancelled_is_ended() -> None:
+    """It would keep a process until it was resumed."""
+
+    async def test(caller: Caller) -> None:
+        scheduler = caller.dispatcher._pool.context.scheduler
+        first = caller.start(b"work 2 xr-1")
+        request, dropped = caller.begin(b"work 2 xr-2")
+        await wait_for(lambda: scheduler.slow == 2)
+        caller.dispatcher.cancel(request)
+        assert text(await first) == b"worked"
+        await wait_for(lambda: not scheduler.slow)
+        assert not dropped.done()
+
+    run(test, replace(PATIENT, workers=2, slow_workers=4, heavy_runs=1))
+
+
+def test_a_request_is_freed_without_a_collection() -> None:
+    """Requests are large: a reference cycle would keep them until the next collection."""
+
+    async def test(caller: Caller) -> None:
+        with no_collection():
+            before = living(PendingRequest)
+            pairs = [caller.begin(b"echo x") for _ in range(5)]
+            assert living(PendingRequest) == before + 5
+            await asyncio.gather(*[reply for _, reply in pairs])
+            del pairs
+            for _ in range(100):
+                await asyncio.sleep(0.01)
+                if living(PendingRequest) == before:
+                    break
+            assert living(PendingRequest) == before
+
+    run(test)
+
+
+def test_a_worker_killed_while_idle_costs_no_request() -> None:
+    """The next request is answered by another worker, without an error."""
+
+    async def test(caller: Caller) -> None:
+        pid = int(text(await caller.start(b"pid")))
+        os.kill(pid, signal.SIGKILL)
+        assert int(text(await caller.start(b"pid"))) != pid
+
+    run(test)
+
+
+def test_forking_does_not_block_the_loop() -> None:
+    """A zygote that does not answer delays only requests that need a new worker."""
+
+    async def test(caller: Caller) -> None:
+        worker = int(text(await caller.start(b"pid")))
+        zygote = parent_of(worker)
+        os.kill(zygote, signal.SIGSTOP)
+        try:
+            os.kill(worker, signal.SIGKILL)
+            reply = caller.start(b"echo x")
+            await asyncio.sleep(0.1)
+            assert not reply.done()
+        finally:
+            os.kill(zygote, signal.SIGCONT)
+        assert text(await reply) == b"x"
+
+    run(test)
+
+
+def test_requests_are_served_round_robin_by_key() -> None:
+    """With forty queued requests of one key, that of another key runs next."""
+
+    async def test(caller: Caller) -> None:
+        flood = [caller.start(b"echo xr-flood") for _ in range(40)]
+        other = await caller.start(b"echo xr-other")
+        assert text(other) == b"xr-other"
+        assert sum(reply.done() for reply in flood) <= 3
+        await asyncio.gather(*flood)
+
+    run(test)

@@ -1,0 +1,21 @@
+"""The memory limit of a worker, and the memory that it keeps between two runs."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+
+import pytest
+
+from function_script.limits import MIB
+from function_script.sandbox import Answered, Pool, PoolOptions
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="not the GNU C library")
+def test_freed_memory_is_reused() -> None:
+    """The kernel provides it once or twice for ten allocations."""
+    megabytes, allocations = 4, 10
+    with Pool(PoolOptions(module="support.sandbox_handlers", workers=1)) as pool:
+        reply = pool.run(f"fill {megabytes}".encode(), 60.0)
+    assert isinstance(reply, Answered)
+    assert int(reply.response) < allocations / 2 * megabytes * MIB / mmap.PAGESIZE

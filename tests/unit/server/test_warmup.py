@@ -1,0 +1,21 @@
+"""The requests that a zygote evaluates before it forks workers."""
+
+from __future__ import annotations
+
+from support import builders
+
+from function_script import function
+from function_script.engines.registry import LANGUAGES
+from function_script.limits import Limits
+from function_script.server import warmup
+
+
+def test_every_language_is_warmed_up() -> None:
+    """Each request composes its resource without a problem."""
+    requests = warmup.build_requests()
+    assert len(requests) == len(LANGUAGES)
+    for request in requests:
+        answer = function.handle(request, Limits(), lambda _: None)
+        response = builders.pb.RunFunctionResponse.FromString(answer.response)
+        assert answer.diagnostics == ()
+        assert list(response.desired.resources) == ["rehearsal"]
