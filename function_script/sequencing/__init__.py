@@ -37,7 +37,7 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     Raises DocumentError for dependencies that make no sense, and for a missing value of a
     resource that exists and may not or cannot be kept.
     """
-    if (step.readiness is None and not contribution.is_ordered) or contribution.is_fatal:
+    if (step.readiness is None and not contribution.needs_sequencing) or contribution.is_fatal:
         return contribution
     options = step.readiness or ReadinessOptions()
     if _has_unanswered_requirements(contribution, request):
@@ -135,7 +135,7 @@ def _judge_all(
     """Return the entries whose readiness is judged, with their readiness."""
     entries: dict[str, DesiredResource] = {}
     for name, entry in composed.items():
-        has_rule = entry.order is not None and entry.order.ready_when is not None
+        has_rule = entry.policy is not None and entry.policy.ready_when is not None
         if entry.resource is None or not (has_rule or options.auto_ready):
             continue
         if cluster.stated(name) is None:
@@ -150,7 +150,7 @@ def _judge_all(
 
 def _judge(entry: DesiredResource, name: str, cluster: ClusterState) -> DesiredResource:
     is_ready = cluster.judge(name).is_ready
-    return entry.judged(enums.READY_TRUE if is_ready else enums.READY_FALSE)
+    return entry.with_ready(enums.READY_TRUE if is_ready else enums.READY_FALSE)
 
 
 def _collect_unready(

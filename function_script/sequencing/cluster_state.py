@@ -72,8 +72,8 @@ class ClusterState:
     def judge(self, name: str) -> Verdict:
         """Judge the observed resource by its own rule or its kind's."""
         entry = self.composed.get(name)
-        order = entry.order if entry is not None else None
-        return judge(self.find(name), order.ready_when if order is not None else None)
+        policy = entry.policy if entry is not None else None
+        return judge(self.find(name), policy.ready_when if policy is not None else None)
 
     def verdict(self, name: str) -> Verdict:
         """Return whether the resource counts as ready; stated readiness wins."""
@@ -87,7 +87,7 @@ class ClusterState:
 
 
 def _has_rule(entry: DesiredResource) -> bool:
-    return entry.order is not None and entry.order.ready_when is not None
+    return entry.policy is not None and entry.policy.ready_when is not None
 
 
 def _decode_lazily(resource: wire.Resource) -> Mapping[str, Readable]:

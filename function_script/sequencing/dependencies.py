@@ -29,9 +29,9 @@ def read(contribution: Contribution, names: Collection[str]) -> Graph:
     problems: list[Diagnostic] = []
     graph: Graph = {}
     for name, entry in contribution.composed.items():
-        if entry.resource is None or entry.order is None or not entry.order.depends_on:
+        if entry.resource is None or entry.policy is None or not entry.policy.depends_on:
             continue
-        graph[name] = tuple(_resolve(each, names) for each in entry.order.depends_on)
+        graph[name] = tuple(_resolve(each, names) for each in entry.policy.depends_on)
         problems += [
             _unknown_name(name, each, contribution, names)
             for each in graph[name]
@@ -78,7 +78,7 @@ def _unknown_name(
     return Diagnostic(
         message=f'cannot order resource "{name}": it depends on "{dependency.name}", '
         "which is not desired",
-        span=contribution.places[name](),
+        span=contribution.policy_spans[name](),
         hint=hint,
     )
 
@@ -87,7 +87,7 @@ def _cycle_problem(cycle: tuple[str, ...], contribution: Contribution) -> Diagno
     path = " → ".join((*cycle, cycle[0]))
     return Diagnostic(
         message=f'cannot order resource "{cycle[0]}": it depends on itself: {path}',
-        span=contribution.places[cycle[0]](),
+        span=contribution.policy_spans[cycle[0]](),
         hint="leave out one of these dependencies",
     )
 

@@ -38,8 +38,8 @@ def compose(
     composed: dict[str, DesiredResource] = {}
     unprotected: list[Diagnostic] = []
     for user, dependencies in graph.items():
-        order = cluster.composed[user].order
-        own_setting = order.usages if order is not None else None
+        policy = cluster.composed[user].policy
+        own_setting = policy.usages if policy is not None else None
         if not (options.usages if own_setting is None else own_setting):
             continue
         for used in sorted({each.name for each in dependencies}):

@@ -82,7 +82,7 @@ def find_outer(span: Span, step_input: StepInput) -> Span | None:
     path = _embedded(span, step_input)
     if path is None:
         return None
-    embedding = documents.find_embedding(step_input.document.key, path)
+    embedding = documents.find_embedded_text(step_input.document.text, path)
     if embedding is None:
         return None
     line, column = embedding.outer(span.line, span.column)

@@ -1,19 +1,17 @@
 from __future__ import annotations
 
-from pathlib import Path
+from support.paths import ROOT
 
 from function_script import documents
 from function_script.reference_pages import inputs_page
 from function_script.source import Source
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "inputs.md"
 # The order in which people meet them.
 ORDER = ("starlarkscripts", "jinjatemplates", "gotemplates")
 
 
-def test_the_page_is_fresh(*, update_goldens: bool) -> None:
-    """docs/reference/inputs.md says what the CRDs say."""
+def test_inputs_page_is_fresh(*, update_goldens: bool) -> None:
     crds = []
     for plural in ORDER:
         path = ROOT / "input_crds" / f"script.fn.crossplane.io_{plural}.yaml"

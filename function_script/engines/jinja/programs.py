@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 from jinja2 import TemplateSyntaxError
 
+from function_script.cache import ByteLruCache
 from function_script.diagnostics import Diagnostic
-from function_script.engines.cache import Cache
 from function_script.engines.jinja import modules, parser, policy, positions
 from function_script.engines.jinja.compiler import CodeGenerator
 from function_script.engines.jinja.deferral import DeferringCodeGenerator
@@ -68,8 +68,8 @@ class _Parsed:
     tree: nodes.Template | None = None
 
 
-_programs: Cache[tuple[object, ...], CompiledProgram] = Cache(
-    max_entries=MAX_PROGRAMS, max_size=_MAX_CHARACTERS
+_programs: ByteLruCache[tuple[object, ...], CompiledProgram] = ByteLruCache(
+    _MAX_CHARACTERS, max_entries=MAX_PROGRAMS
 )
 
 
@@ -77,7 +77,7 @@ def load(program: Program, limits: Limits) -> CompiledProgram:
     """Return the compiled program, from the cache if possible; raises ProgramError."""
     check_size(program, limits)
     key = cache_key(program)
-    compiled = _programs.find(key)
+    compiled = _programs.get(key)
     if compiled is None:
         generator = DeferringCodeGenerator if is_deferring(program) else CodeGenerator
         compiled = build(program, generator)

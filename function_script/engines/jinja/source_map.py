@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from function_script.engines.cache import Cache
+from function_script.cache import ByteLruCache
 from function_script.engines.jinja import programs
 from function_script.engines.jinja.budget import Budget
 from function_script.engines.jinja.compiler import CodeGenerator
@@ -177,8 +177,8 @@ class _TracingBudget(Budget):
         return merge(pieces)
 
 
-_programs: Cache[tuple[object, ...], CompiledProgram] = Cache(
-    max_entries=_MAX_PROGRAMS, max_size=_MAX_CHARACTERS
+_programs: ByteLruCache[tuple[object, ...], CompiledProgram] = ByteLruCache(
+    _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
 
 
@@ -229,7 +229,7 @@ class LineLocator:
     def _load(self) -> CompiledProgram | None:
         """Compile the program for tracing; None if that would take too long."""
         key = programs.cache_key(self._program)
-        program = _programs.find(key)
+        program = _programs.get(key)
         if program is not None:
             return program
         if self._costs.compile_seconds * _COMPILE_STRETCH > self._costs.allowance.left_seconds():

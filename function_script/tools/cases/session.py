@@ -70,7 +70,7 @@ def _parse(file: CaseFile, files: Files) -> Parsed | Verdict:
 def _run_group(
     root: Path | None, group: Sequence[Parsed], terms: RunOptions, jobs: int
 ) -> Generator[Verdict]:
-    texts = {parsed.case.setup.program.document.key for parsed in group}
+    texts = {parsed.case.setup.program.document.text for parsed in group}
     options = replace(pool_options(root, jobs), preload=local_pool.engines_in(texts))
     with Pool(options) as pool:
         bench = FunctionCaller(pool=pool, print=_ignore)

@@ -222,4 +222,4 @@ def _join(found: Iterable[Document]) -> str:
 
 
 def _body(document: Document) -> str:
-    return document.key.strip("\n")
+    return document.text.strip("\n")
