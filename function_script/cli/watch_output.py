@@ -70,7 +70,7 @@ class _Documents(_Screen):
         self._tell(changed, is_different=bool(text))
         if text:
             colourful = console.is_colourful(sys.stdout)
-            shown = console.painted_difference(text) if colourful else text
+            shown = console.colour_diff(text) if colourful else text
             terminal.echo_coloured(shown, nl=False)
 
 

@@ -143,7 +143,7 @@ def _problem(problem: Problem, *, colourful: bool) -> str:
     if not problem.difference:
         return text
     difference = problem.difference
-    return f"{text}\n{console.painted_difference(difference) if colourful else difference}"
+    return f"{text}\n{console.colour_diff(difference) if colourful else difference}"
 
 
 def _painted(text: str, colour: str, *, colourful: bool) -> str:
