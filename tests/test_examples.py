@@ -49,7 +49,7 @@ def test_example(example: Path, update_goldens: bool) -> None:
     if update_goldens:
         expected.write_text(shown)
     assert expected.is_file(), shown
-    assert shown == expected.read_text()
+    assert shown == expected.read_text(), "run `make goldens` and review it"
     assert done.returncode in {0, 1}
     assert (done.stdout == "") == failed
 

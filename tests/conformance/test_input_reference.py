@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from generate import inputs_page
+from support import generated
+
 from function_script import documents
-from function_script.reference_pages import inputs_page
 from function_script.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,6 +22,4 @@ def test_the_page_is_fresh(*, update_goldens: bool) -> None:
         source = Source(name=path.name, text=path.read_text())
         crds += [document.value for document in documents.read_source(source)]
     page = inputs_page.reference(crds)
-    if update_goldens:
-        PAGE.write_text(page)
-    assert page == PAGE.read_text()
+    generated.check(PAGE, page, update=update_goldens)

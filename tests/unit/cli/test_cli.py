@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+from generate import cli_page
+from support import generated
 from support.notes import without_note
 from support.timing import takes_less
 
@@ -17,7 +19,6 @@ from function_script import __version__, cli
 from function_script.cli import exit_codes, options
 from function_script.errors import InputError
 from function_script.limits import MIB
-from function_script.reference_pages import cli_page
 
 if TYPE_CHECKING:
     from function_script.server import ServeOptions
@@ -291,9 +292,7 @@ def test_variables_are_unambiguous() -> None:
 def test_the_reference_page_is_fresh(update_goldens: bool) -> None:
     """docs/reference/cli.md is what the commands say of themselves."""
     page = ROOT / "docs" / "reference" / "cli.md"
-    if update_goldens:
-        page.write_text(cli_page.build())
-    assert page.read_text() == cli_page.build()
+    generated.check(page, cli_page.build(), update=update_goldens)
 
 
 def test_help_needs_nothing_heavy() -> None:

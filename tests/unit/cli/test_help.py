@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from generate import cli_page
 
 from function_script import cli
 from function_script.cli import exit_codes
-from function_script.reference_pages import cli_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

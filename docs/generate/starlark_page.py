@@ -1,7 +1,4 @@
-"""The prelude as a section of the documentation, and all names of scripts as stubs for editors.
-
-Called by the tests, which compare and on demand write what is committed of them.
-"""
+"""The prelude as a section of the documentation, and all names of scripts as stubs for editors."""
 
 from __future__ import annotations
 
@@ -9,14 +6,15 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from generate import library_page
+
 from function_script.engines.starlark import predeclared
 from function_script.engines.starlark.analysis import syntax
-from function_script.reference_pages import library_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_WRITTEN = "Written by `pytest tests/unit/engines/starlark/test_reference.py --update-goldens`."
+_WRITTEN = "Written by `make goldens`."
 BEGIN = f"<!-- {_WRITTEN} -->\n"
 END = "<!-- End of what is written. -->\n"
 _STUB_HEAD = f'''\
