@@ -1,25 +1,32 @@
+"""The input CRDs and their page are what their tables give."""
+
 from __future__ import annotations
 
 from pathlib import Path
 
-from generate import inputs_page
+import pytest
+from generate import input_crds, inputs_page
 from support import generated
-
-from function_script import documents
-from function_script.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "inputs.md"
-# The order in which people meet them.
-ORDER = ("starlarkscripts", "jinjatemplates", "gotemplates")
+CRDS = ROOT / "input_crds"
+TEXTS = input_crds.texts()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_crd_is_fresh(name: str, *, update_goldens: bool) -> None:
+    """Each file of input_crds/ has the common fields and those of its kind."""
+    generated.check(CRDS / name, TEXTS[name], update=update_goldens)
+
+
+def test_every_crd_is_generated() -> None:
+    """There is no other file, and no placeholder is left."""
+    assert sorted(TEXTS) == sorted(path.name for path in CRDS.iterdir())
+    assert [name for name, text in TEXTS.items() if "<<" in text] == []
 
 
 def test_the_page_is_fresh(*, update_goldens: bool) -> None:
     """docs/reference/inputs.md says what the CRDs say."""
-    crds = []
-    for plural in ORDER:
-        path = ROOT / "input_crds" / f"script.fn.crossplane.io_{plural}.yaml"
-        source = Source(name=path.name, text=path.read_text())
-        crds += [document.value for document in documents.read_source(source)]
-    page = inputs_page.reference(crds)
+    page = inputs_page.reference(input_crds.values())
     generated.check(PAGE, page, update=update_goldens)
