@@ -10,15 +10,15 @@ import socket
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
 from function_script import quantities
-from function_script.limits import MIB, Limits
+from function_script.limits import LIMITS, MIB, Limit, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from function_script.tools.render.functions import Place
 
@@ -31,7 +31,17 @@ _MAX_HOST_CHARACTERS: Final = 253
 _HOST_NAME: Final = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
 
 PREFIX: Final = "FUNCTION_SCRIPT"
-_LIMITS: Final = Limits()
+# By the names of LIMITS, in the order of --help.
+_LIMIT_HELP: Final = {
+    "time": "CPU time a step may use. It may take ten times as long on a busy machine.",
+    "memory": "Memory a step may use.",
+    "output": "Largest response. Crossplane takes up to 4Mi.",
+    "steps": "Steps of work a template may take.",
+    "documents": "Documents a template may produce.",
+    "nodes": "Values that what a step produces may have.",
+    "depth": "How deep these values may be nested.",
+    "source": "Largest program, with its modules.",
+}
 # These run the function itself: in a container, the same variables set up both.
 _SHARING: Final = {"serve", "run"}
 
@@ -70,6 +80,15 @@ def _positive(parse: Callable[[str], Number], text: str) -> Number:
     return parsed
 
 
+# How flags of a limit's field are parsed; the others are counts.
+_LIMIT_UNITS: Final[dict[str, tuple[Callable[[str], float], str]]] = {
+    "timeout_seconds": (_timeout, "DURATION"),
+    "memory_bytes": (_memory, "SIZE"),
+    "output_bytes": (size, "SIZE"),
+    "source_bytes": (size, "SIZE"),
+}
+
+
 def address(text: str) -> str:
     """HOST:PORT; without a host, as in ``:9443``, every address of this machine."""
     host, colon, port = text.rpartition(":")
@@ -97,64 +116,21 @@ def address_or_nothing(text: str) -> str:
     return address(text) if text else text
 
 
-class LimitFlags(TypedDict):
-    """What ``limits`` are parsed to."""
-
-    timeout: float
-    memory_limit: int
-    output_limit: int
-    steps_limit: int
-    documents_limit: int
-    nodes_limit: int
-    depth_limit: int
-    source_limit: int
-
-
 def limits() -> list[click.Parameter]:
-    """The flags that bound one run of one step."""
-    return [
-        click.Option(
-            ["--timeout"],
-            type=_timeout,
-            default="2s",
-            show_default=True,
-            metavar="DURATION",
-            help="CPU time a step may use. It may take ten times as long on a busy machine.",
-        ),
-        click.Option(
-            ["--memory-limit"],
-            type=_memory,
-            default="256Mi",
-            show_default=True,
-            metavar="SIZE",
-            help="Memory a step may use.",
-        ),
-        click.Option(
-            ["--output-limit"],
-            type=size,
-            default="4032Ki",
-            show_default=True,
-            metavar="SIZE",
-            help="Largest response. Crossplane takes up to 4Mi.",
-        ),
-        _count("--steps-limit", _LIMITS.steps, "Steps of work a template may take."),
-        _count("--documents-limit", _LIMITS.documents, "Documents a template may produce."),
-        _count("--nodes-limit", _LIMITS.nodes, "Values that what a step produces may have."),
-        _count("--depth-limit", _LIMITS.depth, "How deep these values may be nested."),
-        click.Option(
-            ["--source-limit"],
-            type=size,
-            default="256Ki",
-            show_default=True,
-            metavar="SIZE",
-            help="Largest program, with its modules.",
-        ),
-    ]
+    """Return the flags that bound one run of one step."""
+    return [_limit(LIMITS[name], text) for name, text in _LIMIT_HELP.items()]
 
 
-def _count(flag: str, default: int, text: str) -> click.Option:
+def _limit(limit: Limit, text: str) -> click.Option:
+    default: float = getattr(Limits(), limit.field)
+    if limit.field in _LIMIT_UNITS:
+        parse, metavar = _LIMIT_UNITS[limit.field]
+        shown = f"{default:g}s" if metavar == "DURATION" else _format_size(int(default))
+        return click.Option(
+            [limit.flag], type=parse, default=shown, show_default=True, metavar=metavar, help=text
+        )
     return click.Option(
-        [flag],
+        [limit.flag],
         type=click.IntRange(min=1),
         default=default,
         show_default=True,
@@ -163,18 +139,18 @@ def _count(flag: str, default: int, text: str) -> click.Option:
     )
 
 
-def read_limits(flags: LimitFlags) -> Limits:
-    """The limits that the flags of ``limits`` say."""
-    return Limits(
-        timeout_seconds=flags["timeout"],
-        memory_bytes=flags["memory_limit"],
-        output_bytes=flags["output_limit"],
-        steps=flags["steps_limit"],
-        documents=flags["documents_limit"],
-        nodes=flags["nodes_limit"],
-        depth=flags["depth_limit"],
-        source_bytes=flags["source_limit"],
-    )
+def _format_size(size_bytes: int) -> str:
+    mib, rest = divmod(size_bytes, MIB)
+    return f"{size_bytes // 1024}Ki" if rest else f"{mib}Mi"
+
+
+def read_limits(flags: Mapping[str, object]) -> Limits:
+    """Return the limits that the flags of `limits` set."""
+    values = {
+        limit.field: flags[limit.flag.removeprefix("--").replace("-", "_")]
+        for limit in LIMITS.values()
+    }
+    return Limits(**values)  # type: ignore[arg-type] # each flag has the type of its field
 
 
 def with_root(limits: Limits, program_root: Path | None) -> Limits:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _Flags(options.LimitFlags, TypedDict):
+class _Flags(TypedDict):
     request: str
     program_root: Path | None
     capture: Path | None

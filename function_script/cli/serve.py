@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _Flags(options.LimitFlags, TypedDict):
+class _Flags(TypedDict):
     insecure: bool
     tls_certs_dir: Path | None
     tls_server_certs_dir: Path | None

@@ -11,7 +11,7 @@ import click
 from function_script.cli import confinement, options, terminal
 
 
-class _Flags(options.LimitFlags, TypedDict):
+class _Flags(TypedDict):
     input: str
     step: str
     data: str | None
