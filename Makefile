@@ -38,11 +38,15 @@ test-attacks: .venv/dev ## Flood a real server in every way that its tests know
 # Commands that tests start in this directory must not find the sources there instead.
 COMPILED = PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/compiled/lib
 
-test-compiled: .venv/dev ## Run the whole test suite once more with the way of a request compiled
+# Tests of what is compiled, and of everything that calls it.
+COMPILED_TESTS = tests/unit/wire tests/unit/sandbox tests/unit/server tests/unit/documents tests/unit/contribution \
+	tests/unit/test_*.py tests/behaviour tests/property tests/scripts tests/hostile tests/e2e tests/test_*.py
+
+test-compiled: .venv/dev ## Run the tests of the request path once more, on compiled modules
 	@rm -rf build/compiled
 	@FUNCTION_SCRIPT_COMPILE=1 $(BIN)/python setup.py -q build --build-base build/compiled --build-lib build/compiled/lib
-	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial and not attack"
-	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial
+	@$(COMPILED) $(BIN)/pytest -q -n 2 --compiled -m "not serial and not attack" $(COMPILED_TESTS)
+	@$(COMPILED) $(BIN)/pytest -q --compiled -m serial $(COMPILED_TESTS)
 
 # Everything that tests the tools, and what they are made of; tests/support/linux_only.py has what is left out.
 PORTABLE = tests/portable tests/unit tests/test_examples.py tests/test_example_cases.py tests/test_walk.py \
@@ -61,7 +65,7 @@ test-install: .venv/dev ## Build, install and run as users do, on every Python t
 test-image: .venv/dev ## Carry out the lines of package/Dockerfile without Docker, and run its images locked down (Linux, root)
 	@PYTHONPATH=tests $(BIN)/python -m image
 
-lint: .venv/dev ## Check style, types and floors only
+lint: .venv/dev ## Check style, types and the layers of imports
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
 
 bench: .venv/dev ## Measure CPU, latency and memory of a real server; see benchmarks/README.md

@@ -97,49 +97,51 @@ CHOOSING = ("function_script/sandbox/", "function_script/server/")
 PACKAGE_FILES = _sources(PACKAGE)
 TEST_FILES = _sources(ROOT / "tests")
 GENERATOR_FILES = _sources(ROOT / "docs" / "generate")
-
-
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+TREES = {path: ast.parse(path.read_text()) for path in PACKAGE_FILES}
+REASON = re.compile(" - | # ")
 
 
 def _name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", PACKAGE_FILES + GENERATOR_FILES, ids=_name)
-def test_modules_say_what_they_are(path: Path) -> None:
-    """Every module has a docstring."""
-    assert ast.get_docstring(_tree(path))
+def test_modules_have_docstrings() -> None:
+    assert [_name(path) for path, tree in TREES.items() if not ast.get_docstring(tree)] == []
 
 
-@pytest.mark.parametrize("path", PACKAGE_FILES, ids=_name)
-def test_data_is_frozen(path: Path) -> None:
-    """Every dataclass is frozen, slotted and keyword-only."""
-    for node in ast.walk(_tree(path)):
-        for decorator in getattr(node, "decorator_list", []):
-            text = ast.unparse(decorator)
-            if "dataclass" in text:
-                assert text == "dataclass(frozen=True, slots=True, kw_only=True)"
+def test_dataclasses_are_frozen_slotted_and_keyword_only() -> None:
+    decorators = {
+        (_name(path), ast.unparse(decorator))
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        for decorator in getattr(node, "decorator_list", [])
+    }
+    others = {
+        (name, text)
+        for name, text in decorators
+        if "dataclass" in text and text != "dataclass(frozen=True, slots=True, kw_only=True)"
+    }
+    assert others == set()
 
 
 def _imported(tree: ast.Module) -> set[str]:
-    found = set()
+    packages = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            packages |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            found.add(node.module.split(".")[0])
-    return found
+            packages.add(node.module.split(".")[0])
+    return packages
 
 
-@pytest.mark.parametrize("path", PACKAGE_FILES, ids=_name)
-def test_third_parties_stay_in_their_rooms(path: Path) -> None:
-    """A third-party package is imported in its room only, and none without a room."""
-    outside = _imported(_tree(path)) - set(sys.stdlib_module_names) - {"function_script"}
-    for package in outside:
-        assert package in ROOMS, f"{package} has no room"
-        assert _name(path).startswith(ROOMS[package]), f"{package} is not for this room"
+def test_third_parties_are_imported_in_their_rooms_only() -> None:
+    misplaced = {
+        (_name(path), package)
+        for path, tree in TREES.items()
+        for package in _imported(tree) - set(sys.stdlib_module_names) - {"function_script"}
+        if not _name(path).startswith(ROOMS.get(package, ()))
+    }
+    assert misplaced == set()
 
 
 def _of_one_system(node: ast.AST) -> set[str]:
@@ -163,33 +165,38 @@ def _walk_unguarded(node: ast.AST) -> Iterator[ast.AST]:
             yield from _walk_unguarded(child)
 
 
-@pytest.mark.parametrize("path", PACKAGE_FILES, ids=_name)
-def test_names_of_one_system_stay_where_one_is_chosen(path: Path) -> None:
-    """The tools run wherever Python does, so they are written without any of them."""
-    if not _name(path).startswith(CHOOSING):
-        assert set[str]().union(*map(_of_one_system, _walk_unguarded(_tree(path)))) == set()
+def test_tools_use_no_name_of_one_operating_system() -> None:
+    """Only the sandbox and the server choose by operating system; the tools run everywhere."""
+    platform_names = {
+        (_name(path), name)
+        for path, tree in TREES.items()
+        if not _name(path).startswith(CHOOSING)
+        for node in _walk_unguarded(tree)
+        for name in _of_one_system(node)
+    }
+    assert platform_names == set()
 
 
 @pytest.mark.parametrize(
     "name", ["os.fork()", "import fcntl", "from os import mkfifo", "select.epoll"]
 )
-def test_a_name_of_one_system_is_seen(name: str) -> None:
-    """Called, read or imported."""
+def test_name_of_one_operating_system_is_recognized(name: str) -> None:
     assert any(map(_of_one_system, ast.walk(ast.parse(name))))
 
 
-def test_fatal_is_decided_in_one_place() -> None:
-    """Exactly one module builds a FATAL result of its own; programs' own results are read."""
+def test_fatal_results_are_built_in_one_module() -> None:
     built = re.compile(r"Result\(\s*(severity=)?[\w.]*FATAL")
     builders = [_name(path) for path in PACKAGE_FILES if built.search(path.read_text())]
     assert builders == ["function_script/response.py"]
 
 
-@pytest.mark.parametrize("path", PACKAGE_FILES + TEST_FILES + GENERATOR_FILES, ids=_name)
-def test_suppressions_have_reasons(path: Path) -> None:
-    """Every silenced check names its code and says why."""
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        for mark in ("# no" + "qa", "# type" + ": ignore"):
-            if mark in line:
-                said = line.split(mark, 1)[1]
-                assert " - " in said or " # " in said, f"{_name(path)}:{number} gives no reason"
+def test_suppressions_have_reasons() -> None:
+    """Every suppressed check names its code and says why."""
+    unexplained = [
+        f"{_name(path)}:{number}"
+        for path in [*PACKAGE_FILES, *TEST_FILES, *GENERATOR_FILES]
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        for mark in ("# no" + "qa", "# type" + ": ignore")
+        if mark in line and not REASON.search(line.split(mark, 1)[1])
+    ]
+    assert unexplained == []

@@ -15,7 +15,7 @@ from function_script.proto.v1 import run_function_pb2 as pb
 if TYPE_CHECKING:
     from function_script.values import Object
 
-TABLE = Path(__file__).parent / "conformance" / "gotemplating" / "cases.yaml"
+TABLE = Path(__file__).resolve().parents[1] / "conformance" / "gotemplating" / "cases.yaml"
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
 META = "meta.gotemplating.fn.crossplane.io/v1alpha1"
 TAG = "a-tag"
