@@ -57,7 +57,7 @@ def render(**flags: Unpack[_Flags]) -> int:
     from function_script.limits import Limits  # noqa: PLC0415 - slow to import
     from function_script.tools.render import engine  # noqa: PLC0415 - slow to import
 
-    answer = engine.answer(
+    answer = engine.respond(
         sys.stdin.buffer.read(),
         engine.Options(
             timeout_seconds=flags["timeout"],

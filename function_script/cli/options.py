@@ -20,7 +20,7 @@ from function_script.limits import LIMITS, MIB, Limit, Limits
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from function_script.tools.render.functions import Place
+    from function_script.tools.render.functions import Runtime
 
 Number = TypeVar("Number", int, float)
 
@@ -172,7 +172,7 @@ def program_root(default: str = "") -> click.Option:
 
 
 def functions() -> click.Option:
-    """Where the functions of a pipeline run; read by `read_places`."""
+    """Where the functions of a pipeline run; read by `read_runtimes`."""
     return click.Option(
         ["--function"],
         multiple=True,
@@ -181,12 +181,12 @@ def functions() -> click.Option:
     )
 
 
-def read_places(texts: Iterable[str]) -> dict[str, Place]:
+def read_runtimes(texts: Iterable[str]) -> dict[str, Runtime]:
     """The places that the flag of ``functions`` says."""
     from function_script.tools.render import functions  # noqa: PLC0415 - slow to import
 
     try:
-        return dict(functions.parse_place(text) for text in texts)
+        return dict(functions.parse_runtime(text) for text in texts)
     except ValueError as error:
         raise click.UsageError(f"--function: {error}") from error
 

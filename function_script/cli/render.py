@@ -165,7 +165,7 @@ def _validate(flags: _Flags, chosen: Options, pool: Pool) -> Report:
     catalog, notes = validate.load_catalog(extensions, cache, image)
     if not extensions:
         notes.append("no schemas were given: --xrd and --crds name them")
-    whole = replace(chosen, wanted=output.Wanted(full_xr=True))
+    whole = replace(chosen, wanted=output.OutputOptions(full_xr=True))
     text = command.render_text(paths, whole, pool)
     documents = sources.read(Source(name="rendered", text=text))
     return validate.check_documents(documents, catalog, notes)

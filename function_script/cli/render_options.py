@@ -136,12 +136,12 @@ def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
 
     return command.Options(
-        wanted=output.Wanted(
+        wanted=output.OutputOptions(
             full_xr=full_xr,
             results=flags["include_function_results"],
             context=flags["include_context"],
         ),
-        places=options.read_places(flags["function"]),
+        runtimes=options.read_runtimes(flags["function"]),
         annotations=dict(pairs(flags["function_annotations"], "--function-annotations", ",")),
         timeout_seconds=flags["timeout"],
         print=partial(terminal.echo, err=True),

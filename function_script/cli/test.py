@@ -98,13 +98,13 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
 def _options(flags: _Flags) -> Options:
     from function_script.sandbox import capacity  # noqa: PLC0415 - slow to import
     from function_script.tools import console  # noqa: PLC0415 - slow to import
-    from function_script.tools.cases import command, running  # noqa: PLC0415 - slow to import
+    from function_script.tools.cases import command, runner  # noqa: PLC0415 - slow to import
 
     is_ci = flags["ci"] or os.environ.get("CI", "").lower() not in {"", "0", "false"}
     if is_ci and flags["update"]:
         raise click.UsageError("--update: in CI, expected documents are not written")
-    terms = running.RunOptions(
-        places=options.read_places(flags["function"]),
+    terms = runner.RunOptions(
+        runtimes=options.read_runtimes(flags["function"]),
         timeout_seconds=flags["timeout"],
         may_seed=not is_ci,
         updates=flags["update"],

@@ -15,9 +15,9 @@ from function_script.errors import FatalError
 from function_script.sandbox import Pool
 from function_script.source import Source
 from function_script.tools import sources
-from function_script.tools.cases import observing, outcome, parsing, running, session
+from function_script.tools.cases import fake_cluster, outcome, parser, runner, session
 from function_script.tools.cases.discovery import FOLDER_FILE, CaseFile
-from function_script.tools.cases.parts import Files
+from function_script.tools.cases.loader import FileCache
 from function_script.tools.render.runners import FunctionCaller
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def render(directory: str | os.PathLike[str], /, **given: Value) -> Object:
     """
     case = _case(Path(directory), given)
     (step,) = case.steps
-    world = observing.begin(observing.FakeCluster(xr=case.setup.xr), step)
-    bench = FunctionCaller(pool=pool(case.setup.program.root), print=print)
-    rendered = running.render_in(world, case.setup, bench, running.RunOptions())
+    world = fake_cluster.begin(fake_cluster.FakeCluster(xr=case.setup.xr), step)
+    caller = FunctionCaller(pool=pool(case.setup.program.root), print=print)
+    rendered = runner.render_in(world, case.setup, caller, runner.RunOptions())
     return outcome.to_object(rendered.result, rendered.responses)
 
 
@@ -54,7 +54,7 @@ def _case(directory: Path, given: dict[str, Value]) -> Case:
     source = Source(name="the case given", text=documents.to_yaml(given))
     file = CaseFile(path=directory / FOLDER_FILE)
     (document,) = sources.read(source)
-    return parsing.read(document, file, Files())
+    return parser.read(document, file, FileCache())
 
 
 @cache

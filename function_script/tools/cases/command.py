@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from function_script.tools.cases.running import RunOptions
+    from function_script.tools.cases.runner import RunOptions
     from function_script.tools.cases.verdicts import Verdict
 
 _WRITERS: Final = {"json": reports.to_json, "junit": reports.to_junit}

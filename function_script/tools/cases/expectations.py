@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from function_script.fields import ObjectReader
-    from function_script.tools.cases.parts import Parts
+    from function_script.tools.cases.loader import ObjectLoader
     from function_script.values import Object, Value
 
 QUESTIONS: Final = ("equals", "exists", "matches", "oneOf")
@@ -27,7 +27,7 @@ _CONDITION: Final = ("type", "status", "reason", "message")
 _EVENT: Final = ("severity", "reason", "message")
 
 
-def parse(parts: Parts, fields: ObjectReader, at: objects.Path) -> Expectation | None:
+def parse(loader: ObjectLoader, fields: ObjectReader, at: objects.Path) -> Expectation | None:
     """The field ``expect``; None when there is none."""
     found = fields.object("expect")
     if found is None:
@@ -40,7 +40,7 @@ def parse(parts: Parts, fields: ObjectReader, at: objects.Path) -> Expectation |
     ready = found.value.get("ready")
     return Expectation(
         at=at,
-        golden=None if golden is None else parts.path(golden),
+        golden=None if golden is None else loader.path(golden),
         error=errors,
         absent=texts(found, "absent"),
         partial=_partial(found),

@@ -15,8 +15,8 @@ from function_script.tools.render import conditions, output
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.tools.render import Result
-    from function_script.tools.render.requirements import Answer, Runner
+    from function_script.tools.render import RenderResult
+    from function_script.tools.render.requirements import Runner, StepResponse
     from function_script.tools.render.steps import Step
     from function_script.values import Object, Value
 
@@ -39,7 +39,7 @@ class Recorder:
         self._runner = runner
         self.responses: dict[str, fnv1.RunFunctionResponse] = {}
 
-    def __call__(self, step: Step, request: fnv1.RunFunctionRequest) -> Answer:
+    def __call__(self, step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
         """Call the function once."""
         answer = self._runner(step, request)
         # Steps run one after the other: the last in here is the last of the pipeline.
@@ -47,7 +47,7 @@ class Recorder:
         return answer
 
 
-def to_object(result: Result, responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:
+def to_object(result: RenderResult, responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:
     """The outcome's ``PARTS``.
 
     ``resources`` are as Crossplane would write them, ``ready`` is what the pipeline says of each,
@@ -80,9 +80,9 @@ def is_ready(outcome: Object) -> bool:
     return condition is not None and condition.get("status") == "True"
 
 
-def documents(result: Result) -> list[Object]:
+def documents(result: RenderResult) -> list[Object]:
     """What an exact expectation holds: all that `render --include-function-results` prints."""
-    return output.documents(result, output.Wanted(results=True))
+    return output.documents(result, output.OutputOptions(results=True))
 
 
 def _ready(responses: list[fnv1.RunFunctionResponse]) -> Object:

@@ -13,11 +13,11 @@ from function_script import objects
 from function_script.documents import Document
 from function_script.tools import sources
 from function_script.tools.cases.model import Program
-from function_script.tools.render import author, functions
+from function_script.tools.render import error_positions, functions
 
 if TYPE_CHECKING:
     from function_script.fields import ObjectReader
-    from function_script.tools.cases.parts import Parts
+    from function_script.tools.cases.loader import ObjectLoader
     from function_script.tools.render.steps import Step
     from function_script.values import Object, Value
 
@@ -26,14 +26,14 @@ _FILE: Final = "composition.yaml"
 _BOUNDARY: Final = ".git"
 
 
-def find_directory(parts: Parts, fields: ObjectReader) -> Path | None:
+def find_directory(loader: ObjectLoader, fields: ObjectReader) -> Path | None:
     """Where the Composition's other files are; None when it stands in the case."""
     named = fields.value.get("composition")
     if isinstance(named, str):
-        return parts.path(named).parent
+        return loader.path(named).parent
     if named is not None or fields.value.get("input") is not None:
         return None
-    here = parts.directory.resolve()
+    here = loader.directory.resolve()
     for directory in (here, *here.parents):
         if (directory / _FILE).is_file():
             return _shown(directory)
@@ -49,15 +49,15 @@ def _shown(directory: Path) -> Path:
 
 
 def read(
-    parts: Parts, fields: ObjectReader, directory: Path | None, xr: Object | None
+    loader: ObjectLoader, fields: ObjectReader, directory: Path | None, xr: Object | None
 ) -> Program | None:
     """The Composition, or one made around ``input`` for this XR."""
     if fields.value.get("input") is not None:
         if fields.value.get("composition") is not None:
             fields.problems.add("input", "there can be a Composition or an input, not both")
-        return _input(parts, fields, xr or {})
+        return _input(loader, fields, xr or {})
     path = None if directory is None else directory / _FILE
-    found = parts.one(fields, "composition", path)
+    found = loader.one(fields, "composition", path)
     if found is None:
         if path is None and fields.value.get("composition") is None:
             text = f"is required, as there is no {_FILE} in this directory or above"
@@ -65,36 +65,36 @@ def read(
         return None
     if isinstance(found, Document):
         return _program(found.value, found, ())
-    return _program(found, parts.document, ("composition",))
+    return _program(found, loader.document, ("composition",))
 
 
-def of_request(parts: Parts, fields: ObjectReader, step_input: Value) -> Program | None:
+def of_request(loader: ObjectLoader, fields: ObjectReader, step_input: Value) -> Program | None:
     """A Composition around the input of a request, or around the one that replaces it."""
     if fields.value.get("input") is not None:
-        return _input(parts, fields, {})
+        return _input(loader, fields, {})
     return Program(
         composition=_around(step_input if isinstance(step_input, dict) else {}, {}),
-        document=parts.document,
+        document=loader.document,
         find_input=lambda _: ("request", "input"),
-        root=_root(parts.document),
+        root=_root(loader.document),
     )
 
 
 def _program(composition: Object, document: Document, at: objects.Path) -> Program:
     def find_input(step: Step) -> objects.Path:
-        return (*at, *author.in_composition(step))
+        return (*at, *error_positions.composition_input_path(step))
 
     return Program(
         composition=composition, document=document, find_input=find_input, root=_root(document)
     )
 
 
-def _input(parts: Parts, fields: ObjectReader, xr: Object) -> Program | None:
-    found = parts.one(fields, "input", None)
+def _input(loader: ObjectLoader, fields: ObjectReader, xr: Object) -> Program | None:
+    found = loader.one(fields, "input", None)
     if found is None:
         return None
     is_file = isinstance(found, Document)
-    document = found if isinstance(found, Document) else parts.document
+    document = found if isinstance(found, Document) else loader.document
     value = found.value if isinstance(found, Document) else found
     return Program(
         composition=_around(value, xr),

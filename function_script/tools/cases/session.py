@@ -14,8 +14,8 @@ from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import local_pool
-from function_script.tools.cases import parsing, running
-from function_script.tools.cases.parts import Files
+from function_script.tools.cases import parser, runner
+from function_script.tools.cases.loader import FileCache
 from function_script.tools.cases.verdicts import Problem, Status, Verdict
 from function_script.tools.render.runners import FunctionCaller
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from function_script.tools.cases.discovery import CaseFile
     from function_script.tools.cases.model import Case
-    from function_script.tools.cases.running import RunOptions
+    from function_script.tools.cases.runner import RunOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ def run_all(cases: Sequence[CaseFile], terms: RunOptions, jobs: int) -> Generato
 
     Who stops asking stops the cases that have not begun.
     """
-    files = Files()
+    files = FileCache()
     groups: dict[Path | None, list[Parsed]] = {}
     for file in cases:
         parsed = _parse(file, files)
@@ -53,10 +53,10 @@ def run_all(cases: Sequence[CaseFile], terms: RunOptions, jobs: int) -> Generato
         yield from _run_group(root, group, terms, jobs)
 
 
-def _parse(file: CaseFile, files: Files) -> Parsed | Verdict:
+def _parse(file: CaseFile, files: FileCache) -> Parsed | Verdict:
     started = time.monotonic()
     try:
-        return Parsed(case=parsing.parse(file, files), path=file.path)
+        return Parsed(case=parser.parse(file, files), path=file.path)
     except FatalError as error:
         return Verdict(
             name=file.name,
@@ -73,11 +73,11 @@ def _run_group(
     texts = {parsed.case.setup.program.document.key for parsed in group}
     options = replace(pool_options(root, jobs), preload=local_pool.engines_in(texts))
     with Pool(options) as pool:
-        bench = FunctionCaller(pool=pool, print=_ignore)
+        caller = FunctionCaller(pool=pool, print=_ignore)
         executor = ThreadPoolExecutor(max_workers=jobs)
         try:
             yield from executor.map(
-                lambda parsed: running.run(parsed.case, parsed.path, bench, terms), group
+                lambda parsed: runner.run(parsed.case, parsed.path, caller, terms), group
             )
         finally:
             executor.shutdown(cancel_futures=True)

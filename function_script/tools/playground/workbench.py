@@ -19,7 +19,7 @@ from function_script.errors import FatalError, InputError
 from function_script.tools import render
 from function_script.tools.cases.outcome import Recorder, to_object
 from function_script.tools.playground import cases, folders, graph, texts
-from function_script.tools.render import author, functions, output, runners, steps
+from function_script.tools.render import error_positions, functions, output, runners, steps
 from function_script.tools.render.pipeline import PipelineError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from function_script.diagnostics import Diagnostic
     from function_script.documents import Document
     from function_script.sandbox import Pool
-    from function_script.tools.render import Result
+    from function_script.tools.render import RenderResult
     from function_script.tools.render.requirements import Runner
     from function_script.tools.render.runners import FunctionCaller
     from function_script.values import Object
@@ -43,7 +43,7 @@ _MAX_NAME_SHOWN: Final = 80
 class Rendered:
     """What rendering gave, and the responses of the steps as one plain object."""
 
-    result: Result
+    result: RenderResult
     outcome: Object
 
 
@@ -88,7 +88,7 @@ class RenderSession:
                 return cases.to_case(files, cases.expected_error(error))
         return cases.to_case(files, cases.expected(rendered.outcome))
 
-    def _render(self, files: Mapping[str, str], bench: FunctionCaller) -> Rendered:
+    def _render(self, files: Mapping[str, str], caller: FunctionCaller) -> Rendered:
         composition = texts.load_one(files, folders.COMPOSITION, "a Composition")
         self._write_programs(files)
         observed = texts.load(files, "observed.yaml")
@@ -102,8 +102,8 @@ class RenderSession:
             xrd=_xrd(files),
             spans={index: span for index, span in spans.items() if span is not None},
         )
-        with author.positions(composition, self._root):
-            runner = Recorder(_runner(files, given, bench))
+        with error_positions.map_errors(composition, self._root):
+            runner = Recorder(_runner(files, given, caller))
             result = render.render(given, runner)
         return Rendered(result=result, outcome=to_object(result, runner.responses))
 
@@ -126,7 +126,7 @@ class RenderSession:
                 raise InputError.of(f"cannot write the program {shown}: {cause.lower()}") from error
 
     def _problem(self, problem: Diagnostic) -> Object:
-        """A diagnostic for the page, places in the page's files."""
+        """A diagnostic for the page, runtimes in the page's files."""
         shown: Object = {
             "message": self._renamed(problem.message),
             "frame": self._renamed(to_frame(problem)),
@@ -147,12 +147,12 @@ def _unheard(text: str) -> None:
     """What programs print is no part of a case."""
 
 
-def _runner(files: Mapping[str, str], given: render.RenderInputs, bench: FunctionCaller) -> Runner:
+def _runner(files: Mapping[str, str], given: render.RenderInputs, caller: FunctionCaller) -> Runner:
     manifests = texts.values(files, "functions.yaml") if files.get("functions.yaml") else None
     functions.check_kinds(manifests or [])
-    known = functions.FunctionIndex(manifests=manifests, places={}, annotations={})
-    places = functions.find_places(steps.parse(given.composition), known)
-    return runners.build(places, bench, _TIMEOUT_SECONDS)
+    known = functions.FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    runtimes = functions.find_runtimes(steps.parse(given.composition), known)
+    return runners.build(runtimes, caller, _TIMEOUT_SECONDS)
 
 
 def _xrd(files: Mapping[str, str]) -> Object | None:
@@ -161,7 +161,7 @@ def _xrd(files: Mapping[str, str]) -> Object | None:
 
 def _shown(rendered: Rendered, observed: list[Document]) -> Object:
     result = rendered.result
-    wanted = output.Wanted(full_xr=True)
+    wanted = output.OutputOptions(full_xr=True)
     names = ["", *sorted(result.composition.resources)]
     shown = zip(names, output.documents(result, wanted), strict=True)
     return {

@@ -50,10 +50,10 @@ class RenderInputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class RenderResult:
     """What came out: ``xr`` as given, with the XRD's defaults; what is composed; the context.
 
-    ``supplies`` know what functions asked for; None when no function was called. After a FATAL
+    ``requirements`` know what functions asked for; None when no function was called. After a FATAL
     result in ``failure``, the rest is what Crossplane would write and tell of it.
     """
 
@@ -61,11 +61,11 @@ class Result:
     composition: Composition
     events: tuple[Event, ...]
     context: Object | None
-    supplies: RequirementSource | None = None
+    requirements: RequirementSource | None = None
     failure: PipelineError | None = None
 
 
-def render(given: RenderInputs, runner: Runner) -> Result:
+def render(given: RenderInputs, runner: Runner) -> RenderResult:
     """Raises InputError for what cannot be rendered, PipelineError for a FATAL result."""
     result = reconcile(given, runner)
     if result.failure is not None:
@@ -73,7 +73,7 @@ def render(given: RenderInputs, runner: Runner) -> Result:
     return result
 
 
-def reconcile(given: RenderInputs, runner: Runner) -> Result:
+def reconcile(given: RenderInputs, runner: Runner) -> RenderResult:
     """`render` that also returns what there is after a FATAL result. Raises InputError."""
     xr = _identify(given)
     todo = steps.parse(given.composition, is_lenient=given.is_ready)
@@ -81,20 +81,22 @@ def reconcile(given: RenderInputs, runner: Runner) -> Result:
     xrs.prepare(xr, given.composition, given.observed)
     if xr.is_paused or xr.is_deleted:
         composition = untouched(xr)
-        return Result(xr=xr.file, composition=composition, events=composition.events, context=None)
+        return RenderResult(
+            xr=xr.file, composition=composition, events=composition.events, context=None
+        )
     store = _store(xr, given)
     observed = _observed(xr, given, store)
-    supplies = RequirementSource(store=store, schemas=Schemas(given.schemas))
+    source = RequirementSource(store=store, schemas=Schemas(given.schemas))
     start = InitialState(observed=_state(xr, observed, store), context=given.context)
-    outcome = pipeline.run(todo, start, supplies, runner)
+    outcome = pipeline.run(todo, start, source, runner)
     composition = (compose if outcome.failure is None else failed)(xr, observed, outcome)
     events = (*_selection(xr, given.composition), *composition.events)
-    return Result(
+    return RenderResult(
         xr=xr.file,
         composition=composition,
         events=events,
         context=outcome.context,
-        supplies=supplies,
+        requirements=source,
         failure=outcome.failure,
     )
 

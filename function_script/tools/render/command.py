@@ -12,14 +12,14 @@ from function_script import documents, objects
 from function_script.tools import manifests, render
 from function_script.tools.render import (
     RenderInputs,
-    author,
+    error_positions,
     functions,
     loading,
     output,
     runners,
     steps,
 )
-from function_script.tools.render.functions import FunctionIndex, Place
+from function_script.tools.render.functions import FunctionIndex, Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from function_script.documents import Document
     from function_script.sandbox import Pool
     from function_script.tools.render.loading import Paths
-    from function_script.tools.render.output import Wanted
+    from function_script.tools.render.output import OutputOptions
     from function_script.values import Object
 
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 class Options:
     """What the flags say beside the paths. ``print`` gets what programs print."""
 
-    wanted: Wanted
-    places: Mapping[str, Place] = field(default_factory=dict)
+    wanted: OutputOptions
+    runtimes: Mapping[str, Runtime] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float = 60.0
     print: Callable[[str], None]
@@ -53,12 +53,12 @@ def render_documents(paths: Paths, options: Options, pool: Pool) -> list[Object]
     paths = loading.with_programs(paths)
     composition = loading.load_one(paths.composition, "a Composition")
     given = _load(paths, composition)
-    bench = runners.FunctionCaller(pool=pool, print=options.print)
-    with author.positions(composition, paths.programs):
+    caller = runners.FunctionCaller(pool=pool, print=options.print)
+    with error_positions.map_errors(composition, paths.programs):
         parsed = steps.parse(given.composition)
-        functions.check_names(parsed, options.places)
-        places = functions.find_places(parsed, _known(paths, options))
-        runner = runners.build(places, bench, options.timeout_seconds)
+        functions.check_names(parsed, options.runtimes)
+        runtimes = functions.find_runtimes(parsed, _known(paths, options))
+        runner = runners.build(runtimes, caller, options.timeout_seconds)
         result = render.render(given, runner)
     return output.documents(result, options.wanted)
 
@@ -105,4 +105,6 @@ def _is_output(manifest: Object, xr: Object) -> bool:
 def _known(paths: Paths, options: Options) -> FunctionIndex:
     found = None if paths.functions is None else loading.load_values([paths.functions])
     functions.check_kinds(found or [])
-    return FunctionIndex(manifests=found, places=options.places, annotations=options.annotations)
+    return FunctionIndex(
+        manifests=found, runtimes=options.runtimes, annotations=options.annotations
+    )

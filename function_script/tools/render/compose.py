@@ -12,7 +12,7 @@ from function_script import objects
 from function_script.errors import DocumentError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools import manifests
-from function_script.tools.render import conditions, identities, messages
+from function_script.tools.render import conditions, messages, names_and_uids
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.pipeline import COMPOSE, Event
 
@@ -174,11 +174,11 @@ def _control(manifest: Object, name: str, xr: Xr) -> None:
 def _name(manifest: Object, name: str, xr: Xr) -> None:
     if not manifests.name(manifest):
         prefix = manifests.text_at(manifest, "metadata", "generateName")
-        made = identities.child_name(prefix, xr.uid, name)
+        made = names_and_uids.child_name(prefix, xr.uid, name)
         manifests.set_text(manifest, made, "metadata", "name")
     api_version, kind = objects.api_version_and_kind(manifest)
     object_name = manifests.name(manifest)
-    if not identities.is_object_name(object_name, manifests.group(api_version), kind):
+    if not names_and_uids.is_object_name(object_name, manifests.group(api_version), kind):
         raise DocumentError.of(
             f'cannot compose resource "{name}": "{object_name}" is no valid metadata.name',
             hint="it must be an RFC 1123 subdomain: lower case letters, digits, - and .",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from google.protobuf.struct_pb2 import Struct
 
     from function_script.limits import Limits
-    from function_script.tools.render.functions import Place
+    from function_script.tools.render.functions import Runtime
     from function_script.tools.render.pipeline import Event
     from function_script.tools.render.requirements import RequirementSource, Runner
     from function_script.tools.render.steps import Step
@@ -48,14 +48,14 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class EngineResponse:
     """A RenderResponse as bytes, after a FATAL result a partial one and the problem."""
 
     response: bytes
     failure: FatalError | None = None
 
 
-def answer(request: bytes, options: Options) -> Answer:
+def respond(request: bytes, options: Options) -> EngineResponse:
     """Raises FatalError when there is nothing to answer."""
     parsed = render_pb2.RenderRequest()
     try:
@@ -69,7 +69,7 @@ def answer(request: bytes, options: Options) -> Answer:
     response = render_pb2.RenderResponse(meta={})
     with ExitStack() as stack:
         failure = _fill(response, parsed, _Callers(stack, options))
-    return Answer(response=response.SerializeToString(), failure=failure)
+    return EngineResponse(response=response.SerializeToString(), failure=failure)
 
 
 def _fill(
@@ -119,7 +119,7 @@ def _compose(
     for manifest in composition.deleted:
         messages.write_struct(output.deleted_resources.add(), manifest)
     output.events.extend(map(_event, result.events))
-    _tell_asked(output, result.supplies)
+    _tell_asked(output, result.requirements)
     return result.failure
 
 
@@ -143,7 +143,7 @@ def _operate(
     for manifest in result.applied:
         messages.write_struct(output.applied_resources.add(), manifest)
     output.events.extend(map(_event, result.events))
-    _tell_asked(output, result.supplies)
+    _tell_asked(output, result.requirements)
     return result.failure
 
 
@@ -156,22 +156,22 @@ class _Callers:
 
     def runner(self, given: Iterable[render_pb2.FunctionInput]) -> Runner:
         """Calls the functions at their addresses."""
-        places: dict[str, Place] = {}
+        runtimes: dict[str, Runtime] = {}
         for each in given:
-            place: Place = "local" if each.address == LOCAL else Remote(address=each.address)
-            places.setdefault(each.name, place)
+            runtime: Runtime = "local" if each.address == LOCAL else Remote(address=each.address)
+            runtimes.setdefault(each.name, runtime)
 
-        def find(step: Step) -> Place:
-            if step.function not in places:
+        def find(step: Step) -> Runtime:
+            if step.function not in runtimes:
                 raise InputError.of(
                     f'cannot run step "{step.name}": the request has no function "{step.function}"',
                     hint="list it among the functions",
                 )
-            return places[step.function]
+            return runtimes[step.function]
 
-        pool = self._pool() if "local" in places.values() else None
-        bench = runners.FunctionCaller(pool=pool, print=self._options.print)
-        return runners.build_for(find, bench, self._options.timeout_seconds)
+        pool = self._pool() if "local" in runtimes.values() else None
+        caller = runners.FunctionCaller(pool=pool, print=self._options.print)
+        return runners.build_for(find, caller, self._options.timeout_seconds)
 
     def _pool(self) -> Pool:
         options = PoolOptions(limits=self._options.limits, workers=1, spare=0)
@@ -192,15 +192,15 @@ def _event(event: Event) -> render_pb2.Event:
 
 def _tell_asked(
     output: render_pb2.CompositeOutput | render_pb2.OperationOutput,
-    supplies: RequirementSource | None,
+    source: RequirementSource | None,
 ) -> None:
     """What functions asked for, as Structs of the function protocol's selectors."""
-    if supplies is None:
+    if source is None:
         return
-    for selector in supplies.asked:
+    for selector in source.requested:
         made = _json(requirements.to_message(selector))
         messages.write_struct(output.required_resources.add(), made)
-    for selector in supplies.asked_schemas:
+    for selector in source.requested_schemas:
         kind: Object = {"apiVersion": selector.api_version, "kind": selector.kind}
         messages.write_struct(output.required_schemas.add(), kind)
 

@@ -41,51 +41,51 @@ class Remote:
 
 
 # "local": our own sandbox. "skip": the step is left out, desired state passes it untouched.
-Place: TypeAlias = Literal["local", "skip"] | Remote
+Runtime: TypeAlias = Literal["local", "skip"] | Remote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionIndex:
     """What is known of functions: ``manifests`` None: no file was given.
 
-    ``places`` is what the user said of single functions, by name, OCI reference or revision;
+    ``runtimes`` is what the user said of single functions, by name, OCI reference or revision;
     ``annotations`` override those of every Function.
     """
 
     manifests: Sequence[Object] | None
-    places: Mapping[str, Place]
+    runtimes: Mapping[str, Runtime]
     annotations: Mapping[str, str]
 
 
-def parse_place(text: str) -> tuple[str, Place]:
+def parse_runtime(text: str) -> tuple[str, Runtime]:
     """``NAME=local``, ``NAME=skip`` or ``NAME=HOST:PORT``; raises ValueError."""
-    name, equals, place = text.rpartition("=")
-    if not (name and equals and place):
+    name, equals, runtime = text.rpartition("=")
+    if not (name and equals and runtime):
         raise ValueError(f'"{text}" is not of the form NAME=local, NAME=skip or NAME=HOST:PORT')
-    if place in {"local", "skip"}:
-        return name, "local" if place == "local" else "skip"
-    return name, Remote.at(place)
+    if runtime in {"local", "skip"}:
+        return name, "local" if runtime == "local" else "skip"
+    return name, Remote.at(runtime)
 
 
-def find_places(steps: Iterable[Step], known: FunctionIndex) -> dict[str, Place]:
-    """The place of every step's function; raises InputError with all that have none."""
-    places: dict[str, Place] = {}
+def find_runtimes(steps: Iterable[Step], known: FunctionIndex) -> dict[str, Runtime]:
+    """The runtime of every step's function; raises InputError with all that have none."""
+    runtimes: dict[str, Runtime] = {}
     problems = []
     for step in steps:
-        found = _place(step, known)
+        found = _runtime(step, known)
         if isinstance(found, Diagnostic):
             problems.append(found)
         else:
-            places[step.name] = found
+            runtimes[step.name] = found
     if problems:
         raise InputError(*problems)
-    return places
+    return runtimes
 
 
-def _place(step: Step, known: FunctionIndex) -> Place | Diagnostic:
+def _runtime(step: Step, known: FunctionIndex) -> Runtime | Diagnostic:
     for name in (step.revision, step.function):
-        if name and name in known.places:
-            return known.places[name]
+        if name and name in known.runtimes:
+            return known.runtimes[name]
     if known.manifests is None:
         return "local" if _is_our_input(step) else _unknown(step, "no FUNCTIONS file was given")
     # Of two Functions with a name the last one counts, as when they are applied.
@@ -94,7 +94,7 @@ def _place(step: Step, known: FunctionIndex) -> Place | Diagnostic:
             manifests.name(manifest),
             manifests.text_at(manifest, "spec", "package"),
         }:
-            return _described_place(step, manifest, known)
+            return _described_runtime(step, manifest, known)
     if _is_ours(step.function, step.function):
         return "local"
     near = nearest(step.function, tuple(manifests.name(item) for item in known.manifests))
@@ -102,7 +102,7 @@ def _place(step: Step, known: FunctionIndex) -> Place | Diagnostic:
     return _unknown(step, f'{cause}, did you mean "{near}"?' if near else cause)
 
 
-def _described_place(step: Step, manifest: Object, known: FunctionIndex) -> Place | Diagnostic:
+def _described_runtime(step: Step, manifest: Object, known: FunctionIndex) -> Runtime | Diagnostic:
     if _is_ours(manifests.name(manifest), manifests.text_at(manifest, "spec", "package")):
         return "local"
     own = manifests.texts_at(manifest, "metadata", "annotations")
@@ -132,11 +132,11 @@ def _unknown(step: Step, cause: str) -> Diagnostic:
     )
 
 
-def check_names(steps: Iterable[Step], places: Mapping[str, Place]) -> None:
+def check_names(steps: Iterable[Step], runtimes: Mapping[str, Runtime]) -> None:
     """Raise InputError for a place that was given to a function which no step calls."""
     names = [name for step in steps for name in (step.function, step.revision) if name]
     called = tuple(dict.fromkeys(names))
-    for name in places:
+    for name in runtimes:
         if name not in called:
             near = nearest(name, called)
             raise InputError.of(

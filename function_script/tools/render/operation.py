@@ -53,10 +53,10 @@ class OperationInputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class OperationResult:
     """What came out: the Operation with its status, what it applies, events, the context.
 
-    ``operation`` is None when there is nothing to do. ``supplies`` know what functions asked for.
+    ``operation`` is None when there is nothing to do. ``requirements`` know what was asked for.
     After a FATAL result in ``failure``, the rest is what Crossplane would write and tell of it.
     """
 
@@ -64,11 +64,11 @@ class Result:
     applied: tuple[Object, ...] = ()
     events: tuple[Event, ...] = ()
     context: Object | None = None
-    supplies: RequirementSource | None = None
+    requirements: RequirementSource | None = None
     failure: PipelineError | None = None
 
 
-def render(given: OperationInputs, runner: Runner) -> Result:
+def render(given: OperationInputs, runner: Runner) -> OperationResult:
     """Raises InputError for what cannot be run, PipelineError for a FATAL result."""
     result = reconcile(given, runner)
     if result.failure is not None:
@@ -82,27 +82,25 @@ def render(given: OperationInputs, runner: Runner) -> Result:
     return result
 
 
-def reconcile(given: OperationInputs, runner: Runner) -> Result:
+def reconcile(given: OperationInputs, runner: Runner) -> OperationResult:
     """`render` that also returns what there is after a FATAL result. Raises InputError."""
     operation: Object = {key: objects.deep_copy(value) for key, value in given.operation.items()}
     todo = steps.parse_operation(operation, is_lenient=given.is_lenient)
     manifests.make_object(operation, "metadata")["resourceVersion"] = _RESOURCE_VERSION
     if _is_done(operation):
-        return Result(operation=None)
+        return OperationResult(operation=None)
     if (limit := _limit(operation)) <= _failures(operation):
         cause = f"failure limit of {limit} reached"
         failed = Condition(type=_SUCCEEDED, status="False", reason="PipelineError", message=cause)
         _mark(operation, conditions.SYNCED, failed)
-        return Result(operation=operation)
+        return OperationResult(operation=operation)
     _mark(operation, _RUNNING, _VALID)
     secrets = messages.secrets(given.credentials)
     store = Store([operation, *given.required, *secrets])
-    supplies = RequirementSource(store=store, schemas=Schemas(given.schemas))
-    outcome = pipeline.run(
-        todo, InitialState(observed=None, context=given.context), supplies, runner
-    )
+    source = RequirementSource(store=store, schemas=Schemas(given.schemas))
+    outcome = pipeline.run(todo, InitialState(observed=None, context=given.context), source, runner)
     finish = _complete if outcome.failure is None else _fail
-    return replace(finish(operation, outcome), supplies=supplies)
+    return replace(finish(operation, outcome), requirements=source)
 
 
 def _is_done(operation: Object) -> bool:
@@ -128,21 +126,23 @@ def _mark(operation: Object, *stated: Condition) -> None:
     conditions.mark(operation, stated, generation=generation if isinstance(generation, int) else 0)
 
 
-def _fail(operation: Object, outcome: PipelineResult) -> Result:
+def _fail(operation: Object, outcome: PipelineResult) -> OperationResult:
     manifests.make_object(operation, "status")["failures"] = _failures(operation) + 1
     _add_outputs(operation, outcome)
     _mark(operation, conditions.failed(outcome.fatal))
     event = Event(severity="Warning", reason=_FAILED, message=outcome.fatal)
-    return Result(operation=operation, events=(*_events(outcome), event), failure=outcome.failure)
+    return OperationResult(
+        operation=operation, events=(*_events(outcome), event), failure=outcome.failure
+    )
 
 
-def _complete(operation: Object, outcome: PipelineResult) -> Result:
+def _complete(operation: Object, outcome: PipelineResult) -> OperationResult:
     wanted = outcome.desired.resources
     applied = [messages.read_struct(wanted[name].resource) for name in sorted(wanted)]
     _add_outputs(operation, outcome)
     _add_references(operation, applied)
     _mark(operation, conditions.SYNCED, _COMPLETE)
-    return Result(
+    return OperationResult(
         operation=operation,
         applied=tuple(applied),
         events=_events(outcome),

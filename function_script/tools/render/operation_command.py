@@ -12,7 +12,7 @@ from function_script import documents, objects
 from function_script.errors import InputError
 from function_script.tools import local_pool, manifests
 from function_script.tools.render import (
-    author,
+    error_positions,
     functions,
     loading,
     operation,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
     from function_script.tools.render.operation import OperationInputs
-    from function_script.tools.render.output import Wanted
+    from function_script.tools.render.output import OutputOptions
     from function_script.tools.render.steps import Step
     from function_script.values import Object, Value
 
@@ -72,17 +72,17 @@ def render_text(paths: Paths, options: Options, pool: Pool) -> str:
     programs = paths.programs or local_pool.programs_beside(paths.operation)
     document = loading.load_one(paths.operation, "an Operation")
     given = _load(paths, document.value)
-    bench = runners.FunctionCaller(pool=pool, print=options.print)
-    with author.positions(document, programs, _finder(document)):
+    caller = runners.FunctionCaller(pool=pool, print=options.print)
+    with error_positions.map_errors(document, programs, _finder(document)):
         todo = _parse(document.value, given.operation)
-        functions.check_names(todo, options.places)
+        functions.check_names(todo, options.runtimes)
         found = None if paths.functions is None else loading.load_values([paths.functions])
         functions.check_kinds(found or [])
         known = functions.FunctionIndex(
-            manifests=found, places=options.places, annotations=options.annotations
+            manifests=found, runtimes=options.runtimes, annotations=options.annotations
         )
-        places = functions.find_places(todo, known)
-        runner = runners.build(places, bench, options.timeout_seconds)
+        runtimes = functions.find_runtimes(todo, known)
+        runner = runners.build(runtimes, caller, options.timeout_seconds)
         result = operation.render(given, runner)
     has_context = bool(paths.context or paths.context_values)
     shown = _with_context_steps(result, options.wanted, seeds=has_context)
@@ -113,7 +113,7 @@ def _parse(manifest: Object, made: Object) -> list[Step]:
     return steps.parse_operation(made)
 
 
-def _finder(document: Document) -> author.Finder:
+def _finder(document: Document) -> error_positions.InputPath:
     """Where a step's input stands in the file."""
     is_template = bool(manifests.object_at(document.value, "spec", _TEMPLATE))
     prefix = ("spec", _TEMPLATE) if is_template else ()
@@ -125,8 +125,8 @@ def _finder(document: Document) -> author.Finder:
 
 
 def _with_context_steps(
-    result: operation.Result, wanted: Wanted, *, seeds: bool
-) -> operation.Result:
+    result: operation.OperationResult, wanted: OutputOptions, *, seeds: bool
+) -> operation.OperationResult:
     """The official command hands over context by steps of its own, and shows them."""
     if result.operation is None:
         raise InputError.of("cannot show an Operation that was not run")

@@ -12,14 +12,14 @@ from function_script import objects
 from function_script.tools.render import conditions
 
 if TYPE_CHECKING:
-    from function_script.tools.render import Result, operation
+    from function_script.tools.render import RenderResult, operation
     from function_script.values import Object
 
 _API_VERSION: Final = "render.crossplane.io/v1beta1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class OutputOptions:
     """What to print beside the XR and its composed resources; ``full_xr``: all of the XR."""
 
     full_xr: bool = False
@@ -27,7 +27,7 @@ class Wanted:
     context: bool = False
 
 
-def documents(result: Result, wanted: Wanted) -> list[Object]:
+def documents(result: RenderResult, wanted: OutputOptions) -> list[Object]:
     """The XR, the composed resources by name, then results and context where wanted."""
     xr = result.composition.xr
     if wanted.full_xr:
@@ -40,14 +40,16 @@ def documents(result: Result, wanted: Wanted) -> list[Object]:
     return found + _extras(result, wanted)
 
 
-def operation_documents(result: operation.Result, wanted: Wanted) -> list[Object]:
+def operation_documents(result: operation.OperationResult, wanted: OutputOptions) -> list[Object]:
     """The Operation, what it applies by name, then results and context where wanted."""
     shown = [result.operation] if result.operation is not None else []
     found = [conditions.with_times_replaced(each) for each in (*shown, *result.applied)]
     return found + _extras(result, wanted)
 
 
-def _extras(result: Result | operation.Result, wanted: Wanted) -> list[Object]:
+def _extras(
+    result: RenderResult | operation.OperationResult, wanted: OutputOptions
+) -> list[Object]:
     found: list[Object] = []
     if wanted.results:
         found += [

@@ -19,7 +19,7 @@ from function_script.tools.results import fatal_messages
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from function_script.tools.render.requirements import Answer, RequirementSource, Runner
+    from function_script.tools.render.requirements import RequirementSource, Runner, StepResponse
     from function_script.tools.render.steps import Step
     from function_script.values import Object
 
@@ -74,10 +74,10 @@ class InitialState:
 
 
 def run(
-    steps: Sequence[Step], start: InitialState, supplies: RequirementSource, runner: Runner
+    steps: Sequence[Step], start: InitialState, source: RequirementSource, runner: Runner
 ) -> PipelineResult:
     """Run up to the last step, or up to a FATAL result. Raises what ``runner`` raises."""
-    run_ = _Run(start, supplies, runner)
+    run_ = _Run(start, source, runner)
     for step in steps:
         try:
             run_.run(step)
@@ -89,9 +89,9 @@ def run(
 class _Run:
     """What the steps so far have left."""
 
-    def __init__(self, start: InitialState, supplies: RequirementSource, runner: Runner) -> None:
+    def __init__(self, start: InitialState, source: RequirementSource, runner: Runner) -> None:
         self._start = start
-        self._supplies = supplies
+        self._source = source
         self._runner = runner
         self._previous = fnv1.RunFunctionResponse()
         self._previous.desired.SetInParent()
@@ -102,8 +102,8 @@ class _Run:
 
     def run(self, step: Step) -> None:
         """Raises PipelineError for a FATAL result, after what stands before it."""
-        request = _request(step, self._start.observed, self._previous, self._supplies)
-        answer = requirements.call_until_stable(step, request, self._supplies, self._runner)
+        request = _request(step, self._start.observed, self._previous, self._source)
+        answer = requirements.call_until_stable(step, request, self._source, self._runner)
         response = self._previous = answer.response
         self._conditions += [_condition(condition) for condition in response.conditions]
         for result in response.results:
@@ -137,7 +137,7 @@ def _request(
     step: Step,
     observed: fnv1.State | None,
     previous: fnv1.RunFunctionResponse,
-    supplies: RequirementSource,
+    source: RequirementSource,
 ) -> fnv1.RunFunctionRequest:
     request = fnv1.RunFunctionRequest(observed=observed)
     if previous.HasField("desired"):
@@ -147,9 +147,9 @@ def _request(
     if step.input is not None:
         messages.write_struct(request.input, step.input, f'the input of step "{step.name}"')
     for name, (namespace, secret) in step.credentials.items():
-        data = _credentials(step, name, supplies.store.find("v1", "Secret", namespace, secret))
+        data = _credentials(step, name, source.store.find("v1", "Secret", namespace, secret))
         request.credentials[name].credential_data.data.update(data)
-    requirements.supply(step, request, supplies)
+    requirements.supply(step, request, source)
     messages.sign(request)
     return request
 
@@ -163,7 +163,7 @@ def _credentials(step: Step, name: str, secret: Object | None) -> dict[str, byte
     return messages.secret_data(secret)
 
 
-def _fatal(step: Step, answer: Answer) -> PipelineError:
+def _fatal(step: Step, answer: StepResponse) -> PipelineError:
     if answer.diagnostics:
         first, *others = answer.diagnostics
         return PipelineError(step, replace(first, notes=first.notes + answer.missing), *others)

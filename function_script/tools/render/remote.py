@@ -36,11 +36,11 @@ class CallOptions:
 
 
 def call(
-    step: Step, place: Remote, request: fnv1.RunFunctionRequest, means: CallOptions
+    step: Step, runtime: Remote, request: fnv1.RunFunctionRequest, means: CallOptions
 ) -> fnv1.RunFunctionResponse:
-    """The response of the function at a place. Raises ProgramError when there is none."""
+    """The response of the function at a runtime. Raises ProgramError when there is none."""
     deadline = time.monotonic() + means.timeout_seconds
-    address = place.address
+    address = runtime.address
     with grpc.insecure_channel(address) as channel:
         if not _is_ready(channel, f"waiting for {step.function} at {address}", means):
             raise ProgramError.of(

@@ -25,7 +25,7 @@ MAX_CALLS: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class StepResponse:
     """A function's response.
 
     ``diagnostics`` are the problems behind a FATAL, where they are known; ``missing`` says what
@@ -38,29 +38,29 @@ class Answer:
 
 
 # Calls a step's function once; raises FatalError when there is no response at all.
-Runner: TypeAlias = Callable[[Step, fnv1.RunFunctionRequest], Answer]
+Runner: TypeAlias = Callable[[Step, fnv1.RunFunctionRequest], StepResponse]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequirementSource:
     """Where everything that a step may ask for is looked up.
 
-    ``asked`` and ``asked_schemas`` are what was handed over so far, in its order.
+    ``requested`` and ``requested_schemas`` are what was handed over so far, in its order.
     """
 
     store: Store
     schemas: Schemas
-    asked: list[wire.Selector] = field(default_factory=list)
-    asked_schemas: list[wire.Selector] = field(default_factory=list)
+    requested: list[wire.Selector] = field(default_factory=list)
+    requested_schemas: list[wire.Selector] = field(default_factory=list)
 
-    def hand_over(self, selector: wire.Selector) -> fnv1.Resources:
+    def fetch(self, selector: wire.Selector) -> fnv1.Resources:
         """The same as `resources`, and remember it."""
-        self.asked.append(selector)
+        self.requested.append(selector)
         return self.resources(selector)
 
-    def hand_over_schema(self, selector: wire.Selector) -> fnv1.Schema:
+    def fetch_schema(self, selector: wire.Selector) -> fnv1.Schema:
         """The schema of a kind, which is remembered; an empty one when it is not known."""
-        self.asked_schemas.append(selector)
+        self.requested_schemas.append(selector)
         return messages.schema(self.schemas.find(selector.api_version, selector.kind))
 
     def resources(self, selector: wire.Selector) -> fnv1.Resources:
@@ -72,17 +72,17 @@ class RequirementSource:
         return messages.resources([] if found is None else [found])
 
 
-def supply(step: Step, request: fnv1.RunFunctionRequest, supplies: RequirementSource) -> None:
+def supply(step: Step, request: fnv1.RunFunctionRequest, source: RequirementSource) -> None:
     """Give ``request`` what the step requires in the Composition, before its first call."""
     for name, selector in step.resources.items():
-        request.required_resources[name].CopyFrom(supplies.hand_over(selector))
+        request.required_resources[name].CopyFrom(source.fetch(selector))
     for name, selector in step.schemas.items():
-        request.required_schemas[name].CopyFrom(supplies.hand_over_schema(selector))
+        request.required_schemas[name].CopyFrom(source.fetch_schema(selector))
 
 
 def call_until_stable(
-    step: Step, request: fnv1.RunFunctionRequest, supplies: RequirementSource, runner: Runner
-) -> Answer:
+    step: Step, request: fnv1.RunFunctionRequest, source: RequirementSource, runner: Runner
+) -> StepResponse:
     """Call the function until it asks for the same twice; changes ``request`` on the way.
 
     Raises ProgramError when it still asks for something else on the last of ``MAX_CALLS``.
@@ -94,10 +94,10 @@ def call_until_stable(
         response = answer.response
         asked = response.requirements if response.HasField("requirements") else None
         if fatal_messages(response):
-            return replace(answer, missing=_missing(asked or previous, supplies))
+            return replace(answer, missing=_missing(asked or previous, source))
         if asked == previous:
             return answer
-        following = _following(bootstrap, asked, supplies)
+        following = _following(bootstrap, asked, source)
         if call == 0 and following == bootstrap:
             return answer
         previous = asked
@@ -119,19 +119,21 @@ def _supplied(request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionRequest:
 
 
 def _following(
-    bootstrap: fnv1.RunFunctionRequest, asked: fnv1.Requirements | None, supplies: RequirementSource
+    bootstrap: fnv1.RunFunctionRequest,
+    asked: fnv1.Requirements | None,
+    source: RequirementSource,
 ) -> fnv1.RunFunctionRequest:
     following = fnv1.RunFunctionRequest()
     following.CopyFrom(bootstrap)
     if asked is None:
         return following
     for name, selector in sorted(asked.extra_resources.items()):
-        following.extra_resources[name].CopyFrom(supplies.hand_over(_read(selector)))
+        following.extra_resources[name].CopyFrom(source.fetch(_read(selector)))
     for name, selector in sorted(asked.resources.items()):
-        following.required_resources[name].CopyFrom(supplies.hand_over(_read(selector)))
+        following.required_resources[name].CopyFrom(source.fetch(_read(selector)))
     for name, schema in sorted(asked.schemas.items()):
         kind = wire.Selector(api_version=schema.api_version, kind=schema.kind)
-        following.required_schemas[name].CopyFrom(supplies.hand_over_schema(kind))
+        following.required_schemas[name].CopyFrom(source.fetch_schema(kind))
     return following
 
 
@@ -170,7 +172,7 @@ def to_message(selector: wire.Selector) -> fnv1.ResourceSelector:
     return message
 
 
-def _missing(asked: fnv1.Requirements | None, supplies: RequirementSource) -> tuple[str, ...]:
+def _missing(asked: fnv1.Requirements | None, source: RequirementSource) -> tuple[str, ...]:
     if asked is None:
         return ()
     from function_script import requirements  # noqa: PLC0415 - slow to import
@@ -179,5 +181,5 @@ def _missing(asked: fnv1.Requirements | None, supplies: RequirementSource) -> tu
     return tuple(
         f'required resource "{name}" was not found: {requirements.describe(_read(selectors[name]))}'
         for name in sorted(selectors)
-        if not supplies.resources(_read(selectors[name])).items
+        if not source.resources(_read(selectors[name])).items
     )

@@ -12,7 +12,7 @@ from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.tools import manifests
-from function_script.tools.render import conditions, identities
+from function_script.tools.render import conditions, names_and_uids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,7 +93,7 @@ def identify(file: Object, *, is_legacy: bool) -> Xr:
     manifest: Object = {key: objects.deep_copy(value) for key, value in file.items()}
     metadata = manifests.make_object(manifest, "metadata")
     if not manifests.text_at(manifest, "metadata", "uid"):
-        metadata["uid"] = identities.xr_uid(
+        metadata["uid"] = names_and_uids.xr_uid(
             api_version, kind, manifests.namespace(file), manifests.name(file)
         )
     metadata["resourceVersion"] = _RESOURCE_VERSION

@@ -15,7 +15,7 @@ from function_script import capture, documents, function
 from function_script.limits import Limits
 from function_script.source import Source
 from function_script.tools.cases import discovery, session
-from function_script.tools.cases.running import RunOptions
+from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import Status
 
 if TYPE_CHECKING:

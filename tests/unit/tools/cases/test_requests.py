@@ -9,7 +9,7 @@ import pytest
 from support.case_projects import messages
 
 from function_script.tools.cases import discovery, session
-from function_script.tools.cases.running import RunOptions
+from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import Status
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from function_script.source import Source
 from function_script.tools import local_pool
 from function_script.tools.render import command, loading
 from function_script.tools.render.functions import Remote
-from function_script.tools.render.output import Wanted
+from function_script.tools.render.output import OutputOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def example(path: Path, step: str = STEP + SCRIPT, **files: str) -> loading.Path
 
 def render(paths: loading.Paths, **options: object) -> str:
     """The text that `render` prints, with all extras."""
-    wanted = Wanted(full_xr=True, results=True, context=True)
+    wanted = OutputOptions(full_xr=True, results=True, context=True)
     parts = {"wanted": wanted, "print": lambda _: None, **options}
     with local_pool.open_pool(loading.with_programs(paths).programs) as pool:
         return command.render_text(paths, command.Options(**parts), pool)
@@ -258,7 +258,7 @@ def address() -> Iterator[str]:
 def test_other_functions_are_called_at_their_address(tmp_path: Path, address: str) -> None:
     """Between our own steps; without v1 the older version is called."""
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    text = render(paths, places={"function-other": Remote(address=address)})
+    text = render(paths, runtimes={"function-other": Remote(address=address)})
     kinds = [document["kind"] for document in objects_in(text)]
     assert kinds[1:3] == ["Other", "Thing"]
 
@@ -268,7 +268,7 @@ def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
     paths = example(tmp_path, REMOTE)
     nobody = {"function-other": Remote(address="127.0.0.1:1")}
     with pytest.raises(ProgramError, match="no function answers at"):
-        render(paths, places=nobody, timeout_seconds=0.3)
+        render(paths, runtimes=nobody, timeout_seconds=0.3)
 
 
 def test_who_waits_for_a_function_is_told(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_who_waits_for_a_function_is_told(tmp_path: Path) -> None:
     told: list[str] = []
     nobody = {"function-other": Remote(address="127.0.0.1:1")}
     with pytest.raises(ProgramError):
-        render(example(tmp_path, REMOTE), places=nobody, timeout_seconds=1.2, print=told.append)
+        render(example(tmp_path, REMOTE), runtimes=nobody, timeout_seconds=1.2, print=told.append)
     assert told == ["waiting for function-other at 127.0.0.1:1"]
 
 
@@ -284,11 +284,11 @@ def test_a_place_for_a_function_that_no_step_calls_is_refused(tmp_path: Path) ->
     """A misspelt name would change nothing, and nobody would know."""
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
     with pytest.raises(InputError, match="no step calls it") as caught:
-        render(paths, places={"function-othr": "skip"})
+        render(paths, runtimes={"function-othr": "skip"})
     assert caught.value.diagnostics[0].hint == 'did you mean "function-other"?'
 
 
 def test_a_step_may_be_skipped(tmp_path: Path) -> None:
     """Desired state and context pass it untouched."""
-    text = render(example(tmp_path, STEP + SCRIPT + REMOTE), places={"function-other": "skip"})
+    text = render(example(tmp_path, STEP + SCRIPT + REMOTE), runtimes={"function-other": "skip"})
     assert text == render(example(tmp_path, STEP + SCRIPT))

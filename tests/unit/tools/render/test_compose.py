@@ -41,14 +41,14 @@ MADE: Object = {
 }
 
 
-def metadata(result: render.Result, name: str = "bucket") -> Object:
+def metadata(result: render.RenderResult, name: str = "bucket") -> Object:
     """The metadata of a composed resource."""
     found = result.composition.resources[name]["metadata"]
     assert isinstance(found, dict)
     return found
 
 
-def messages(result: render.Result) -> list[str]:
+def messages(result: render.RenderResult) -> list[str]:
     """The messages of all events after the first, which tells of the Composition."""
     return [event.message for event in result.events[1:]]
 

@@ -51,13 +51,13 @@ def request(**given: Object) -> bytes:
     return json_format.ParseDict(given, pb.RenderRequest()).SerializeToString()
 
 
-def answer(**given: Object) -> tuple[Object, engine.Answer]:
+def answer(**given: Object) -> tuple[Object, engine.EngineResponse]:
     """The response as JSON, and the answer itself."""
-    found = engine.answer(request(**given), OPTIONS)
+    found = engine.respond(request(**given), OPTIONS)
     return json_format.MessageToDict(pb.RenderResponse.FromString(found.response)), found
 
 
-def composed(*steps: Object, **given: object) -> tuple[Object, engine.Answer]:
+def composed(*steps: Object, **given: object) -> tuple[Object, engine.EngineResponse]:
     """What the engine makes of XR with these steps."""
     parts = {"composite_resource": XR, "composition": composition(*steps), "functions": [HERE]}
     found, whole = answer(composite={**parts, **given})
@@ -235,7 +235,7 @@ REFUSED = [
 def test_what_cannot_be_answered_is_refused(given: bytes, message: str) -> None:
     """In words, as everything that is told to the official command's user."""
     with pytest.raises(InputError, match=message):
-        engine.answer(given, OPTIONS)
+        engine.respond(given, OPTIONS)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from function_script.errors import FatalError, InputError
 from function_script.source import Source
 from function_script.tools import local_pool
 from function_script.tools.render import command, operation_command
-from function_script.tools.render.output import Wanted
+from function_script.tools.render.output import OutputOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,9 +59,9 @@ def written(directory: Path, kind: str, spec: str = SPEC, **files: str) -> Path:
     return directory
 
 
-def render(directory: Path, wanted: Wanted | None = None) -> list[Object]:
+def render(directory: Path, wanted: OutputOptions | None = None) -> list[Object]:
     """The documents that are printed."""
-    options = command.Options(wanted=wanted or Wanted(), print=print)
+    options = command.Options(wanted=wanted or OutputOptions(), print=print)
     with local_pool.open_pool(None) as pool:
         paths = operation_command.in_directory(directory)
         text = operation_command.render_text(paths, options, pool)
@@ -91,7 +91,7 @@ def test_context_is_handed_over_by_steps_that_are_shown(tmp_path: Path) -> None:
     """The official command adds them to the Operation, and they are part of what it prints."""
     (tmp_path / "context").mkdir()
     (tmp_path / "context" / "zone.yaml").write_text("a: b\n")
-    shown, _, context = render(written(tmp_path, "Operation"), Wanted(context=True))
+    shown, _, context = render(written(tmp_path, "Operation"), OutputOptions(context=True))
     assert context["fields"] == {"zone": {"a": "b"}, "seen": "nobody"}
     assert [step["step"] for step in shown["spec"]["pipeline"]] == [
         "crossplane-render-inject-context",

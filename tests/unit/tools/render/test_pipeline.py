@@ -11,7 +11,7 @@ from function_script.errors import FatalError, InputError, ProgramError
 from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.tools import render
-from function_script.tools.render.requirements import Answer
+from function_script.tools.render.requirements import StepResponse
 
 if TYPE_CHECKING:
     from support.render_helpers import Script
@@ -33,7 +33,7 @@ def asks(**selectors: Object) -> Object:
     return {"requirements": {"resources": resources}}
 
 
-def run(runner: Script, *steps: Object, **given: object) -> render.Result:
+def run(runner: Script, *steps: Object, **given: object) -> render.RenderResult:
     """Render the steps with these functions."""
     parts = {"xr": XR, "composition": composition(*steps), **given}
     return render.render(render.RenderInputs(**parts), runner)
@@ -248,8 +248,8 @@ def test_a_response_without_state_leaves_none() -> None:
     """Desired state and context are replaced by each step: what is absent is gone."""
     first = script({"desired": {"resources": {"bucket": {"resource": BUCKET}}}})
 
-    def runner(step: Step, request: pb.RunFunctionRequest) -> Answer:
-        empty = Answer(response=pb.RunFunctionResponse())
+    def runner(step: Step, request: pb.RunFunctionRequest) -> StepResponse:
+        empty = StepResponse(response=pb.RunFunctionResponse())
         return first(step, request) if step.index == 0 else empty
 
     given = render.RenderInputs(xr=XR, composition=composition({}, {}), context={"seed": 1})

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 
 # Says where a step's input stands in its document.
-Finder: TypeAlias = "Callable[[Step], objects.Path]"
+InputPath: TypeAlias = "Callable[[Step], objects.Path]"
 
 
-def in_composition(step: Step) -> objects.Path:
+def composition_input_path(step: Step) -> objects.Path:
     """Where a step's input stands in its Composition."""
     return ("spec", "pipeline", step.index, "input")
 
 
 @contextmanager
-def positions(
+def map_errors(
     document: Document,
     programs: Path | None,
-    find_input: Finder = in_composition,
+    find_input: InputPath = composition_input_path,
 ) -> Iterator[None]:
     """Give problems the positions their author knows.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class Files:
+class FileCache:
     """Reads each file once, however many cases name it."""
 
     def __init__(self) -> None:
@@ -47,12 +47,12 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class ObjectLoader:
     """Reads parts of the case in ``document``, and keeps what is wrong with them."""
 
     document: Document
     directory: Path
-    files: Files
+    files: FileCache
     problems: ProblemList
     failures: list[Diagnostic]
 

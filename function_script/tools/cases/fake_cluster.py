@@ -16,16 +16,16 @@ from function_script.fields import nearest
 from function_script.tools import manifests
 from function_script.tools.cases.model import Located
 from function_script.tools.cases.ownership import managed_fields
-from function_script.tools.render import conditions, identities, xrds
+from function_script.tools.render import conditions, names_and_uids, xrds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from function_script.fields import ObjectReader
+    from function_script.tools.cases.loader import ObjectLoader
     from function_script.tools.cases.model import Setup, Step
-    from function_script.tools.cases.parts import Parts
-    from function_script.tools.render import Result
+    from function_script.tools.render import RenderResult
     from function_script.values import Object
 
 
@@ -51,7 +51,7 @@ class FakeCluster:
 
 
 def read(
-    parts: Parts, fields: ObjectReader, xr: Object, default: Path | None = None
+    loader: ObjectLoader, fields: ObjectReader, xr: Object, default: Path | None = None
 ) -> list[Located]:
     """The observed resources of a case or a step.
 
@@ -60,7 +60,7 @@ def read(
     """
     found = fields.value.get("observed")
     if not isinstance(found, dict) or "apiVersion" in found:
-        return parts.all(fields, "observed", default)
+        return loader.all(fields, "observed", default)
     named = fields.object("observed")
     members = [] if named is None else named.members()
     return [
@@ -71,10 +71,10 @@ def read(
 
 
 def _identified(name: str, stated: Object, xr: Object) -> Object:
-    uid = manifests.text_at(xr, "metadata", "uid") or identities.xr_uid(
+    uid = manifests.text_at(xr, "metadata", "uid") or names_and_uids.xr_uid(
         *objects.api_version_and_kind(xr), manifests.namespace(xr), manifests.name(xr)
     )
-    made: Object = {"metadata": {"name": identities.child_name(manifests.name(xr), uid, name)}}
+    made: Object = {"metadata": {"name": names_and_uids.child_name(manifests.name(xr), uid, name)}}
     manifests.set_text(made, manifests.namespace(xr), "metadata", "namespace")
     whole = _merged(made, stated)
     manifests.add_texts(whole, {manifests.RESOURCE_NAME: name}, "metadata", "annotations")
@@ -105,7 +105,7 @@ def begin(world: FakeCluster, step: Step) -> FakeCluster:
     )
 
 
-def advance(world: FakeCluster, setup: Setup, result: Result) -> FakeCluster:
+def advance(world: FakeCluster, setup: Setup, result: RenderResult) -> FakeCluster:
     """The world after a pipeline ran: what it composed exists, the XR has its status."""
     return replace(
         world,
@@ -115,7 +115,7 @@ def advance(world: FakeCluster, setup: Setup, result: Result) -> FakeCluster:
     )
 
 
-def _written(setup: Setup, result: Result) -> Object:
+def _written(setup: Setup, result: RenderResult) -> Object:
     """What Crossplane has written to the XR: references, status, and what it selected."""
     written = _merged(result.composition.xr, {})
     machinery = ("spec",) if xrds.is_legacy(setup.xrd) else ("spec", "crossplane")

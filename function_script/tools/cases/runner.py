@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
 from function_script.tools import render
-from function_script.tools.cases import comparing, goldens, observing, outcome, requests
+from function_script.tools.cases import comparison, fake_cluster, outcome, requests, snapshot
 from function_script.tools.cases.outcome import Recorder
 from function_script.tools.cases.verdicts import Notes, Problem, Verdict
-from function_script.tools.render import author, functions, runners, steps
+from function_script.tools.render import error_positions, functions, runners, steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
+    from function_script.tools.cases.fake_cluster import FakeCluster
     from function_script.tools.cases.matching import Mismatch
     from function_script.tools.cases.model import Case, Expectation, Setup, Step
-    from function_script.tools.cases.observing import FakeCluster
-    from function_script.tools.render import Result
-    from function_script.tools.render.functions import Place
+    from function_script.tools.render import RenderResult
+    from function_script.tools.render.functions import Runtime
     from function_script.tools.render.runners import FunctionCaller
     from function_script.values import Object
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class RunOptions:
     """What goes for all cases. ``may_seed``, ``updates``: which golden files are written."""
 
-    places: Mapping[str, Place] = field(default_factory=dict)
+    runtimes: Mapping[str, Runtime] = field(default_factory=dict)
     timeout_seconds: float = 60.0
     may_seed: bool = True
     updates: bool = False
@@ -45,15 +45,15 @@ class RunOptions:
 class Rendered:
     """What `render` returned, and the last response of each pipeline step it was made of."""
 
-    result: Result
+    result: RenderResult
     responses: Mapping[str, RunFunctionResponse]
 
 
-def run(case: Case, path: Path, bench: FunctionCaller, terms: RunOptions) -> Verdict:
+def run(case: Case, path: Path, caller: FunctionCaller, terms: RunOptions) -> Verdict:
     """Run all steps, up to the first that fails unexpectedly. Raises no FatalError."""
     started = time.monotonic()
     notes = Notes(case)
-    reconciles = _Reconciles(case, replace(bench, print=notes.print), terms, notes)
+    reconciles = _Reconciles(case, replace(caller, print=notes.print), terms, notes)
     reconciles.run()
     return Verdict(
         name=case.name,
@@ -67,7 +67,7 @@ def run(case: Case, path: Path, bench: FunctionCaller, terms: RunOptions) -> Ver
 
 
 def render_in(
-    world: FakeCluster, setup: Setup, bench: FunctionCaller, terms: RunOptions
+    world: FakeCluster, setup: Setup, caller: FunctionCaller, terms: RunOptions
 ) -> Rendered:
     """One reconcile. Raises FatalError, positions in the files of its author."""
     observed = world.observed
@@ -82,11 +82,13 @@ def render_in(
         context=setup.context,
         spans={index: item.span for index, item in enumerate(observed) if item.span is not None},
     )
-    known = functions.FunctionIndex(manifests=setup.functions, places=terms.places, annotations={})
+    known = functions.FunctionIndex(
+        manifests=setup.functions, runtimes=terms.runtimes, annotations={}
+    )
     program = setup.program
-    with author.positions(program.document, program.root, program.find_input):
-        places = functions.find_places(steps.parse(given.composition), known)
-        recorder = Recorder(runners.build(places, bench, terms.timeout_seconds))
+    with error_positions.map_errors(program.document, program.root, program.find_input):
+        runtimes = functions.find_runtimes(steps.parse(given.composition), known)
+        recorder = Recorder(runners.build(runtimes, caller, terms.timeout_seconds))
         result = render.render(given, recorder)
     return Rendered(result=result, responses=recorder.responses)
 
@@ -94,14 +96,14 @@ def render_in(
 class _Reconciles:
     """The steps of one case."""
 
-    def __init__(self, case: Case, bench: FunctionCaller, terms: RunOptions, notes: Notes) -> None:
+    def __init__(self, case: Case, caller: FunctionCaller, terms: RunOptions, notes: Notes) -> None:
         self._case = case
-        self._bench = bench
+        self._bench = caller
         self._terms = terms
         self._notes = notes
 
     def run(self) -> None:
-        world = observing.FakeCluster(xr=self._case.setup.xr)
+        world = fake_cluster.FakeCluster(xr=self._case.setup.xr)
         for step in self._case.steps:
             following = self._step(step, world)
             if following is None:
@@ -115,7 +117,7 @@ class _Reconciles:
             self._replay(step, setup.request)
             return None
         try:
-            world = observing.begin(world, step)
+            world = fake_cluster.begin(world, step)
         except FatalError as error:
             self._note(step, error)
             return None
@@ -126,7 +128,7 @@ class _Reconciles:
         if step.expect is not None:
             self._compare(step, step.expect, rendered)
         # An XR that is paused stays as it is, and so does all that it composed.
-        return observing.advance(world, setup, rendered.result) if rendered.responses else world
+        return fake_cluster.advance(world, setup, rendered.result) if rendered.responses else world
 
     def _replay(self, step: Step, request: RunFunctionRequest) -> None:
         setup, seconds = self._case.setup, self._terms.timeout_seconds
@@ -136,14 +138,14 @@ class _Reconciles:
             self._is_expected(step, error)
             return
         if step.expect is not None:
-            self._note_mismatches(step, step.expect, list(comparing.compare(found, step.expect)))
+            self._note_mismatches(step, step.expect, list(comparison.compare(found, step.expect)))
 
     def _is_expected(self, step: Step, error: FatalError) -> bool:
         expected = step.expect
         if expected is None or not expected.error:
             self._note(step, error)
             return False
-        missing = list(comparing.compare_error(error, expected))
+        missing = list(comparison.compare_error(error, expected))
         self._note_mismatches(step, expected, missing)
         if missing:
             self._note(step, error)
@@ -151,7 +153,7 @@ class _Reconciles:
 
     def _compare(self, step: Step, expected: Expectation, rendered: Rendered) -> None:
         found = outcome.to_object(rendered.result, rendered.responses)
-        self._note_mismatches(step, expected, list(comparing.compare(found, expected)))
+        self._note_mismatches(step, expected, list(comparison.compare(found, expected)))
         if expected.golden is not None:
             try:
                 self._compare_golden(step, expected.golden, outcome.documents(rendered.result))
@@ -162,11 +164,11 @@ class _Reconciles:
         if not golden.exists():
             self._seed(step, golden, found)
             return
-        difference = goldens.find_difference(golden, found)
+        difference = snapshot.find_difference(golden, found)
         if difference is None:
             return
         if self._terms.updates:
-            goldens.write(golden, found)
+            snapshot.write(golden, found)
             self._notes.updated.append(golden)
             return
         message = f'documents: what was rendered is not what "{golden}" holds'
@@ -175,7 +177,7 @@ class _Reconciles:
 
     def _seed(self, step: Step, golden: Path, found: list[Object]) -> None:
         if self._terms.may_seed:
-            goldens.write(golden, found)
+            snapshot.write(golden, found)
             self._notes.seeded.append(golden)
             return
         message = f'documents: there is no "{golden}" to compare with'

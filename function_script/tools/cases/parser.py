@@ -12,9 +12,9 @@ from function_script import objects
 from function_script.errors import InputError
 from function_script.fields import ObjectReader, ProblemList
 from function_script.tools import sources
-from function_script.tools.cases import expectations, observing, programs, requests
+from function_script.tools.cases import expectations, fake_cluster, programs, requests
+from function_script.tools.cases.loader import ObjectLoader
 from function_script.tools.cases.model import Case, Expectation, Setup, Step
-from function_script.tools.cases.parts import Parts
 from function_script.tools.render import functions
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from function_script.documents import Document
     from function_script.tools.cases.discovery import CaseFile
-    from function_script.tools.cases.parts import Files
+    from function_script.tools.cases.loader import FileCache
     from function_script.values import Object
 
 _CASE: Final = (
@@ -47,7 +47,7 @@ _STEP: Final = ("name", "patch", "observed", "required", "ready", "changed", "ex
 _OF_STEPS: Final = ("ready", "changed")
 
 
-def parse(file: CaseFile, files: Files) -> Case:
+def parse(file: CaseFile, files: FileCache) -> Case:
     """Raises FatalError with every problem of the case, positions in its file."""
     found = sources.read(sources.load_file(file.path))
     if len(found) != 1:
@@ -56,22 +56,22 @@ def parse(file: CaseFile, files: Files) -> Case:
     return read(found[0], file, files)
 
 
-def read(document: Document, file: CaseFile, files: Files) -> Case:
+def read(document: Document, file: CaseFile, files: FileCache) -> Case:
     """The case that a document is, as if it stood in ``file``; raises InputError."""
-    parts = Parts(
+    loader = ObjectLoader(
         document=document,
         directory=file.path.parent,
         files=files,
         problems=ProblemList(),
         failures=[],
     )
-    fields = ObjectReader(document.value, "", parts.problems)
+    fields = ObjectReader(document.value, "", loader.problems)
     _refuse_unknown(fields)
     fields.text("description")
-    found = _setup(parts, fields, file)
-    steps = _steps(parts, fields, {} if found is None else found.xr, file)
-    if found is None or parts.are_faulty():
-        raise parts.error()
+    found = _setup(loader, fields, file)
+    steps = _steps(loader, fields, {} if found is None else found.xr, file)
+    if found is None or loader.are_faulty():
+        raise loader.error()
     return Case(name=file.name, document=document, setup=found, steps=steps)
 
 
@@ -84,26 +84,26 @@ def _refuse_unknown(fields: ObjectReader) -> None:
     fields.refuse_unknown(*known, hint=f"a case may have {', '.join(_CASE)}")
 
 
-def _setup(parts: Parts, fields: ObjectReader, file: CaseFile) -> Setup | None:
+def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup | None:
     if fields.value.get("request") is not None:
-        return requests.read(parts, fields)
+        return requests.read(loader, fields)
     if "redacted" in fields.value:
         fields.problems.add("redacted", "belongs to a request")
-    directory = programs.find_directory(parts, fields)
+    directory = programs.find_directory(loader, fields)
 
     def found(name: str) -> Path | None:
         """A file of the case, or else one beside the Composition."""
         beside = None if directory is None else directory / name
         return _own(file, name) or (beside if beside is not None and beside.exists() else None)
 
-    xr = parts.value(fields, "xr", found("xr.yaml"))
-    program = programs.read(parts, fields, directory, xr)
-    known = parts.values(fields, "functions", found("functions.yaml"))
-    known = parts.tried("functions", lambda: _functions(known))
-    credentials = parts.values(fields, "credentials", found("credentials.yaml"))
-    schemas = parts.schemas(fields, found("schemas"))
-    xrd = parts.value(fields, "xrd", found("xrd.yaml"))
-    context = parts.value(fields, "context", _own(file, "context.yaml"))
+    xr = loader.value(fields, "xr", found("xr.yaml"))
+    program = programs.read(loader, fields, directory, xr)
+    known = loader.values(fields, "functions", found("functions.yaml"))
+    known = loader.tried("functions", lambda: _functions(known))
+    credentials = loader.values(fields, "credentials", found("credentials.yaml"))
+    schemas = loader.schemas(fields, found("schemas"))
+    xrd = loader.value(fields, "xrd", found("xrd.yaml"))
+    context = loader.value(fields, "context", _own(file, "context.yaml"))
     if xr is None and fields.value.get("xr") is None:
         fields.problems.add("xr", "is required, as there is no xr.yaml")
     if xr is None or program is None:
@@ -137,18 +137,18 @@ def _own(file: CaseFile, name: str) -> Path | None:
     return path if file.is_folder and path.exists() else None
 
 
-def _steps(parts: Parts, fields: ObjectReader, xr: Object, file: CaseFile) -> list[Step]:
+def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFile) -> list[Step]:
     """The steps of a sequence, or the one that the case itself is."""
-    observed = observing.read(parts, fields, xr, _own(file, "observed.yaml"))
-    required = parts.values(fields, "required", _own(file, "required.yaml"))
+    observed = fake_cluster.read(loader, fields, xr, _own(file, "observed.yaml"))
+    required = loader.values(fields, "required", _own(file, "required.yaml"))
     items = list(fields.objects("steps"))
     if not items and fields.value.get("steps") == []:
         fields.problems.add("steps", "must not be empty")
     if items and "expect" in fields.value:
         fields.problems.add("expect", "belongs to a step of steps")
-    steps = [_step(parts, item, xr, ("steps", index)) for index, item in enumerate(items)]
+    steps = [_step(loader, item, xr, ("steps", index)) for index, item in enumerate(items)]
     if not steps:
-        steps = [Step(expect=expectations.parse(parts, fields, ("expect",)))]
+        steps = [Step(expect=expectations.parse(loader, fields, ("expect",)))]
     first = replace(
         steps[0],
         observed=observed if steps[0].observed is None else steps[0].observed,
@@ -157,7 +157,7 @@ def _steps(parts: Parts, fields: ObjectReader, xr: Object, file: CaseFile) -> li
     return _with_goldens([first, *steps[1:]], file)
 
 
-def _step(parts: Parts, fields: ObjectReader, xr: Object, at: objects.Path) -> Step:
+def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Path) -> Step:
     fields.refuse_unknown(*_STEP, hint=f"a step may have {', '.join(_STEP)}")
     patch, changed = fields.object("patch"), fields.object("changed")
     members = [] if changed is None else list(changed.members())
@@ -165,11 +165,11 @@ def _step(parts: Parts, fields: ObjectReader, xr: Object, at: objects.Path) -> S
         at=at,
         name=fields.text("name") or "",
         patch={} if patch is None else patch.value,
-        observed=observing.read(parts, fields, xr) if "observed" in fields.value else None,
-        required=parts.values(fields, "required") if "required" in fields.value else None,
+        observed=fake_cluster.read(loader, fields, xr) if "observed" in fields.value else None,
+        required=loader.values(fields, "required") if "required" in fields.value else None,
         ready=expectations.texts(fields, "ready"),
         changed={name: item.value for name, item in members if item is not None},
-        expect=expectations.parse(parts, fields, (*at, "expect")),
+        expect=expectations.parse(loader, fields, (*at, "expect")),
     )
 
 

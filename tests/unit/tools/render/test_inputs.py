@@ -15,7 +15,7 @@ from function_script.tools.render.functions import FunctionIndex, Remote
 from function_script.tools.render.schemas import Schemas
 
 if TYPE_CHECKING:
-    from function_script.tools.render.functions import Place
+    from function_script.tools.render.functions import Runtime
     from function_script.values import Object
 
 GVK = "x-kubernetes-group-version-kind"
@@ -271,10 +271,12 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("manifests", "step", "place"), PLACES)
-def test_where_a_function_runs(manifests: list[Object] | None, step: Object, place: Place) -> None:
+def test_where_a_function_runs(
+    manifests: list[Object] | None, step: Object, place: Runtime
+) -> None:
     """Ours run here, others where their Function says."""
-    known = FunctionIndex(manifests=manifests, places={}, annotations={})
-    found = functions.find_places(steps.parse(composition(step)), known)
+    known = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    found = functions.find_runtimes(steps.parse(composition(step)), known)
     assert list(found.values()) == [place]
 
 
@@ -284,12 +286,12 @@ def test_flags_win() -> None:
     manifests = [function("function-other", runtime_development_target="old:1")]
     prefix = "render.crossplane.io/"
     annotations = {f"{prefix}runtime-development-target": ADDRESS}
-    known = FunctionIndex(manifests=manifests, places={}, annotations=annotations)
-    assert functions.find_places(todo, known) == {"step-0": Remote(address=ADDRESS)}
+    known = FunctionIndex(manifests=manifests, runtimes={}, annotations=annotations)
+    assert functions.find_runtimes(todo, known) == {"step-0": Remote(address=ADDRESS)}
     known = FunctionIndex(
-        manifests=manifests, places={"function-other": "skip"}, annotations=annotations
+        manifests=manifests, runtimes={"function-other": "skip"}, annotations=annotations
     )
-    assert functions.find_places(todo, known) == {"step-0": "skip"}
+    assert functions.find_runtimes(todo, known) == {"step-0": "skip"}
 
 
 REVISION: Object = {
@@ -319,18 +321,18 @@ def test_what_newer_steps_refer_to_may_be_given_a_place(step: Object, name: str)
         key: value for key, value in composition(step)["spec"]["pipeline"][0].items() if value
     }
     todo = steps.parse(composition() | {"spec": {"mode": "Pipeline", "pipeline": [fields]}})
-    places: dict[str, Place] = {name: "skip"}
-    functions.check_names(todo, places)
-    known = FunctionIndex(manifests=[], places=places, annotations={})
-    assert list(functions.find_places(todo, known).values()) == ["skip"]
+    runtimes: dict[str, Runtime] = {name: "skip"}
+    functions.check_names(todo, runtimes)
+    known = FunctionIndex(manifests=[], runtimes=runtimes, annotations={})
+    assert list(functions.find_runtimes(todo, known).values()) == ["skip"]
 
 
 def test_functions_that_run_nowhere_are_told() -> None:
     """All of them, before anything runs, with the flag that helps."""
     todo = steps.parse(composition({}, {"functionRef": {"name": "function-script-2"}}))
-    known = FunctionIndex(manifests=[function("function-otter")], places={}, annotations={})
+    known = FunctionIndex(manifests=[function("function-otter")], runtimes={}, annotations={})
     with pytest.raises(InputError) as caught:
-        functions.find_places(todo, known)
+        functions.find_runtimes(todo, known)
     first, second = caught.value.diagnostics
     assert 'where function "function-other" runs is unknown' in first.message
     assert 'did you mean "function-otter"?' in first.notes[0]
@@ -342,13 +344,13 @@ def test_functions_that_run_nowhere_are_told() -> None:
 def test_a_place_needs_name_and_value(text: str) -> None:
     """Anything else is a mistake."""
     with pytest.raises(ValueError, match="is not of the form NAME=local"):
-        functions.parse_place(text)
+        functions.parse_runtime(text)
 
 
 def test_places_are_parsed() -> None:
     """References hold colons, addresses too."""
-    assert functions.parse_place("a=local") == ("a", "local")
-    assert functions.parse_place("r.io/f@sha256:0=h:1") == (
+    assert functions.parse_runtime("a=local") == ("a", "local")
+    assert functions.parse_runtime("r.io/f@sha256:0=h:1") == (
         "r.io/f@sha256:0",
         Remote(address="h:1"),
     )
