@@ -157,14 +157,14 @@ def run(directory: Path, pool: Pool) -> Outcome:
         return StepResponse(response=response, diagnostics=reply.diagnostics)
 
     try:
-        result = _render(loading.in_directory(directory), runner)
+        result = _render(loading.find_render_paths(directory), runner)
     except FatalError as error:
         return Outcome(problems=error.diagnostics, line=lines[-1] if lines else "")
     warned = [event.message for event in result.events if event.severity == "Warning"]
     return Outcome(line="; ".join(warned))
 
 
-def _render(paths: loading.Paths, runner: Runner) -> render.RenderResult:
+def _render(paths: loading.RenderPaths, runner: Runner) -> render.RenderResult:
     composition = loading.load_one(paths.composition, "a Composition")
     given = render.RenderInputs(
         xr=loading.load_one(paths.xr, "an XR").value,

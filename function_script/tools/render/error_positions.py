@@ -1,6 +1,6 @@
-"""Problems of rendering at the place their author knows: the file with the Composition.
+"""Map the positions of errors to the file that holds the Composition.
 
-Called around everything that reads or runs a pipeline, by the commands that do.
+The commands wrap everything that reads or runs a pipeline in `map_errors`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from function_script.tools.render.steps import Step
 
 
-# Says where a step's input stands in its document.
+# Returns the path of a step's input in its document.
 InputPath: TypeAlias = "Callable[[Step], objects.Path]"
 
 
 def composition_input_path(step: Step) -> objects.Path:
-    """Where a step's input stands in its Composition."""
+    """Return the path of a step's input in its Composition."""
     return ("spec", "pipeline", step.index, "input")
 
 
@@ -36,43 +36,44 @@ def map_errors(
     programs: Path | None,
     find_input: InputPath = composition_input_path,
 ) -> Iterator[None]:
-    """Give problems the positions their author knows.
+    """Give the errors of a ``with`` block positions in ``document`` and in program files.
 
-    ``document`` holds the steps' inputs, at ``find_input``; ``programs`` is the directory of
+    ``document`` holds the steps' inputs at ``find_input``; ``programs`` is the directory of
     programs in files, if there is one.
     """
     try:
         yield
     except PipelineError as error:
-        raise _in_program(error, document, programs, find_input(error.step)) from error
+        raise _map_to_program(error, document, programs, find_input(error.step)) from error
     except InputError as error:
-        raise _in_field(error, document) from error
+        raise _map_to_field(error, document) from error
 
 
-def _in_program(
+def _map_to_program(
     error: PipelineError, document: Document, programs: Path | None, path: objects.Path
 ) -> PipelineError:
-    """The error of a step whose input is at ``path``."""
+    """Map the error of a step whose input is at ``path``."""
     from function_script.tools import author_positions, step_inputs  # noqa: PLC0415 - slow
 
     step = error.step
-    found = step_inputs.StepInput(
+    step_input = step_inputs.StepInput(
         step=step.name, value=step.input or {}, document=document, path=path
     )
-    moved = [
-        author_positions.map_to_source(problem, found, programs) for problem in error.diagnostics
+    problems = [
+        author_positions.map_to_source(problem, step_input, programs)
+        for problem in error.diagnostics
     ]
-    return PipelineError(step, *sorted(moved, key=_place))
+    return PipelineError(step, *sorted(problems, key=_position))
 
 
-def _in_field(error: InputError, document: Document) -> InputError:
+def _map_to_field(error: InputError, document: Document) -> InputError:
     from function_script.tools import author_positions  # noqa: PLC0415 - slow
 
-    moved = [author_positions.to_field(problem, document) for problem in error.diagnostics]
-    return InputError(*sorted(moved, key=_place))
+    problems = [author_positions.to_field(problem, document) for problem in error.diagnostics]
+    return InputError(*sorted(problems, key=_position))
 
 
-def _place(problem: Diagnostic) -> tuple[str, int, int]:
-    """Problems are told as their places come in the file; those without a place first."""
+def _position(problem: Diagnostic) -> tuple[str, int, int]:
+    """Return a sort key: the position in the file; problems without one come first."""
     span = problem.span
     return ("", 0, 0) if span is None else (span.name, span.line, span.column or 0)

@@ -1,6 +1,6 @@
-"""Run one step's function where it runs: in the sandbox, at an address, or not at all.
+"""Call a step's function where it runs: in the sandbox, at an address, or not at all.
 
-Called by the requirement loop. Our own steps take the very path they take in production.
+Steps of this function take the same path as in production.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCaller:
-    """What runners work with: the sandbox, and who wants to know what programs print.
+    """The sandbox, and the receiver of what programs print and of notes.
 
-    ``pool`` may be None where no step runs here.
+    ``pool`` may be None if no step runs here.
     """
 
     pool: Pool | None
@@ -39,29 +39,32 @@ class FunctionCaller:
 def build(
     runtimes: Mapping[str, Runtime], caller: FunctionCaller, timeout_seconds: float
 ) -> Runner:
-    """A runner for the steps in ``runtimes``; all calls together may take ``timeout_seconds``."""
+    """Build a runner for the steps in ``runtimes``; ``timeout_seconds`` is for all calls."""
     return build_for(lambda step: runtimes[step.name], caller, timeout_seconds)
 
 
 def build_for(
     find: Callable[[Step], Runtime], caller: FunctionCaller, timeout_seconds: float
 ) -> Runner:
-    """`build` with the runtime of a step's function as ``find`` says it, which may raise."""
+    """`build` with a function that returns a step's runtime, or raises."""
     deadline = time.monotonic() + timeout_seconds
 
     def run(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
-        left_seconds = deadline - time.monotonic()
-        if left_seconds <= 0:
+        remaining_seconds = deadline - time.monotonic()
+        if remaining_seconds <= 0:
             raise LimitError.of(
                 f'cannot run step "{step.name}": the time for rendering is over',
                 hint=f"it is {timeout_seconds:g} s, set by --timeout",
             )
         runtime = find(step)
-        if isinstance(runtime, Remote):
-            return _run_remote(step, runtime, request, caller, left_seconds)
-        return (
-            _skip(request) if runtime == "skip" else _run_local(step, request, caller, left_seconds)
-        )
+        if runtime == "skip":
+            return _skip(request)
+        if not isinstance(runtime, Remote):
+            return _run_local(step, request, caller, remaining_seconds)
+        from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
+
+        options = remote.CallOptions(timeout_seconds=remaining_seconds, print=caller.print)
+        return StepResponse(response=remote.call(step, runtime, request, options))
 
     return run
 
@@ -75,27 +78,14 @@ def _run_local(
     if reply.log:
         caller.print(reply.log)
     if not isinstance(reply, Answered):
-        # The worker died: in a cluster, the server answers with a FATAL in its runtime.
+        # The worker died: in a cluster, the server returns a FATAL result for it.
         raise PipelineError(step, *reply.error.diagnostics)
     response = fnv1.RunFunctionResponse.FromString(reply.response)
     return StepResponse(response=response, diagnostics=reply.diagnostics)
 
 
-def _run_remote(
-    step: Step,
-    runtime: Remote,
-    request: fnv1.RunFunctionRequest,
-    caller: FunctionCaller,
-    timeout_seconds: float,
-) -> StepResponse:
-    from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
-
-    means = remote.CallOptions(timeout_seconds=timeout_seconds, print=caller.print)
-    return StepResponse(response=remote.call(step, runtime, request, means))
-
-
 def _skip(request: fnv1.RunFunctionRequest) -> StepResponse:
-    """What a function without an opinion answers."""
+    """Return the response of a function that changes nothing."""
     response = fnv1.RunFunctionResponse()
     if request.HasField("desired"):
         response.desired.CopyFrom(request.desired)

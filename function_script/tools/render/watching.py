@@ -1,7 +1,6 @@
-"""Render or validate again whenever a file changes, and show what is different then.
+"""Render or validate again whenever a file changes, and show the difference.
 
-Called by the command line, which gives what to do, which files it reads, and where to show. Looks
-at the files themselves, twenty times a second or more: that needs nothing but their directory.
+Polls the files 20 times a second or more, which works on every file system.
 """
 
 from __future__ import annotations
@@ -17,75 +16,77 @@ from function_script.errors import FatalError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-Found = TypeVar("Found")
-Shown_contra = TypeVar("Shown_contra", contravariant=True)
+Result = TypeVar("Result")
+Result_contra = TypeVar("Result_contra", contravariant=True)
 
-_LOOK_SECONDS: Final = 0.03
-# An editor empties a file before it writes it: what changes is waited for this long.
+_POLL_SECONDS: Final = 0.03
+# An editor empties a file before it writes it: wait this long until files stop changing.
 _SETTLE_SECONDS: Final = 0.01
-_MAX_SETTLING: Final = 20
+_MAX_SETTLE_POLLS: Final = 20
 
-# For each file: when it was written, its size, and which file it is; None: it is not there.
+# By file: time of the last write, size and inode; None: there is no such file.
 _State: TypeAlias = dict[Path, tuple[int, int, int] | None]
 
 
-class Show(Protocol[Shown_contra]):
-    """Where to tell people what there is."""
+class Display(Protocol[Result_contra]):
+    """Shows results to people."""
 
-    def first(self, found: Shown_contra) -> None:
-        """What is found first, or first after an error that came before anything."""
+    def show_first(self, result: Result_contra) -> None:
+        """Show the first result."""
 
-    def again(self, changed: Sequence[Path], before: Shown_contra, found: Shown_contra) -> None:
-        """What is found after these files ``changed``, and what was found ``before``."""
+    def show_next(
+        self, changed: Sequence[Path], before: Result_contra, result: Result_contra
+    ) -> None:
+        """Show a result after these files ``changed``; ``before`` is the last result."""
 
-    def error(self, error: FatalError) -> None:
-        """What went wrong; what was found last stays what the next is compared with."""
+    def show_error(self, error: FatalError) -> None:
+        """Show an error; the next result is still compared with the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task(Generic[Found]):
-    """What is done again and again: ``run`` reads ``files``, which may be directories.
+class Task(Generic[Result]):
+    """The work to repeat: ``run`` reads ``files``, which may be directories.
 
-    ``files`` is asked each time, for a directory may get new ones.
+    ``files`` is called before every poll, for a directory may get new ones.
     """
 
-    run: Callable[[], Found]
+    run: Callable[[], Result]
     files: Callable[[], Iterable[Path]]
 
 
-def watch(task: Task[Found], show: Show[Found]) -> None:
-    """Never returns; an interrupt ends it, and so does an error that is no FatalError."""
-    state = _look(task.files())
-    shown = _run(task, show)
-    if shown is not None:
-        show.first(shown)
+def watch(task: Task[Result], display: Display[Result]) -> None:
+    """Run the task whenever a file changes. Ends only by an exception that is not a FatalError."""
+    state = _poll(task.files())
+    last = _run(task, display)
+    if last is not None:
+        display.show_first(last)
     while True:
         changed, state = _wait(task.files, state)
-        found = _run(task, show)
-        if found is None:
+        result = _run(task, display)
+        if result is None:
             continue
-        if shown is None:
-            show.first(found)
+        if last is None:
+            display.show_first(result)
         else:
-            show.again(changed, shown, found)
-        shown = found
+            display.show_next(changed, last, result)
+        last = result
 
 
-def _run(task: Task[Found], show: Show[Found]) -> Found | None:
+def _run(task: Task[Result], display: Display[Result]) -> Result | None:
     try:
         return task.run()
     except FatalError as error:
-        show.error(error)
+        display.show_error(error)
         return None
 
 
 def _wait(files: Callable[[], Iterable[Path]], before: _State) -> tuple[list[Path], _State]:
-    """The files that changed, once they have, and how all are now."""
-    while (now := _look(files())) == before:
-        time.sleep(_LOOK_SECONDS)
-    for _ in range(_MAX_SETTLING):
+    """Wait for a change; return the files that changed, and the state of all files."""
+    while (now := _poll(files())) == before:
+        time.sleep(_POLL_SECONDS)
+    for _ in range(_MAX_SETTLE_POLLS):
         time.sleep(_SETTLE_SECONDS)
-        earlier, now = now, _look(files())
+        earlier, now = now, _poll(files())
         if earlier == now and not _is_being_written(now, before):
             break
     changed = [path for path in {**before, **now} if before.get(path) != now.get(path)]
@@ -93,15 +94,15 @@ def _wait(files: Callable[[], Iterable[Path]], before: _State) -> tuple[list[Pat
 
 
 def _is_being_written(now: _State, before: _State) -> bool:
-    """Whether a file that had something in it is empty or gone."""
-    return any(was and was[1] and not _size(now.get(path)) for path, was in before.items())
+    """Report whether a file that had content is empty or missing."""
+    return any(_size(stamp) and not _size(now.get(path)) for path, stamp in before.items())
 
 
 def _size(stamp: tuple[int, int, int] | None) -> int:
     return 0 if stamp is None else stamp[1]
 
 
-def _look(paths: Iterable[Path]) -> _State:
+def _poll(paths: Iterable[Path]) -> _State:
     return {file: _stamp(file) for path in paths for file in _files(path)}
 
 
@@ -118,7 +119,7 @@ def _files(path: Path) -> Iterable[Path]:
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
+    return (status.st_mtime_ns, status.st_size, status.st_ino)

@@ -48,20 +48,21 @@ SCRIPT = """\
 """
 
 
-def example(path: Path, step: str = STEP + SCRIPT, **files: str) -> loading.Paths:
+def example(path: Path, step: str = STEP + SCRIPT, **files: str) -> loading.RenderPaths:
     """An example's directory with these files beside XR and Composition."""
     texts = {"xr.yaml": XR, "composition.yaml": HEAD + step}
     texts |= {f"{name}.yaml": text for name, text in files.items()}
     for name, text in texts.items():
         (path / name).write_text(text)
-    return loading.in_directory(path)
+    return loading.find_render_paths(path)
 
 
-def render(paths: loading.Paths, **options: object) -> str:
+def render(paths: loading.RenderPaths, **options: object) -> str:
     """The text that `render` prints, with all extras."""
-    wanted = OutputOptions(full_xr=True, results=True, context=True)
-    parts = {"wanted": wanted, "print": lambda _: None, **options}
-    with local_pool.open_pool(loading.with_programs(paths).programs) as pool:
+    sections = OutputOptions(full_xr=True, results=True, context=True)
+    parts = {"output": sections, "print": lambda _: None, **options}
+    programs = paths.programs or local_pool.programs_beside(paths.composition)
+    with local_pool.open_pool(programs) as pool:
         return command.render_text(paths, command.Options(**parts), pool)
 
 
@@ -103,7 +104,7 @@ def test_context_is_given_by_files_and_values(tmp_path: Path) -> None:
         path = tmp_path / "context" / f"{key}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    paths = loading.in_directory(tmp_path)
+    paths = loading.find_render_paths(tmp_path)
     context = objects_in(render(paths))[-1]
     assert find_path(context, "fields.seen") == {
         "plain": [1, "two"],
@@ -111,7 +112,7 @@ def test_context_is_given_by_files_and_values(tmp_path: Path) -> None:
     }
 
 
-def problems(paths: loading.Paths) -> list[str]:
+def problems(paths: loading.RenderPaths) -> list[str]:
     """Where the problems are, relative to the example's directory."""
     with pytest.raises(FatalError) as caught:
         render(paths)
@@ -223,7 +224,7 @@ def test_absent_files_are_told(tmp_path: Path) -> None:
     """As the system says it."""
     (tmp_path / "xr.yaml").write_text(XR)
     with pytest.raises(InputError, match="no such file or directory"):
-        render(loading.in_directory(tmp_path))
+        render(loading.find_render_paths(tmp_path))
 
 
 REMOTE = """\

@@ -10,7 +10,7 @@ from function_script import documents
 from function_script.errors import FatalError, InputError
 from function_script.source import Source
 from function_script.tools import local_pool
-from function_script.tools.render import command, operation_command
+from function_script.tools.render import command, loading
 from function_script.tools.render.output import OutputOptions
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def written(directory: Path, kind: str, spec: str = SPEC, **files: str) -> Path:
 
 def render(directory: Path, wanted: OutputOptions | None = None) -> list[Object]:
     """The documents that are printed."""
-    options = command.Options(wanted=wanted or OutputOptions(), print=print)
+    options = command.Options(output=wanted or OutputOptions(), print=print)
     with local_pool.open_pool(None) as pool:
-        paths = operation_command.in_directory(directory)
-        text = operation_command.render_text(paths, options, pool)
+        paths = loading.find_operation_paths(directory)
+        text = command.render_operation(paths, options, pool)
     return [item.value for item in documents.read_source(Source(name="", text=text))]
 
 
