@@ -103,14 +103,14 @@ def _options(flags: _Flags) -> Options:
     is_ci = flags["ci"] or os.environ.get("CI", "").lower() not in {"", "0", "false"}
     if is_ci and flags["update"]:
         raise click.UsageError("--update: in CI, expected documents are not written")
-    terms = runner.RunOptions(
+    run_options = runner.RunOptions(
         runtimes=options.read_runtimes(flags["function"]),
         timeout_seconds=flags["timeout"],
-        may_seed=not is_ci,
-        updates=flags["update"],
+        may_create_snapshots=not is_ci,
+        updates_snapshots=flags["update"],
     )
     return command.Options(
-        terms=terms,
+        run_options=run_options,
         pattern=_pattern(flags["run"]),
         fails_fast=flags["fail_fast"],
         jobs=flags["jobs"] or capacity.count_cpus(),

@@ -41,9 +41,9 @@ def render(directory: str | os.PathLike[str], /, **given: Value) -> Object:
     """
     case = _case(Path(directory), given)
     (step,) = case.steps
-    world = fake_cluster.begin(fake_cluster.FakeCluster(xr=case.setup.xr), step)
+    cluster = fake_cluster.before_step(fake_cluster.FakeCluster(xr=case.setup.xr), step)
     caller = FunctionCaller(pool=pool(case.setup.program.root), print=print)
-    rendered = runner.render_in(world, case.setup, caller, runner.RunOptions())
+    rendered = runner.render_in(cluster, case.setup, caller, runner.RunOptions())
     return outcome.to_object(rendered.result, rendered.responses)
 
 

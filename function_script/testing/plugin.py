@@ -55,7 +55,7 @@ class CaseItem(pytest.Item):
         except FatalError as error:
             return console.to_text(error.diagnostics)
         caller = FunctionCaller(pool=testing.pool(case.setup.program.root), print=print)
-        verdict = runner.run(case, self.path, caller, runner.RunOptions(may_seed=False))
+        verdict = runner.run(case, self.path, caller, runner.RunOptions(may_create_snapshots=False))
         return None if reports.is_success([verdict]) else reports.to_text(verdict)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

@@ -1,7 +1,4 @@
-"""Compare the outcome of a step with what is expected of it, golden files aside.
-
-Called once for each step; tells every mismatch, with its place in the expectation.
-"""
+"""Compare the outcome of a step with its expectation, apart from snapshots."""
 
 from __future__ import annotations
 
@@ -22,104 +19,102 @@ if TYPE_CHECKING:
     from function_script.values import Object, Readable, Value
 
 
-def compare(found: Object, expected: Expectation) -> Iterator[Mismatch]:
-    """Every mismatch of a step that succeeded; ``found`` is its outcome as an object."""
+def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
+    """Yield every mismatch of a step that succeeded; ``actual`` is its outcome as an object."""
     if expected.error:
         message = "error: expected a failure, but it was rendered"
         yield Mismatch(at=("error",), message=message)
         return
-    yield from matching.find_mismatches(found, expected.partial)
-    yield from _present(found["resources"], expected.absent)
-    if expected.ready is not None and outcome.is_ready(found) != expected.ready:
-        yield _readiness(found, is_expected=expected.ready)
+    yield from matching.find_mismatches(actual, expected.partial)
+    yield from _unexpected_resources(actual["resources"], expected.absent)
+    if expected.ready is not None and outcome.is_ready(actual) != expected.ready:
+        yield _readiness_mismatch(actual, is_expected=expected.ready)
     for key, members in (("conditions", expected.conditions), ("events", expected.events)):
-        yield from _missing_members(key, found[key], members)
+        yield from _missing_members(key, actual[key], members)
     for index, check in enumerate(expected.checks):
-        yield from _answers(found, index, check)
+        yield from _failed_questions(actual, index, check)
 
 
 def compare_error(error: FatalError, expected: Expectation) -> Iterator[Mismatch]:
-    """Every expected text that is not in the failure; excerpts of sources do not count."""
+    """Yield a mismatch for each text that is not in the failure; excerpts do not count."""
     frames = [diagnostics.to_frame(replace(one, excerpt=None)) for one in error.diagnostics]
     text = "\n".join(frames)
-    for index, wanted in enumerate(expected.error):
-        if wanted not in text:
-            message = f"error: expected {matching.shown(wanted)} in the failure below"
+    for index, part in enumerate(expected.error):
+        if part not in text:
+            message = f"error: expected {matching.to_text(part)} in the failure below"
             yield Mismatch(at=("error", index), message=message)
 
 
-def _present(resources: Value, absent: Iterable[str]) -> Iterator[Mismatch]:
+def _unexpected_resources(resources: Value, absent: Iterable[str]) -> Iterator[Mismatch]:
     for index, name in enumerate(absent):
         if isinstance(resources, dict) and name in resources:
             message = f"{child('resources', name)}: expected none, but it is composed"
             yield Mismatch(at=("absent", index), message=message)
 
 
-def _readiness(found: Object, *, is_expected: bool) -> Mismatch:
-    condition = objects.find_condition(found["xr"], "Ready") or {}
+def _readiness_mismatch(actual: Object, *, is_expected: bool) -> Mismatch:
+    condition = objects.find_condition(actual["xr"], "Ready") or {}
     reason = condition.get("message") or condition.get("reason")
-    wanted = "ready" if is_expected else "not ready"
+    state = "ready" if is_expected else "not ready"
     hint = f"it says: {reason}" if reason else None
-    return Mismatch(at=("ready",), message=f"ready: expected the XR to be {wanted}", hint=hint)
+    return Mismatch(at=("ready",), message=f"ready: expected the XR to be {state}", hint=hint)
 
 
-def _missing_members(key: str, found: Value, expected: Iterable[Object]) -> Iterator[Mismatch]:
-    """Conditions and events: each that is expected is among them; messages may say more."""
-    members = [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
-    for index, wanted in enumerate(expected):
-        if not any(_is_such(member, wanted) for member in members):
-            known = [{name: member.get(name) for name in wanted} for member in members]
+def _missing_members(key: str, actual: Value, expected: Iterable[Object]) -> Iterator[Mismatch]:
+    """Yield a mismatch for each expected condition or event that is missing."""
+    members = (
+        [item for item in actual if isinstance(item, dict)] if isinstance(actual, list) else []
+    )
+    for index, item in enumerate(expected):
+        if not any(_has_fields(member, item) for member in members):
+            others = [{name: member.get(name) for name in item} for member in members]
             nouns = {"conditions": "a condition", "events": "an event"}
+            texts = ", ".join(map(matching.to_text, others))
             yield Mismatch(
                 at=(key, index),
-                message=f"{key}: expected {nouns[key]} {matching.shown(wanted)}",
-                hint=_listed(known),
+                message=f"{key}: expected {nouns[key]} {matching.to_text(item)}",
+                hint=f"there is {texts or 'none at all'}",
             )
 
 
-def _listed(known: list[Object]) -> str:
-    if not known:
-        return "there is none at all"
-    return f"there is {', '.join(map(matching.shown, known))}"
-
-
-def _is_such(member: Object, wanted: Object) -> bool:
-    for key, value in wanted.items():
-        has = member.get(key)
-        if key == "message" and isinstance(value, str) and isinstance(has, str):
-            if value not in has:
+def _has_fields(member: Object, expected: Object) -> bool:
+    """Report whether a condition or event has these fields; its message may be longer."""
+    for key, value in expected.items():
+        actual = member.get(key)
+        if key == "message" and isinstance(value, str) and isinstance(actual, str):
+            if value not in actual:
                 return False
-        elif has != value:
+        elif actual != value:
             return False
     return True
 
 
-def _answers(found: Object, index: int, check: Check) -> Iterator[Mismatch]:
-    value = objects.deep_copy(objects.find_path(found, check.path))
-    for question, wanted in check.questions:
+def _failed_questions(actual: Object, index: int, check: Check) -> Iterator[Mismatch]:
+    value = objects.deep_copy(objects.find_path(actual, check.path))
+    for question, operand in check.questions:
         if question == "exists":
-            is_right = (value is not None) == wanted
+            is_right = (value is not None) == operand
         else:
-            is_right = value is not None and _QUESTIONS[question](value, wanted)
+            is_right = value is not None and _QUESTIONS[question](value, operand)
         if not is_right:
-            what = "but it is not there" if value is None else f"found {matching.shown(value)}"
+            what = "but it is not there" if value is None else f"found {matching.to_text(value)}"
             yield Mismatch(
                 at=("checks", index, question),
-                message=f"{check.path}: expected {_asked(question, wanted)}, {what}",
-                hint=_missing_hint(found, check.path) if value is None else None,
+                message=f"{check.path}: expected {_describe(question, operand)}, {what}",
+                hint=_missing_hint(actual, check.path) if value is None else None,
             )
 
 
-def _asked(question: str, wanted: Value) -> str:
+def _describe(question: str, operand: Value) -> str:
     if question == "exists":
-        return "a value" if wanted else "none"
+        return "a value" if operand else "none"
     words = {"equals": "", "matches": "a match of ", "oneOf": "one of "}
-    return f"{words[question]}{matching.shown(wanted)}"
+    return f"{words[question]}{matching.to_text(operand)}"
 
 
-def _missing_hint(found: Object, path: str) -> str | None:
-    """Which part of ``path`` is missing, and what there is instead."""
-    here: Readable = found
+def _missing_hint(actual: Object, path: str) -> str | None:
+    """Name the part of ``path`` that is missing, and the nearest one that exists."""
+    here: Readable = actual
     walked = ""
     for part in objects.parse_path(path):
         below = objects.find_path(here, (part,))
@@ -133,7 +128,7 @@ def _missing_hint(found: Object, path: str) -> str | None:
 
 
 def _matches(value: Value, pattern: Value) -> bool:
-    text = value if isinstance(value, str) else matching.shown(value)
+    text = value if isinstance(value, str) else matching.to_text(value)
     return isinstance(pattern, str) and re.search(pattern, text) is not None
 
 

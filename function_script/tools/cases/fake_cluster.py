@@ -1,13 +1,14 @@
-"""What exists when a step runs, and how it goes on after a step: a small cluster of plain objects.
+"""A fake cluster of plain objects: the state before each step of a case.
 
-Called for every step. As in a cluster, an object holds what the Composition wants and what others
-wrote; of what is wanted no more, nothing stays.
+As in a cluster, an object has the fields that Crossplane applied and those of others. A resource
+that is no longer desired does not exist any more.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
@@ -15,7 +16,6 @@ from function_script.errors import InputError
 from function_script.fields import nearest
 from function_script.tools import manifests
 from function_script.tools.cases.model import Located
-from function_script.tools.cases.ownership import managed_fields
 from function_script.tools.render import conditions, names_and_uids, xrds
 
 if TYPE_CHECKING:
@@ -28,64 +28,73 @@ if TYPE_CHECKING:
     from function_script.tools.render import RenderResult
     from function_script.values import Object
 
+# Crossplane does not own these fields of a composed resource, or of its metadata.
+_UNOWNED: Final = ("apiVersion", "kind", "status")
+_UNOWNED_METADATA: Final = ("name", "namespace", "managedFields")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FakeCluster:
-    """What is there before a step.
+    """The state before a step.
 
-    ``xr`` is the author's, ``written`` what Crossplane wrote to it. ``observed`` and ``required``
-    are whole objects; ``foreign`` is what others than Crossplane wrote to the observed ones, and
-    ``composed`` what Crossplane wrote, both by resource name.
+    ``xr`` has the author's fields, ``applied`` those of Crossplane. ``observed`` and ``required``
+    are whole objects. By resource name, ``foreign`` has the fields of observed resources that
+    others than Crossplane set, and ``composed`` those of Crossplane.
     """
 
     xr: Object
-    written: Object = field(default_factory=dict)
+    applied: Object = field(default_factory=dict)
     observed: Sequence[Located] = ()
     required: Sequence[Object] = ()
     foreign: Mapping[str, Object] = field(default_factory=dict)
     composed: Mapping[str, Object] = field(default_factory=dict)
 
     def whole_xr(self) -> Object:
-        """The XR as it is in the cluster."""
-        return _merged(self.xr, self.written)
+        """Return the XR as it is in the cluster."""
+        return _merged(self.xr, self.applied)
 
 
 def read(
     loader: ObjectLoader, fields: ObjectReader, xr: Object, default: Path | None = None
 ) -> list[Located]:
-    """The observed resources of a case or a step.
+    """Read the observed resources of a case or a step.
 
-    As objects and files, or as a map of resource names to objects: those get the identity that
-    Crossplane would have given them, where they state none.
+    They are objects and files, or a map of resource names to objects. Objects of a map get the
+    names that Crossplane generates, unless they have some.
     """
-    found = fields.value.get("observed")
-    if not isinstance(found, dict) or "apiVersion" in found:
+    value = fields.value.get("observed")
+    if not isinstance(value, dict) or "apiVersion" in value:
         return loader.all(fields, "observed", default)
-    named = fields.object("observed")
-    members = [] if named is None else named.members()
+    by_name = fields.object("observed")
+    members = [] if by_name is None else by_name.members()
     return [
-        Located(value=_identified(name, item.value, xr))
+        Located(value=_with_identity(name, item.value, xr))
         for name, item in members
         if item is not None
     ]
 
 
-def _identified(name: str, stated: Object, xr: Object) -> Object:
+def _with_identity(name: str, manifest: Object, xr: Object) -> Object:
     uid = manifests.text_at(xr, "metadata", "uid") or names_and_uids.xr_uid(
         *objects.api_version_and_kind(xr), manifests.namespace(xr), manifests.name(xr)
     )
-    made: Object = {"metadata": {"name": names_and_uids.child_name(manifests.name(xr), uid, name)}}
-    manifests.set_text(made, manifests.namespace(xr), "metadata", "namespace")
-    whole = _merged(made, stated)
+    identity: Object = {
+        "metadata": {"name": names_and_uids.child_name(manifests.name(xr), uid, name)}
+    }
+    manifests.set_text(identity, manifests.namespace(xr), "metadata", "namespace")
+    whole = _merged(identity, manifest)
     manifests.add_texts(whole, {manifests.RESOURCE_NAME: name}, "metadata", "annotations")
     return whole
 
 
-def begin(world: FakeCluster, step: Step) -> FakeCluster:
-    """The world in which ``step`` runs. Raises InputError for names that do not exist."""
+def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
+    """Return the state in which ``step`` runs. Raises InputError for unknown resource names."""
     if step.observed is None:
-        foreign = {name: world.foreign.get(name, {}) for name in world.composed}
-        whole = {name: _applied(foreign[name], world.composed[name], world.xr) for name in foreign}
+        foreign = {name: cluster.foreign.get(name, {}) for name in cluster.composed}
+        whole = {
+            name: _merge_owners(foreign[name], cluster.composed[name], cluster.xr)
+            for name in foreign
+        }
         spans = {}
     else:
         foreign = {_resource_name(item.value): item.value for item in step.observed}
@@ -93,41 +102,41 @@ def begin(world: FakeCluster, step: Step) -> FakeCluster:
         spans = {_resource_name(item.value): item.span for item in step.observed}
     _check_names(step, whole)
     for name in {*step.ready, *step.changed}:
-        foreign[name] = _happened(step, name, foreign[name])
-        whole[name] = _happened(step, name, whole[name])
+        foreign[name] = _changed(step, name, foreign[name])
+        whole[name] = _changed(step, name, whole[name])
     return FakeCluster(
-        xr=_merged(world.xr, step.patch),
-        written=world.written,
+        xr=_merged(cluster.xr, step.patch),
+        applied=cluster.applied,
         observed=[Located(value=item, span=spans.get(name)) for name, item in whole.items()],
-        required=world.required if step.required is None else step.required,
+        required=cluster.required if step.required is None else step.required,
         foreign=foreign,
-        composed=world.composed,
+        composed=cluster.composed,
     )
 
 
-def advance(world: FakeCluster, setup: Setup, result: RenderResult) -> FakeCluster:
-    """The world after a pipeline ran: what it composed exists, the XR has its status."""
+def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> FakeCluster:
+    """Return the state after a pipeline: composed resources exist, the XR has its status."""
     return replace(
-        world,
-        written=_written(setup, result),
-        foreign={name: world.foreign.get(name, {}) for name in result.composition.resources},
+        cluster,
+        applied=_applied_xr(setup, result),
+        foreign={name: cluster.foreign.get(name, {}) for name in result.composition.resources},
         composed=result.composition.resources,
     )
 
 
-def _written(setup: Setup, result: RenderResult) -> Object:
-    """What Crossplane has written to the XR: references, status, and what it selected."""
-    written = _merged(result.composition.xr, {})
+def _applied_xr(setup: Setup, result: RenderResult) -> Object:
+    """Return the fields of the XR that Crossplane set: references, status, selection."""
+    applied = _merged(result.composition.xr, {})
     machinery = ("spec",) if xrds.is_legacy(setup.xrd) else ("spec", "crossplane")
     composition = manifests.name(setup.program.composition)
-    manifests.set_text(written, composition, *machinery, "compositionRef", "name")
+    manifests.set_text(applied, composition, *machinery, "compositionRef", "name")
     label = {manifests.COMPOSITE: manifests.name(result.xr)}
-    manifests.add_texts(written, label, "metadata", "labels")
-    return written
+    manifests.add_texts(applied, label, "metadata", "labels")
+    return applied
 
 
-def _happened(step: Step, name: str, manifest: Object) -> Object:
-    """An observed resource after what the step says happened to it."""
+def _changed(step: Step, name: str, manifest: Object) -> Object:
+    """Return an observed resource after the changes that the step states."""
     changed = _merged(manifest, step.changed.get(name, {}))
     if name in step.ready:
         conditions.mark(changed, [conditions.SYNCED, conditions.AVAILABLE])
@@ -150,9 +159,9 @@ def _resource_name(manifest: Object) -> str:
     return manifests.annotation(manifest, manifests.RESOURCE_NAME)
 
 
-def _applied(foreign: Object, composed: Object, xr: Object) -> Object:
+def _merge_owners(foreign: Object, composed: Object, xr: Object) -> Object:
     whole = _merged(foreign, composed)
-    objects.merge(whole, {"metadata": {"managedFields": [managed_fields(composed, xr)]}})
+    objects.merge(whole, {"metadata": {"managedFields": [_managed_fields(composed, xr)]}})
     return whole
 
 
@@ -160,3 +169,26 @@ def _merged(base: Object, added: Object) -> Object:
     whole: Object = {key: objects.deep_copy(value) for key, value in base.items()}
     objects.merge(whole, added)
     return whole
+
+
+def _managed_fields(composed: Object, xr: Object) -> Object:
+    """Return Crossplane's entry in managedFields: every field of ``composed``; lists are whole."""
+    owned = {key: value for key, value in composed.items() if key not in _UNOWNED}
+    metadata = owned.get("metadata")
+    if isinstance(metadata, dict):
+        owned["metadata"] = {key: metadata[key] for key in metadata if key not in _UNOWNED_METADATA}
+    digest = hashlib.sha256(manifests.name(xr).encode()).hexdigest()
+    return {
+        "manager": f"apiextensions.crossplane.io/composed/{digest}",
+        "operation": "Apply",
+        "apiVersion": composed.get("apiVersion"),
+        "fieldsType": "FieldsV1",
+        "fieldsV1": _field_set(owned),
+    }
+
+
+def _field_set(value: Object) -> Object:
+    return {
+        f"f:{key}": _field_set(item) if isinstance(item, dict) else {}
+        for key, item in value.items()
+    }

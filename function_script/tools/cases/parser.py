@@ -1,6 +1,6 @@
-"""The file of a case to a Case: everything it names is loaded, every mistake is told at once.
+"""Parse the file of a case: load what it names, and report all mistakes at once.
 
-Called once for each case. The keys of a case are a closed list: a typo is no expectation.
+Unknown keys are mistakes, so that a typo does not disable an expectation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from function_script.tools.cases.loader import FileCache
     from function_script.values import Object
 
-_CASE: Final = (
+_CASE_FIELDS: Final = (
     "description",
     "composition",
     "input",
@@ -43,21 +43,21 @@ _CASE: Final = (
     "expect",
     "steps",
 )
-_STEP: Final = ("name", "patch", "observed", "required", "ready", "changed", "expect")
-_OF_STEPS: Final = ("ready", "changed")
+_STEP_FIELDS: Final = ("name", "patch", "observed", "required", "ready", "changed", "expect")
+_STEPS_ONLY: Final = ("ready", "changed")
 
 
 def parse(file: CaseFile, files: FileCache) -> Case:
-    """Raises FatalError with every problem of the case, positions in its file."""
-    found = sources.read(sources.load_file(file.path))
-    if len(found) != 1:
-        text = f'cannot read "{file.path}": it holds {len(found)} cases instead of one'
+    """Parse a case. Raises FatalError with every problem, positions in its file."""
+    documents = sources.read(sources.load_file(file.path))
+    if len(documents) != 1:
+        text = f'cannot read "{file.path}": it holds {len(documents)} cases instead of one'
         raise InputError.of(text)
-    return read(found[0], file, files)
+    return read(documents[0], file, files)
 
 
 def read(document: Document, file: CaseFile, files: FileCache) -> Case:
-    """The case that a document is, as if it stood in ``file``; raises InputError."""
+    """Parse the document of a case as if it were in ``file``. Raises InputError."""
     loader = ObjectLoader(
         document=document,
         directory=file.path.parent,
@@ -68,20 +68,20 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
     fields = ObjectReader(document.value, "", loader.problems)
     _refuse_unknown(fields)
     fields.text("description")
-    found = _setup(loader, fields, file)
-    steps = _steps(loader, fields, {} if found is None else found.xr, file)
-    if found is None or loader.are_faulty():
+    setup = _setup(loader, fields, file)
+    steps = _steps(loader, fields, {} if setup is None else setup.xr, file)
+    if setup is None or loader.has_problems():
         raise loader.error()
-    return Case(name=file.name, document=document, setup=found, steps=steps)
+    return Case(name=file.name, document=document, setup=setup, steps=steps)
 
 
 def _refuse_unknown(fields: ObjectReader) -> None:
-    for key in _OF_STEPS:
+    for key in _STEPS_ONLY:
         if key in fields.value:
             hint = "it says what happened since the step before"
             fields.problems.add(key, "belongs to a step of steps", hint=hint)
-    known = (*_CASE, *_OF_STEPS)
-    fields.refuse_unknown(*known, hint=f"a case may have {', '.join(_CASE)}")
+    names = (*_CASE_FIELDS, *_STEPS_ONLY)
+    fields.refuse_unknown(*names, hint=f"a case may have {', '.join(_CASE_FIELDS)}")
 
 
 def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup | None:
@@ -91,19 +91,19 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         fields.problems.add("redacted", "belongs to a request")
     directory = programs.find_directory(loader, fields)
 
-    def found(name: str) -> Path | None:
-        """A file of the case, or else one beside the Composition."""
-        beside = None if directory is None else directory / name
-        return _own(file, name) or (beside if beside is not None and beside.exists() else None)
+    def find(name: str) -> Path | None:
+        """Return a file of the case, or else one beside the Composition."""
+        path = None if directory is None else directory / name
+        return _own_file(file, name) or (path if path is not None and path.exists() else None)
 
-    xr = loader.value(fields, "xr", found("xr.yaml"))
+    xr = loader.value(fields, "xr", find("xr.yaml"))
     program = programs.read(loader, fields, directory, xr)
-    known = loader.values(fields, "functions", found("functions.yaml"))
-    known = loader.tried("functions", lambda: _functions(known))
-    credentials = loader.values(fields, "credentials", found("credentials.yaml"))
-    schemas = loader.schemas(fields, found("schemas"))
-    xrd = loader.value(fields, "xrd", found("xrd.yaml"))
-    context = loader.value(fields, "context", _own(file, "context.yaml"))
+    manifests = loader.values(fields, "functions", find("functions.yaml"))
+    manifests = loader.attempt("functions", lambda: _check_functions(manifests))
+    credentials = loader.values(fields, "credentials", find("credentials.yaml"))
+    schemas = loader.schemas(fields, find("schemas"))
+    xrd = loader.value(fields, "xrd", find("xrd.yaml"))
+    context = loader.value(fields, "context", _own_file(file, "context.yaml"))
     if xr is None and fields.value.get("xr") is None:
         fields.problems.add("xr", "is required, as there is no xr.yaml")
     if xr is None or program is None:
@@ -111,7 +111,7 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     return Setup(
         program=program,
         xr=_patched(fields, xr),
-        functions=known or None,
+        functions=manifests or None,
         credentials=credentials,
         schemas=schemas,
         xrd=xrd,
@@ -119,9 +119,9 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
     )
 
 
-def _functions(found: list[Object]) -> list[Object]:
-    functions.check_kinds(found)
-    return found
+def _check_functions(manifests: list[Object]) -> list[Object]:
+    functions.check_kinds(manifests)
+    return manifests
 
 
 def _patched(fields: ObjectReader, xr: Object) -> Object:
@@ -131,16 +131,16 @@ def _patched(fields: ObjectReader, xr: Object) -> Object:
     return patched
 
 
-def _own(file: CaseFile, name: str) -> Path | None:
-    """A file in the case's own folder, where it has one."""
+def _own_file(file: CaseFile, name: str) -> Path | None:
+    """Return a file in the case's own folder, if it has one."""
     path = file.path.with_name(name)
     return path if file.is_folder and path.exists() else None
 
 
 def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFile) -> list[Step]:
-    """The steps of a sequence, or the one that the case itself is."""
-    observed = fake_cluster.read(loader, fields, xr, _own(file, "observed.yaml"))
-    required = loader.values(fields, "required", _own(file, "required.yaml"))
+    """Parse the steps of a sequence; a case without ``steps`` is one step itself."""
+    observed = fake_cluster.read(loader, fields, xr, _own_file(file, "observed.yaml"))
+    required = loader.values(fields, "required", _own_file(file, "required.yaml"))
     items = list(fields.objects("steps"))
     if not items and fields.value.get("steps") == []:
         fields.problems.add("steps", "must not be empty")
@@ -154,11 +154,11 @@ def _steps(loader: ObjectLoader, fields: ObjectReader, xr: Object, file: CaseFil
         observed=observed if steps[0].observed is None else steps[0].observed,
         required=required if steps[0].required is None else steps[0].required,
     )
-    return _with_goldens([first, *steps[1:]], file)
+    return _with_snapshots([first, *steps[1:]], file)
 
 
 def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Path) -> Step:
-    fields.refuse_unknown(*_STEP, hint=f"a step may have {', '.join(_STEP)}")
+    fields.refuse_unknown(*_STEP_FIELDS, hint=f"a step may have {', '.join(_STEP_FIELDS)}")
     patch, changed = fields.object("patch"), fields.object("changed")
     members = [] if changed is None else list(changed.members())
     return Step(
@@ -173,15 +173,15 @@ def _step(loader: ObjectLoader, fields: ObjectReader, xr: Object, at: objects.Pa
     )
 
 
-def _with_goldens(steps: list[Step], file: CaseFile) -> list[Step]:
-    """A case that expects nothing is compared with files of documents."""
+def _with_snapshots(steps: list[Step], file: CaseFile) -> list[Step]:
+    """Compare the steps with snapshots if none of them has an expectation."""
     if any(step.expect for step in steps):
         return steps
     is_sequence = bool(steps[0].at)
     return [
         replace(
             step,
-            expect=Expectation(at=step.at, golden=file.golden(number if is_sequence else None)),
+            expect=Expectation(at=step.at, snapshot=file.snapshot(number if is_sequence else None)),
         )
         for number, step in enumerate(steps, 1)
     ]

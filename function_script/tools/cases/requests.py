@@ -1,7 +1,6 @@
-"""Cases with one request, such as those that were captured: read them, and ask the function again.
+"""Cases with one request, such as captured ones: parse them, and call the function again.
 
-Called by the parser and by what runs cases. Crossplane is not played here: what counts is what
-the function answers.
+The response of the function is compared, not what Crossplane makes of it.
 """
 
 from __future__ import annotations
@@ -22,16 +21,14 @@ from function_script.tools.results import fatal_messages
 if TYPE_CHECKING:
     from function_script.fields import ObjectReader
     from function_script.tools.cases.loader import ObjectLoader
-    from function_script.tools.render.requirements import StepResponse
     from function_script.tools.render.runners import FunctionCaller
-    from function_script.tools.render.steps import Step
     from function_script.values import Object
 
 KEYS: Final = ("description", "request", "redacted", "input", "expect")
 
 
 def read(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
-    """What a case with a ``request`` gives; None when it has problems."""
+    """Parse the setup of a case with a ``request``; None if it has problems."""
     for key in sorted(fields.value.keys() - {*KEYS}):
         fields.problems.add(key, "cannot stand beside request", hint="the request has it all")
     if fields.value.get("expect") is None:
@@ -40,18 +37,18 @@ def read(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
     if not isinstance(redacted, int) or isinstance(redacted, bool):
         fields.problems.add("redacted", "must be a whole number")
         redacted = 0
-    found = fields.object("request")
-    if found is None:
+    request_fields = fields.object("request")
+    if request_fields is None:
         return None
     if fields.value.get("input") is not None:
-        replaced = loader.value(fields, "input")
-        found.value["input"] = {} if replaced is None else replaced
+        other = loader.value(fields, "input")
+        request_fields.value["input"] = {} if other is None else other
     try:
-        request = json_format.ParseDict(found.value, fnv1.RunFunctionRequest())
+        request = json_format.ParseDict(request_fields.value, fnv1.RunFunctionRequest())
     except json_format.ParseError as error:
         fields.problems.add("request", f"is no RunFunctionRequest: {error}")
         return None
-    program = programs.of_request(loader, fields, found.value.get("input"))
+    program = programs.read_request(loader, fields, request_fields.value.get("input"))
     if program is None:
         return None
     return Setup(program=program, xr={}, request=request, redacted=redacted)
@@ -65,13 +62,9 @@ def replay(
     (step,) = steps.parse(program.composition)
     runner = runners.build({step.name: "local"}, caller, seconds)
     with error_positions.map_errors(program.document, program.root, program.find_input):
-        answer = runner(step, request)
-        if fatal_messages(answer.response):
-            raise _failure(step, answer)
-    response: Object = json_format.MessageToDict(answer.response, preserving_proto_field_name=True)
+        reply = runner(step, request)
+        if messages := fatal_messages(reply.response):
+            problems = reply.diagnostics or [Diagnostic(message=text) for text in messages]
+            raise PipelineError(step, *problems)
+    response: Object = json_format.MessageToDict(reply.response, preserving_proto_field_name=True)
     return answers.to_parts(response)
-
-
-def _failure(step: Step, answer: StepResponse) -> PipelineError:
-    told = [Diagnostic(message=text) for text in fatal_messages(answer.response)]
-    return PipelineError(step, *(answer.diagnostics or told))

@@ -1,6 +1,6 @@
-"""Run one case: its steps one after the other, each in the world that the one before left.
+"""Run one case: its steps one after the other, each in the state that the one before left.
 
-Called from any of the session's threads. What runs functions is a sandbox that cases share.
+The session runs cases in threads that share a sandbox.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
 from function_script.tools import render
 from function_script.tools.cases import comparison, fake_cluster, outcome, requests, snapshot
-from function_script.tools.cases.outcome import Recorder
-from function_script.tools.cases.verdicts import Notes, Problem, Verdict
+from function_script.tools.cases.outcome import ResponseRecorder
+from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
 from function_script.tools.render import error_positions, functions, runners, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
@@ -33,176 +33,178 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What goes for all cases. ``may_seed``, ``updates``: which golden files are written."""
+    """The options of all cases.
+
+    ``may_create_snapshots``: write those that do not exist. ``updates_snapshots``: write those
+    that differ.
+    """
 
     runtimes: Mapping[str, Runtime] = field(default_factory=dict)
     timeout_seconds: float = 60.0
-    may_seed: bool = True
-    updates: bool = False
+    may_create_snapshots: bool = True
+    updates_snapshots: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
-    """What `render` returned, and the last response of each pipeline step it was made of."""
+class RenderedStep:
+    """The result of a reconcile, and the last response of each pipeline step."""
 
     result: RenderResult
     responses: Mapping[str, RunFunctionResponse]
 
 
-def run(case: Case, path: Path, caller: FunctionCaller, terms: RunOptions) -> Verdict:
+def run(case: Case, path: Path, caller: FunctionCaller, options: RunOptions) -> CaseVerdict:
     """Run all steps, up to the first that fails unexpectedly. Raises no FatalError."""
     started = time.monotonic()
-    notes = Notes(case)
-    reconciles = _Reconciles(case, replace(caller, print=notes.print), terms, notes)
-    reconciles.run()
-    return Verdict(
+    verdict = VerdictBuilder(case)
+    _CaseRun(case, replace(caller, print=verdict.print), options, verdict).run()
+    return CaseVerdict(
         name=case.name,
         path=path,
-        status=notes.status(),
-        problems=tuple(notes.problems),
-        written=(*notes.seeded, *notes.updated),
-        printed=tuple(notes.printed),
+        status=verdict.status(),
+        problems=tuple(verdict.problems),
+        snapshots=(*verdict.new_snapshots, *verdict.updated_snapshots),
+        printed=tuple(verdict.printed),
         seconds=time.monotonic() - started,
     )
 
 
 def render_in(
-    world: FakeCluster, setup: Setup, caller: FunctionCaller, terms: RunOptions
-) -> Rendered:
-    """One reconcile. Raises FatalError, positions in the files of its author."""
-    observed = world.observed
-    given = render.RenderInputs(
-        xr=world.whole_xr(),
+    cluster: FakeCluster, setup: Setup, caller: FunctionCaller, options: RunOptions
+) -> RenderedStep:
+    """Run one reconcile. Raises FatalError, positions in the author's files."""
+    observed = cluster.observed
+    inputs = render.RenderInputs(
+        xr=cluster.whole_xr(),
         composition=setup.program.composition,
         observed=[item.value for item in observed],
-        required=world.required,
+        required=cluster.required,
         credentials=setup.credentials,
         schemas=setup.schemas,
         xrd=setup.xrd,
         context=setup.context,
         spans={index: item.span for index, item in enumerate(observed) if item.span is not None},
     )
-    known = functions.FunctionIndex(
-        manifests=setup.functions, runtimes=terms.runtimes, annotations={}
+    index = functions.FunctionIndex(
+        manifests=setup.functions, runtimes=options.runtimes, annotations={}
     )
     program = setup.program
     with error_positions.map_errors(program.document, program.root, program.find_input):
-        runtimes = functions.find_runtimes(steps.parse(given.composition), known)
-        recorder = Recorder(runners.build(runtimes, caller, terms.timeout_seconds))
-        result = render.render(given, recorder)
-    return Rendered(result=result, responses=recorder.responses)
+        runtimes = functions.find_runtimes(steps.parse(inputs.composition), index)
+        recorder = ResponseRecorder(runners.build(runtimes, caller, options.timeout_seconds))
+        result = render.render(inputs, recorder)
+    return RenderedStep(result=result, responses=recorder.responses)
 
 
-class _Reconciles:
-    """The steps of one case."""
+class _CaseRun:
+    """Runs the steps of one case and collects problems in ``verdict``."""
 
-    def __init__(self, case: Case, caller: FunctionCaller, terms: RunOptions, notes: Notes) -> None:
+    def __init__(
+        self, case: Case, caller: FunctionCaller, options: RunOptions, verdict: VerdictBuilder
+    ) -> None:
         self._case = case
-        self._bench = caller
-        self._terms = terms
-        self._notes = notes
+        self._caller = caller
+        self._options = options
+        self._verdict = verdict
 
     def run(self) -> None:
-        world = fake_cluster.FakeCluster(xr=self._case.setup.xr)
+        cluster: FakeCluster | None = fake_cluster.FakeCluster(xr=self._case.setup.xr)
         for step in self._case.steps:
-            following = self._step(step, world)
-            if following is None:
-                return
-            world = following
+            if cluster is not None:
+                cluster = self._run_step(step, cluster)
 
-    def _step(self, step: Step, world: FakeCluster) -> FakeCluster | None:
-        """The world after the step; None when there is no going on."""
+    def _run_step(self, step: Step, cluster: FakeCluster) -> FakeCluster | None:
+        """Return the state after the step; None if the case ends here."""
         setup = self._case.setup
         if setup.request is not None:
             self._replay(step, setup.request)
             return None
         try:
-            world = fake_cluster.begin(world, step)
+            cluster = fake_cluster.before_step(cluster, step)
         except FatalError as error:
-            self._note(step, error)
+            self._add_error(step, error)
             return None
         try:
-            rendered = render_in(world, setup, self._bench, self._terms)
+            rendered = render_in(cluster, setup, self._caller, self._options)
         except FatalError as error:
-            return world if self._is_expected(step, error) else None
+            return cluster if self._is_expected(step, error) else None
         if step.expect is not None:
             self._compare(step, step.expect, rendered)
-        # An XR that is paused stays as it is, and so does all that it composed.
-        return fake_cluster.advance(world, setup, rendered.result) if rendered.responses else world
+        if not rendered.responses:
+            # A paused XR stays as it is, and so do its composed resources.
+            return cluster
+        return fake_cluster.after_step(cluster, setup, rendered.result)
 
     def _replay(self, step: Step, request: RunFunctionRequest) -> None:
-        setup, seconds = self._case.setup, self._terms.timeout_seconds
+        setup, seconds = self._case.setup, self._options.timeout_seconds
         try:
-            found = requests.replay(setup, request, self._bench, seconds)
+            actual = requests.replay(setup, request, self._caller, seconds)
         except FatalError as error:
             self._is_expected(step, error)
             return
         if step.expect is not None:
-            self._note_mismatches(step, step.expect, list(comparison.compare(found, step.expect)))
+            self._add_mismatches(step, step.expect, comparison.compare(actual, step.expect))
 
     def _is_expected(self, step: Step, error: FatalError) -> bool:
+        """Compare a failure with the expectation; report whether the step expects a failure."""
         expected = step.expect
         if expected is None or not expected.error:
-            self._note(step, error)
+            self._add_error(step, error)
             return False
         missing = list(comparison.compare_error(error, expected))
-        self._note_mismatches(step, expected, missing)
+        self._add_mismatches(step, expected, missing)
         if missing:
-            self._note(step, error)
+            self._add_error(step, error)
         return True
 
-    def _compare(self, step: Step, expected: Expectation, rendered: Rendered) -> None:
-        found = outcome.to_object(rendered.result, rendered.responses)
-        self._note_mismatches(step, expected, list(comparison.compare(found, expected)))
-        if expected.golden is not None:
+    def _compare(self, step: Step, expected: Expectation, rendered: RenderedStep) -> None:
+        actual = outcome.to_object(rendered.result, rendered.responses)
+        self._add_mismatches(step, expected, comparison.compare(actual, expected))
+        if expected.snapshot is not None:
             try:
-                self._compare_golden(step, expected.golden, outcome.documents(rendered.result))
+                documents = outcome.documents(rendered.result)
+                self._compare_snapshot(step, expected.snapshot, documents)
             except FatalError as error:
-                self._note(step, error)
+                self._add_error(step, error)
 
-    def _compare_golden(self, step: Step, golden: Path, found: list[Object]) -> None:
-        if not golden.exists():
-            self._seed(step, golden, found)
+    def _compare_snapshot(self, step: Step, path: Path, documents: list[Object]) -> None:
+        if not path.exists():
+            if self._options.may_create_snapshots:
+                snapshot.write(path, documents)
+                self._verdict.new_snapshots.append(path)
+                return
+            message = f'documents: there is no "{path}" to compare with'
+            hint = "run it without --ci to write the file, and review it"
+            self._add_difference(step, Diagnostic(message=message, hint=hint))
             return
-        difference = snapshot.find_difference(golden, found)
+        difference = snapshot.find_difference(path, documents)
         if difference is None:
             return
-        if self._terms.updates:
-            snapshot.write(golden, found)
-            self._notes.updated.append(golden)
+        if self._options.updates_snapshots:
+            snapshot.write(path, documents)
+            self._verdict.updated_snapshots.append(path)
             return
-        message = f'documents: what was rendered is not what "{golden}" holds'
-        diagnostic = Diagnostic(message=message, hint="write it anew with --update, and review it")
-        self._add(step, Problem(diagnostic=diagnostic, difference=difference), "documents")
+        message = f'documents: what was rendered is not what "{path}" holds'
+        hint = "write it anew with --update, and review it"
+        self._add_difference(step, Diagnostic(message=message, hint=hint), difference)
 
-    def _seed(self, step: Step, golden: Path, found: list[Object]) -> None:
-        if self._terms.may_seed:
-            snapshot.write(golden, found)
-            self._notes.seeded.append(golden)
-            return
-        message = f'documents: there is no "{golden}" to compare with'
-        hint = "run it without --ci to write the file, and review it"
-        self._add(step, Problem(diagnostic=Diagnostic(message=message, hint=hint)), "documents")
-
-    def _note_mismatches(
-        self, step: Step, expected: Expectation, mismatches: list[Mismatch]
+    def _add_mismatches(
+        self, step: Step, expected: Expectation, mismatches: Iterable[Mismatch]
     ) -> None:
-        for mismatch in mismatches:
-            problem = Diagnostic(
-                message=mismatch.message, hint=mismatch.hint, notes=self._redacted()
-            )
-            self._notes.add(step, (*expected.at, *mismatch.at), Problem(diagnostic=problem))
-
-    def _redacted(self) -> tuple[str, ...]:
         count = self._case.setup.redacted
-        if not count:
-            return ()
-        return (f"{count} secrets of this request are redacted: what is made of them differs",)
+        note = f"{count} secrets of this request are redacted: what is made of them differs"
+        for mismatch in mismatches:
+            diagnostic = Diagnostic(
+                message=mismatch.message, hint=mismatch.hint, notes=(note,) if count else ()
+            )
+            at = (*expected.at, *mismatch.at)
+            self._verdict.add(step, at, Problem(diagnostic=diagnostic))
 
-    def _note(self, step: Step, error: FatalError) -> None:
+    def _add_error(self, step: Step, error: FatalError) -> None:
         for problem in error.diagnostics:
-            self._notes.add(step, step.at, Problem(diagnostic=problem))
+            self._verdict.add(step, step.at, Problem(diagnostic=problem))
 
-    def _add(self, step: Step, problem: Problem, key: str) -> None:
+    def _add_difference(self, step: Step, diagnostic: Diagnostic, difference: str = "") -> None:
         at = step.at if step.expect is None else step.expect.at
-        self._notes.add(step, (*at, key), problem)
+        problem = Problem(diagnostic=diagnostic, difference=difference)
+        self._verdict.add(step, (*at, "documents"), problem)

@@ -17,7 +17,7 @@ from function_script import documents
 from function_script.diagnostics import to_frame
 from function_script.errors import FatalError, InputError
 from function_script.tools import render
-from function_script.tools.cases.outcome import Recorder, to_object
+from function_script.tools.cases.outcome import ResponseRecorder, to_object
 from function_script.tools.playground import cases, folders, graph, texts
 from function_script.tools.render import error_positions, functions, output, runners, steps
 from function_script.tools.render.pipeline import PipelineError
@@ -103,7 +103,7 @@ class RenderSession:
             spans={index: span for index, span in spans.items() if span is not None},
         )
         with error_positions.map_errors(composition, self._root):
-            runner = Recorder(_runner(files, given, caller))
+            runner = ResponseRecorder(_runner(files, given, caller))
             result = render.render(given, runner)
         return Rendered(result=result, outcome=to_object(result, runner.responses))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.proto.v1 import run_function_pb2 as pb
-    from function_script.tools.cases.verdicts import Verdict
+    from function_script.tools.cases.verdicts import CaseVerdict
     from function_script.values import Object
 
 MARKER = "hunter2-marker"
@@ -89,11 +89,11 @@ def read(text: str) -> Object:
     return found.value
 
 
-def replayed(text: str, directory: Path) -> Verdict:
+def replayed(text: str, directory: Path) -> CaseVerdict:
     """What `test` says of the case."""
     path = directory / "a.case.yaml"
     path.write_text(text)
-    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_seed=False), 1)
+    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
     return verdict
 
 

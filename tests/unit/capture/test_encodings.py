@@ -189,7 +189,7 @@ def test_a_program_that_encodes_secrets_gives_the_same_again(secret: str, tmp_pa
     assert "hunter2" not in text.lower()
     path = tmp_path / "a.case.yaml"
     path.write_text(text)
-    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_seed=False), 1)
+    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
     assert [problem.diagnostic.message for problem in verdict.problems] == []
     assert verdict.status is Status.PASSED
 

@@ -127,7 +127,7 @@ def test_events_of_the_first_reconcile_are_not_repeated(tmp_path: Path) -> None:
     """The Composition is selected once: the XR refers to it from then on."""
     folder(project(tmp_path) / "tests" / "one", case="steps: [{name: a}, {name: b}]")
     found = run(tmp_path)["one"]
-    assert found.status is Status.SEEDED
-    texts = [path.read_text() for path in found.written]
-    assert [path.name for path in found.written] == ["expected-1.yaml", "expected-2.yaml"]
+    assert found.status is Status.NEW
+    texts = [path.read_text() for path in found.snapshots]
+    assert [path.name for path in found.snapshots] == ["expected-1.yaml", "expected-2.yaml"]
     assert ["SelectComposition" in text for text in texts] == [True, False]
