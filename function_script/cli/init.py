@@ -1,4 +1,4 @@
-"""``function-script init``: a project to start from."""
+"""The command ``init``: write a project to start from."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the commands' options share: types with units, and an environment variable for each flag.
+"""The options that commands share, types with units, and the environment variable of each flag.
 
-Called while the command modules are imported, so it must import nothing slow.
+The command modules import this to declare their flags, so it must import nothing slow.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _LIMIT_HELP: Final = {
     "depth": "How deep these values may be nested.",
     "source": "Largest program, with its modules.",
 }
-# These run the function itself: in a container, the same variables set up both.
+# These commands run the function itself, so the same variables configure both in a container.
 _SHARING: Final = {"serve", "run"}
 
 
 def duration(text: str) -> float:
-    """Seconds, written as in Go: ``1m30s``."""
+    """Parse a duration as in Go, such as ``1m30s``, to seconds."""
     return _positive(quantities.parse_duration, text)
 
 
@@ -59,7 +59,7 @@ def _timeout(text: str) -> float:
 
 
 def size(text: str) -> int:
-    """Bytes, written as in Kubernetes: ``256Mi``."""
+    """Parse a quantity as in Kubernetes, such as ``256Mi``, to bytes."""
     return _positive(quantities.parse_size, text)
 
 
@@ -80,17 +80,8 @@ def _positive(parse: Callable[[str], Number], text: str) -> Number:
     return parsed
 
 
-# How flags of a limit's field are parsed; the others are counts.
-_LIMIT_UNITS: Final[dict[str, tuple[Callable[[str], float], str]]] = {
-    "timeout_seconds": (_timeout, "DURATION"),
-    "memory_bytes": (_memory, "SIZE"),
-    "output_bytes": (size, "SIZE"),
-    "source_bytes": (size, "SIZE"),
-}
-
-
 def address(text: str) -> str:
-    """HOST:PORT; without a host, as in ``:9443``, every address of this machine."""
+    """Parse HOST:PORT; without a host, as in ``:9443``, it is every address of this machine."""
     host, colon, port = text.rpartition(":")
     if not (colon and port.isascii() and port.isdecimal() and _is_host(host)):
         raise click.BadParameter(
@@ -102,7 +93,7 @@ def address(text: str) -> str:
 
 
 def _is_host(text: str) -> bool:
-    """Tell whether a text is empty, a name, an IPv4 address, or an IPv6 address in brackets."""
+    """Report whether a text is empty, a name, an IPv4 address, or an IPv6 address in brackets."""
     if text.startswith("[") and text.endswith("]"):
         with suppress(OSError):
             socket.inet_pton(socket.AF_INET6, text[1:-1])
@@ -112,7 +103,7 @@ def _is_host(text: str) -> bool:
 
 
 def address_or_nothing(text: str) -> str:
-    """The same; an empty text stays empty."""
+    """Parse HOST:PORT or an empty text."""
     return address(text) if text else text
 
 
@@ -122,26 +113,34 @@ def limits() -> list[click.Parameter]:
 
 
 def _limit(limit: Limit, text: str) -> click.Option:
-    default: float = getattr(Limits(), limit.field)
-    if limit.field in _LIMIT_UNITS:
-        parse, metavar = _LIMIT_UNITS[limit.field]
-        shown = f"{default:g}s" if metavar == "DURATION" else _format_size(int(default))
-        return click.Option(
-            [limit.flag], type=parse, default=shown, show_default=True, metavar=metavar, help=text
-        )
+    number: float = getattr(Limits(), limit.field)
+    parse, metavar, show = _LIMIT_UNITS.get(limit.field, (click.IntRange(min=1), "N", int))
     return click.Option(
         [limit.flag],
-        type=click.IntRange(min=1),
-        default=default,
+        type=parse,
+        default=show(number),
         show_default=True,
-        metavar="N",
+        metavar=metavar,
         help=text,
     )
 
 
-def _format_size(size_bytes: int) -> str:
-    mib, rest = divmod(size_bytes, MIB)
-    return f"{size_bytes // 1024}Ki" if rest else f"{mib}Mi"
+def _format_duration(seconds: float) -> str:
+    return f"{seconds:g}s"
+
+
+def _format_size(size_bytes: float) -> str:
+    kib = int(size_bytes) // 1024
+    return f"{kib}Ki" if kib % 1024 else f"{kib // 1024}Mi"
+
+
+# By a limit's field: parser, metavar and format of its flag. Other fields are counts.
+_LIMIT_UNITS: Final[dict[str, tuple[Callable[[str], float], str, Callable[[float], str]]]] = {
+    "timeout_seconds": (_timeout, "DURATION", _format_duration),
+    "memory_bytes": (_memory, "SIZE", _format_size),
+    "output_bytes": (size, "SIZE", _format_size),
+    "source_bytes": (size, "SIZE", _format_size),
+}
 
 
 def read_limits(flags: Mapping[str, object]) -> Limits:
@@ -154,14 +153,14 @@ def read_limits(flags: Mapping[str, object]) -> Limits:
 
 
 def with_root(limits: Limits, program_root: Path | None) -> Limits:
-    """``limits`` that let inputs read programs below a directory, if there is one."""
+    """Return ``limits`` with the directory of programs, if there is one."""
     return replace(
         limits, program_root=None if program_root is None else str(program_root.resolve())
     )
 
 
 def program_root(default: str = "") -> click.Option:
-    """Where programs in files are; ``default`` says it in words."""
+    """Return the flag of the directory of programs; ``default`` describes its default."""
     return click.Option(
         ["--program-root"],
         show_default=default or None,
@@ -172,7 +171,7 @@ def program_root(default: str = "") -> click.Option:
 
 
 def functions() -> click.Option:
-    """Where the functions of a pipeline run; read by `read_runtimes`."""
+    """Return the flag of where functions run; `read_runtimes` parses it."""
     return click.Option(
         ["--function"],
         multiple=True,
@@ -182,7 +181,7 @@ def functions() -> click.Option:
 
 
 def read_runtimes(texts: Iterable[str]) -> dict[str, Runtime]:
-    """The places that the flag of ``functions`` says."""
+    """Parse the flag of `functions`. Raises UsageError."""
     from function_script.tools.render import functions  # noqa: PLC0415 - slow to import
 
     try:
@@ -192,12 +191,12 @@ def read_runtimes(texts: Iterable[str]) -> dict[str, Runtime]:
 
 
 def quiet(what: str) -> click.Option:
-    """Leave out ``what`` is told on stderr beside problems."""
+    """Return the flag that omits ``what`` from stderr."""
     return click.Option(["-q", "--quiet"], is_flag=True, help=f"Do not print {what}.")
 
 
 def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Option:
-    """In which of ``forms`` to print ``what``; the first is the default. ``short`` may be ""."""
+    """Return the flag of the output format; the first of ``forms`` is the default."""
     return click.Option(
         [name for name in (short, "--output") if name],
         type=click.Choice(forms),
@@ -208,7 +207,7 @@ def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Op
 
 
 def debug(meaning: str = "Print the traceback of a bug of ours.") -> click.Option:
-    """What else is told; also remembered for the one who reports bugs."""
+    """Return the flag --debug, whose value the report of a bug uses, too."""
     return click.Option(["--debug"], is_flag=True, callback=_remember, help=meaning)
 
 
@@ -219,7 +218,7 @@ def _remember(context: click.Context, option: click.Parameter, value: object) ->
 
 
 def name_variables(group: click.Group, prefix: str = PREFIX) -> None:
-    """Give every flag below ``group`` its environment variable, where it declares none itself."""
+    """Set the environment variable of every flag below ``group`` that declares none."""
     for name, command in group.commands.items():
         below = prefix if name in _SHARING else f"{prefix}_{_upper(name)}"
         if isinstance(command, click.Group):

@@ -1,4 +1,4 @@
-"""``function-script run``: one request in, one response out, both as JSON."""
+"""The command ``run``: a request in, the response out, both as JSON."""
 
 from __future__ import annotations
 

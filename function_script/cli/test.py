@@ -1,4 +1,4 @@
-"""``function-script test``: what Compositions are to make of XRs, checked case by case."""
+"""The command ``test``: run the cases of Compositions."""
 
 from __future__ import annotations
 

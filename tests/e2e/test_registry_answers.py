@@ -184,7 +184,7 @@ def test_nothing_is_believed(
 def client(*, exchange: float = PATIENCE_SECONDS, silence: float = PATIENCE_SECONDS) -> Client:
     """One of little patience."""
     return Client(
-        certificates.context(None),
+        certificates.build_context(None),
         uses_proxies=False,
         exchange_seconds=exchange,
         silence_seconds=silence,

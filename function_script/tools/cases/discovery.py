@@ -74,7 +74,9 @@ def find(paths: Iterable[Path], pattern: re.Pattern[str] | None = None) -> list[
 def _list_files(start: Path) -> Iterator[Path]:
     if start.is_dir():
         for folder, folders, names in os.walk(start):
-            folders[:] = [name for name in folders if not _is_skipped(name)]
+            folders[:] = [
+                name for name in folders if not name.startswith(".") and name not in _SKIPPED
+            ]
             yield from (Path(folder, name) for name in names if is_case(Path(name)))
     elif not start.exists():
         raise InputError.of(f'cannot read "{start}": no such file or directory')
@@ -83,7 +85,3 @@ def _list_files(start: Path) -> Iterator[Path]:
     else:
         hint = f"it must be named {FOLDER_FILE} or NAME{SUFFIX}"
         raise InputError.of(f'cannot use "{start}" as a case', hint=hint)
-
-
-def _is_skipped(name: str) -> bool:
-    return name.startswith(".") or name in _SKIPPED

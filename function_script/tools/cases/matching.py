@@ -42,12 +42,15 @@ def find_mismatches(
         for key, item in expected.items():
             below = child(path, key)
             if item is not None and actual.get(key) is None:
-                yield _absent(actual, key, item, (*at, key), path)
+                message = f"{below}: expected {to_text(item)}, but it is not there"
+                yield Mismatch(at=(*at, key), message=message, hint=nearest_hint(key, actual))
             else:
                 yield from find_mismatches(actual.get(key), item, (*at, key), below)
     elif not is_same(actual, expected):
+        are_lists = isinstance(actual, list) and isinstance(expected, list)
+        hint = "lists are compared as a whole; {contains: [...]} asks for some items"
         message = f"{path}: expected {to_text(expected)}, found {to_text(actual)}"
-        yield Mismatch(at=at, message=message, hint=_list_hint(actual, expected))
+        yield Mismatch(at=at, message=message, hint=hint if are_lists else None)
 
 
 def contains(actual: Value, expected: Value) -> bool:
@@ -82,11 +85,6 @@ def nearest_hint(name: str, candidates: Object) -> str | None:
     return f"there is {', '.join(names[:_MAX_NAMES])}{more}"
 
 
-def _absent(actual: Object, key: str, item: Value, at: objects.Path, path: str) -> Mismatch:
-    message = f"{child(path, key)}: expected {to_text(item)}, but it is not there"
-    return Mismatch(at=at, message=message, hint=nearest_hint(key, actual))
-
-
 def _missing_items(
     actual: list[Value], expected: Value, at: objects.Path, path: str
 ) -> Iterator[Mismatch]:
@@ -96,9 +94,3 @@ def _missing_items(
             item_at = (*at, index) if isinstance(expected, list) else at
             message = f"{path}: expected an item {to_text(item)}, found {to_text(actual)}"
             yield Mismatch(at=item_at, message=message)
-
-
-def _list_hint(actual: Value, expected: Value) -> str | None:
-    if isinstance(actual, list) and isinstance(expected, list):
-        return "lists are compared as a whole; {contains: [...]} asks for some items"
-    return None

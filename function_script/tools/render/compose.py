@@ -51,7 +51,7 @@ def compose(xr: Xr, observed: Mapping[str, Object], outcome: PipelineResult) -> 
     return Composition(
         xr=_composed_xr(xr, outcome, resources.values(), _ready_condition(outcome, unready)),
         resources=resources,
-        events=(*outcome.events, *overridden, *map(_not_ready_event, unready)),
+        events=(*outcome.events, *overridden, *map(_unready_event, unready)),
         deleted=tuple(
             _without_labels(manifest)
             for name, manifest in sorted(observed.items())
@@ -192,7 +192,7 @@ def _ready_condition(outcome: PipelineResult, unready: list[str]) -> Condition:
     return conditions.unready(unready) if unready else conditions.AVAILABLE
 
 
-def _not_ready_event(name: str) -> Event:
+def _unready_event(name: str) -> Event:
     return Event(
         severity="Normal",
         reason=COMPOSE,

@@ -46,7 +46,10 @@ def map_errors(
     except PipelineError as error:
         raise _map_to_program(error, document, programs, find_input(error.step)) from error
     except InputError as error:
-        raise _map_to_field(error, document) from error
+        from function_script.tools import author_positions  # noqa: PLC0415 - slow
+
+        problems = [author_positions.to_field(problem, document) for problem in error.diagnostics]
+        raise InputError(*sorted(problems, key=_position)) from error
 
 
 def _map_to_program(
@@ -64,13 +67,6 @@ def _map_to_program(
         for problem in error.diagnostics
     ]
     return PipelineError(step, *sorted(problems, key=_position))
-
-
-def _map_to_field(error: InputError, document: Document) -> InputError:
-    from function_script.tools import author_positions  # noqa: PLC0415 - slow
-
-    problems = [author_positions.to_field(problem, document) for problem in error.diagnostics]
-    return InputError(*sorted(problems, key=_position))
 
 
 def _position(problem: Diagnostic) -> tuple[str, int, int]:

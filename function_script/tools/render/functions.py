@@ -87,7 +87,10 @@ def _find_runtime(step: Step, index: FunctionIndex) -> Runtime | Diagnostic:
         if name and name in index.runtimes:
             return index.runtimes[name]
     if index.manifests is None:
-        return "local" if _is_own_step(step) else _unknown(step, "no FUNCTIONS file was given")
+        has_own_input = step.input is not None and inputs.is_meant_for_us(step.input)
+        if has_own_input or _is_own(step.function, step.function):
+            return "local"
+        return _unknown(step, "no FUNCTIONS file was given")
     # Of two Functions with one name the last counts, as when they are applied.
     for manifest in reversed(index.manifests):
         if step.function in {
@@ -116,11 +119,6 @@ def _is_own(name: str, package: str) -> bool:
     """Report whether the name, or the last part of the package's repository, is ours."""
     repository = package.partition("@")[0].rpartition("/")[2].partition(":")[0]
     return OURS in {name, repository}
-
-
-def _is_own_step(step: Step) -> bool:
-    has_own_input = step.input is not None and inputs.is_meant_for_us(step.input)
-    return has_own_input or _is_own(step.function, step.function)
 
 
 def _unknown(step: Step, cause: str) -> Diagnostic:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.documents import Document
-    from function_script.source import Excerpt, Span
     from function_script.values import Object, Value
 
 _SUFFIXES: Final = {".yaml", ".yml"}
@@ -182,7 +181,7 @@ def load_objects(paths: Iterable[Path]) -> list[Object]:
         Diagnostic(
             message=f"cannot load document {document.number}: its kind is missing",
             span=(span := document.span()),
-            excerpt=_excerpt(document, span),
+            excerpt=excerpt(source, span) if span and (source := document.origin.source) else None,
         )
         for document in documents
         if not objects.api_version_and_kind(document.value)[1]
@@ -190,11 +189,6 @@ def load_objects(paths: Iterable[Path]) -> list[Object]:
     if problems:
         raise InputError(*problems)
     return [document.value for document in documents]
-
-
-def _excerpt(document: Document, span: Span | None) -> Excerpt | None:
-    source = document.origin.source
-    return None if source is None or span is None else excerpt(source, span)
 
 
 def load_schemas(path: Path) -> list[Object]:

@@ -152,11 +152,11 @@ class _Execution:
             conditions=tuple(self._conditions),
             outputs=self._outputs,
             failure=failure,
-            fatal="" if failure is None else _fatal_text(failure, last),
+            fatal="" if failure is None else _fatal_message(failure, last),
         )
 
 
-def _fatal_text(failure: PipelineError, response: fnv1.RunFunctionResponse) -> str:
+def _fatal_message(failure: PipelineError, response: fnv1.RunFunctionResponse) -> str:
     """Return Crossplane's message; a worker that died left a problem and no response."""
     texts = fatal_messages(response) or [failure.diagnostics[0].message]
     return f"pipeline step {messages.quoted(failure.step.name)} returned a fatal result: {texts[0]}"

@@ -95,7 +95,11 @@ def call_until_stable(
 
     Raises ProgramError if the last of ``MAX_CALLS`` still has others.
     """
-    bootstrap = _required_parts(request)
+    bootstrap = fnv1.RunFunctionRequest()
+    for name, resources in request.required_resources.items():
+        bootstrap.required_resources[name].CopyFrom(resources)
+    for name, schema in request.required_schemas.items():
+        bootstrap.required_schemas[name].CopyFrom(schema)
     previous: fnv1.Requirements | None = None
     for call in range(MAX_CALLS):
         reply = runner(step, request)
@@ -118,16 +122,6 @@ def call_until_stable(
         f'cannot run step "{step.name}": its requirements changed with each of {MAX_CALLS} calls',
         hint="ask for the same requirements on every call, also when they are there already",
     )
-
-
-def _required_parts(request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionRequest:
-    """Return a request with only the required resources and schemas of ``request``."""
-    required = fnv1.RunFunctionRequest()
-    for name, resources in request.required_resources.items():
-        required.required_resources[name].CopyFrom(resources)
-    for name, schema in request.required_schemas.items():
-        required.required_schemas[name].CopyFrom(schema)
-    return required
 
 
 def _resolve(

@@ -16,7 +16,15 @@ class Store:
     """Objects by apiVersion, kind, namespace and name; of two with one key the last counts."""
 
     def __init__(self, objects: Iterable[Object]) -> None:
-        self._objects = {_key(manifest): manifest for manifest in objects}
+        self._objects = {
+            (
+                manifests.text_at(manifest, "apiVersion"),
+                manifests.text_at(manifest, "kind"),
+                manifests.namespace(manifest),
+                manifests.name(manifest),
+            ): manifest
+            for manifest in objects
+        }
 
     def find(self, api_version: str, kind: str, namespace: str, name: str) -> Object | None:
         """Return the object of this type, namespace ("" for none) and name, or None."""
@@ -39,12 +47,3 @@ class Store:
         return sorted(
             matches, key=lambda item: f"{manifests.namespace(item)}/{manifests.name(item)}"
         )
-
-
-def _key(manifest: Object) -> tuple[str, str, str, str]:
-    return (
-        manifests.text_at(manifest, "apiVersion"),
-        manifests.text_at(manifest, "kind"),
-        manifests.namespace(manifest),
-        manifests.name(manifest),
-    )

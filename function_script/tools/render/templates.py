@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -122,13 +123,8 @@ def _hash(watched: Object) -> str:
         manifests.text_at(watched, "metadata", "uid"),
         manifests.text_at(watched, "metadata", "resourceVersion"),
     ]
-    if deleted := manifests.text_at(watched, "metadata", "deletionTimestamp"):
-        parts.append(_in_utc(deleted))
+    if time := manifests.text_at(watched, "metadata", "deletionTimestamp"):
+        with suppress(ValueError):
+            time = datetime.fromisoformat(time).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        parts.append(time)
     return hashlib.sha256("/".join(parts).encode()).hexdigest()[:_HASH]
-
-
-def _in_utc(time: str) -> str:
-    try:
-        return datetime.fromisoformat(time).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except ValueError:
-        return time

@@ -87,15 +87,14 @@ def _wait(files: Callable[[], Iterable[Path]], before: _State) -> tuple[list[Pat
     for _ in range(_MAX_SETTLE_POLLS):
         time.sleep(_SETTLE_SECONDS)
         earlier, now = now, _poll(files())
-        if earlier == now and not _is_being_written(now, before):
+        # A file that had content and is empty or missing is being written.
+        is_incomplete = any(
+            _size(stamp) and not _size(now.get(path)) for path, stamp in before.items()
+        )
+        if earlier == now and not is_incomplete:
             break
     changed = [path for path in {**before, **now} if before.get(path) != now.get(path)]
     return sorted(changed), now
-
-
-def _is_being_written(now: _State, before: _State) -> bool:
-    """Report whether a file that had content is empty or missing."""
-    return any(_size(stamp) and not _size(now.get(path)) for path, stamp in before.items())
 
 
 def _size(stamp: tuple[int, int, int] | None) -> int:

@@ -1,7 +1,7 @@
 """Build, read, push and inspect Crossplane packages (xpkg) without Docker.
 
-Called by `package` and `validate`. A package is a container image whose base layer holds
-package.yaml; as a file it is written as `docker save` would, which is what Crossplane's tools push.
+A package is a container image whose base layer holds package.yaml. As a file it has the format of
+`docker save`, which Crossplane's tools push.
 """
 
 from __future__ import annotations
