@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Longer than the lines of `--help`.
 EXIT_CODES = {
     exit_codes.OK: "fine",
-    exit_codes.PROBLEM: "a problem of yours, told on stderr; "
+    exit_codes.PROBLEM: "a problem in the input, reported on stderr; "
     "nothing is printed that looks like a result",
     exit_codes.USAGE: "wrong usage: an unknown command or flag, a value of the wrong form",
     exit_codes.BUG: "a bug of ours: please report it, with what `--debug` prints",

@@ -68,7 +68,7 @@ class _Commands(click.Group):
 _EPILOG = """\b
 Exit codes:
   0    fine
-  1    a problem of yours, told on stderr
+  1    a problem in the input, reported on stderr
   2    wrong usage
   3    a bug of ours: please report it
   130  interrupted

@@ -83,13 +83,13 @@ def _pieces(text: str, gaps: Sequence[MissingValue]) -> Iterator[_RawDocument]:
         waiting = waiting[len(inside) :]
         for gap in inside:
             if gap.offset < start:
-                raise _ambiguous(gap, "it stands in a line that separates documents")
+                raise _ambiguous(gap, "it is in a line that separates documents")
         if inside:
             yield _RawDocument(start, end, inside)
         # What stands in the separator's own line could make it something else.
         for gap in waiting:
             if gap.offset <= line_end:
-                raise _ambiguous(gap, "it stands in a line that separates documents")
+                raise _ambiguous(gap, "it is in a line that separates documents")
 
 
 def _borders(text: str) -> Iterator[tuple[int, int, int]]:

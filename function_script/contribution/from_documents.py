@@ -153,7 +153,7 @@ def _told(doubts: Sequence[Callable[[], Diagnostic]]) -> list[Diagnostic]:
     told = [find() for find in doubts[:_MAX_DOUBTS]]
     if len(doubts) > _MAX_DOUBTS:
         more = len(doubts) - _MAX_DOUBTS
-        told.append(Diagnostic(message=f"{more} more like those told before"))
+        told.append(Diagnostic(message=f"{more} more warnings like these"))
     return told
 
 

@@ -34,7 +34,7 @@ def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str])
         is_word = value.isalnum() and value.isascii()
         if len(value) > _MAX_LABEL or not (is_word or _LABEL.fullmatch(value)):
             problem = (
-                f"{_shown(value)} is no label's value: at most {_MAX_LABEL} letters, digits, "
+                f"invalid label value {_shown(value)}: at most {_MAX_LABEL} letters, digits, "
                 "-, _ and ., beginning and ending with a letter or digit"
             )
             metadata.problems.add(
@@ -48,7 +48,7 @@ def _check_name(name: str, body: ObjectReader, metadata: ObjectReader) -> None:
     if len(name) <= _MAX_NAME and (_FREE_NAME if is_free else _NAME).fullmatch(name):
         return
     problem = (
-        f"{_shown(name)} is no object's name: at most {_MAX_NAME} lower-case letters, digits, "
+        f"invalid name {_shown(name)}: at most {_MAX_NAME} lower-case letters, digits, "
         "- and ., beginning and ending with a letter or digit"
     )
     hint = "child_name(parent, name) and dns1123(text) make one"

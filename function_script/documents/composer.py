@@ -330,7 +330,7 @@ def _as_key(value: Value, event: Event) -> str:
 def _duplicate(key: str, event: Event, first: Event) -> YamlError:
     lines = place(event)[0] - place(first)[0]
     where = "on the same line" if lines == 0 else f"{lines} line{'s' * (lines > 1)} above"
-    message = f"the key {key!r} is there twice, first {where}"
+    message = f"duplicate key {key!r}, first {where}"
     return _error(message, event, hint="take one of them out, or give it another name")
 
 

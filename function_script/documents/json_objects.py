@@ -133,7 +133,7 @@ def _object(pairs: list[tuple[str, Value]]) -> Object:
 
 
 def _repeated() -> _RepeatedError:
-    return _RepeatedError("a key is there twice in one object", line=0, column=0)
+    return _RepeatedError("duplicate key in an object", line=0, column=0)
 
 
 def _integer(text: str) -> int | float:

@@ -124,5 +124,5 @@ def _credentials(fields: ObjectReader) -> tuple[str, ...]:
             shown = "an empty one" if name == "" else type_with_article(name)
             fields.problems.add(f"{path}[{index}]", f"must be a name, not {shown}")
         elif name in found[:index]:
-            fields.problems.add(f"{path}[{index}]", f'"{name}" is there twice')
+            fields.problems.add(f"{path}[{index}]", f'duplicate name "{name}"')
     return tuple(str(name) for name in found)

@@ -183,7 +183,7 @@ def _with_modules(fields: ObjectReader, program: Program, sources: ProgramSource
     for index, item in enumerate(fields.objects("modulesFrom")):
         texts = _modules(item, sources, f"modules-{index}")
         for name in sorted((texts or {}).keys() & modules.keys()):
-            item.problems.add(item.path, f'module "{name}" is there twice')
+            item.problems.add(item.path, f'duplicate module "{name}"')
         program = program if texts is not None else _NO_PROGRAM
         modules |= texts or {}
     return replace(program, modules=modules)

@@ -248,7 +248,7 @@ MISSING: list[object] = [
             "modules": {"main.star": "x = 1"},
             "modulesFrom": [{"environment": {"key": "programs"}}],
         },
-        'input.modulesFrom[0]: module "main.star" is there twice',
+        'input.modulesFrom[0]: duplicate module "main.star"',
         id="module twice",
     ),
 ]

@@ -92,7 +92,7 @@ def test_only_the_first_doubts_have_a_place() -> None:
     """For each place the template runs again, in every reconcile."""
     told = warnings(composed("a", "spec: {x: 1, x: 2}\n") * 40)
     assert len(told) == 4
-    assert told[-1] == "76 more like those told before"
+    assert told[-1] == "76 more warnings like these"
 
 
 def test_many_doubts_of_a_document_take_no_time() -> None:

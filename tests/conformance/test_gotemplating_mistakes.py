@@ -291,7 +291,7 @@ def test_24_all_meta_kinds_are_listed() -> None:
 
 
 TEXTS = [
-    pytest.param("spec:\n  a: 1\n  a: 2\n", "the key 'a' is there twice", "9", id="25-key-twice"),
+    pytest.param("spec:\n  a: 1\n  a: 2\n", "duplicate key 'a'", "9", id="25-key-twice"),
     pytest.param("  labels: {a: on}\n", 'labels["a"] must be a string', "7", id="26-boolean"),
     pytest.param("  labels: {a: 0123}\n", 'labels["a"] must be a string', "7", id="26-octal"),
     pytest.param("  labels: {a: 1}\n", "(quote the value)", "7", id="27-labels"),
@@ -309,8 +309,8 @@ def test_25_to_27_yaml_is_read_attentively(rest: str, message: str, line: str) -
 def test_27_labels_and_names_are_checked() -> None:
     """With a warning: Crossplane goes on without that resource, which may be valid next time."""
     found = warnings(composed("a", "  name: A\n  labels: {a: b c, d: null}\n"))
-    assert 'resource "a": metadata.name: "A" is no object' in found[0]
-    assert 'resource "a": metadata.labels["a"]: "b c" is no label' in found[1]
+    assert 'resource "a": metadata.name: invalid name "A"' in found[0]
+    assert 'resource "a": metadata.labels["a"]: invalid label value "b c"' in found[1]
 
 
 def test_27_a_list_is_explained() -> None:

@@ -155,9 +155,9 @@ TWICE = named("b", x=1)[:-1] + ', "x": 2}'
 STREAMS = [
     pytest.param(named("a", metadata={"labels": {"n": 1}}) + named("b"), ["labels"], id="label"),
     pytest.param(named("a") + named("b", metadata={"labels": {"n": True}}), ["labels"], id="last"),
-    pytest.param(named("a") + TWICE, ["the key 'x' is there twice"], id="twice"),
-    pytest.param(TWICE + named("a"), ["the key 'x' is there twice"], id="twice-first"),
-    pytest.param(f"{named('a')}\n---\n{TWICE}", ["the key 'x' is there twice"], id="separated"),
+    pytest.param(named("a") + TWICE, ["duplicate key 'x'"], id="twice"),
+    pytest.param(TWICE + named("a"), ["duplicate key 'x'"], id="twice-first"),
+    pytest.param(f"{named('a')}\n---\n{TWICE}", ["duplicate key 'x'"], id="separated"),
     pytest.param(named("a") + named("b"), [], id="nothing"),
 ]
 

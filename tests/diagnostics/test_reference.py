@@ -31,7 +31,7 @@ def _table() -> str:
     sections = []
     for language, mistakes in groupby(catalogue.load(), lambda mistake: mistake.path.parent.name):
         rows = [f"| {mistake.about} | {_told(mistake)} |" for mistake in mistakes]
-        head = [f"### {TITLES[language]}", "", "| mistake | told as |", "|---|---|"]
+        head = [f"### {TITLES[language]}", "", "| mistake | message |", "|---|---|"]
         sections.append("\n".join([*head, *rows]))
     return "\n\n".join(sections) + "\n"
 

@@ -95,7 +95,7 @@ class _Chains:
         module = reference.module
         if module in way:
             circle = " -> ".join((*way[way.index(module) :], module))
-            self._add(name, reference, f"modules need each other in a circle: {circle}")
+            self._add(name, reference, f"modules import each other in a cycle: {circle}")
             return 0
         # Also where it would only be found out further down: this recursion has an end itself.
         length = 1 + (self.length(module, (*way, module)) if len(way) < MAX_DEPTH else len(way))

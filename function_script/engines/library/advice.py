@@ -21,7 +21,7 @@ _HINTS: Final = (
     ("pattern: ", r"write \ before a character that is meant as such, or use regex_escape"),
     ("the text is no ", "only what was encoded can be decoded; test it first if it may be plain"),
     ("is no quantity", "the units are k, M, G, T, P, E and Ki, Mi, Gi, Ti, Pi, Ei"),
-    ("is no duration", "the units are h, m, s, ms, us, ns, each after a number"),
+    ("invalid duration", "the units are h, m, s, ms, us, ns, each after a number"),
 )
 
 

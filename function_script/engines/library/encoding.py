@@ -81,7 +81,7 @@ def _text(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise ValueError("the decoded bytes are no UTF-8 text") from error
+        raise ValueError("the decoded bytes are not UTF-8") from error
 
 
 def _padded(data: bytes) -> bytes:

@@ -25,7 +25,7 @@ def from_json(text: str) -> Value:
     try:
         return _whole_numbers(orjson.loads(text))
     except orjson.JSONDecodeError as error:
-        raise ValueError(f"the text is no JSON: {error}") from error
+        raise ValueError(f"invalid JSON: {error}") from error
 
 
 def to_yaml(value: Value) -> str:

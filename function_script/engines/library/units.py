@@ -42,7 +42,7 @@ def duration_seconds(text: str) -> int | float:
     if text in {"0", "+0", "-0"}:
         return 0
     if not _DURATION.match(text):
-        raise ValueError(f"{text!r} is no duration such as 1h30m")
+        raise ValueError(f"invalid duration {text!r} (example: 1h30m)")
     sign = -1 if text.startswith("-") else 1
     parts = _DURATION_PART.findall(text)
     seconds = sum((_fraction(number) * _SECONDS[unit] for number, unit in parts), Fraction())

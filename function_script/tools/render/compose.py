@@ -178,7 +178,7 @@ def _set_name(manifest: Object, name: str, xr: Xr) -> None:
     object_name = manifests.name(manifest)
     if not names_and_uids.is_object_name(object_name, manifests.group(api_version), kind):
         raise DocumentError.of(
-            f'cannot compose resource "{name}": "{object_name}" is no valid metadata.name',
+            f'cannot compose resource "{name}": invalid metadata.name "{object_name}"',
             hint="it must be an RFC 1123 subdomain: lower case letters, digits, - and .",
         )
 

@@ -166,4 +166,4 @@ def _check_unique_names(steps: list[Step], problems: ProblemList) -> None:
     names = [step.name for step in steps]
     for index, name in enumerate(names):
         if name in names[:index]:
-            problems.add(f"spec.pipeline[{index}].step", f'"{name}" is there twice', hint=hint)
+            problems.add(f"spec.pipeline[{index}].step", f'duplicate name "{name}"', hint=hint)

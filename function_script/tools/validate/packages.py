@@ -54,7 +54,7 @@ def load(
     cache = _expanded(cache)
     for image in dict.fromkeys([crossplane_image, *_images(extensions)]):
         if not _is_image(image):
-            notes.append(f'"{image[:_MAX_SHOWN]}" is no name of a package, so it has no schemas')
+            notes.append(f'invalid package reference "{image[:_MAX_SHOWN]}", so it has no schemas')
             continue
         path = cache / image.replace(":", "@") / "package.yaml"
         if path.is_file():

@@ -169,9 +169,9 @@ MISTAKES = [
     ("a: *.example.org", 1, "scanning an alias", "quote a value that begins with"),
     ("a: *all", 1, "the alias *all has no anchor &all before it", 'begins with "*"'),
     ("a:\n  b: 1\n c: 2", 3, "did not find expected", "same column"),
-    ("a: 1\nb: 2\na: 3", 3, "the key 'a' is there twice, first 2 lines above", "take one"),
-    ("a: {b: 1, b: 2}", 1, "the key 'b' is there twice, first on the same line", "take one"),
-    ('{"a": 1,\n "a": 2}', 2, "the key 'a' is there twice, first 1 line above", "take one"),
+    ("a: 1\nb: 2\na: 3", 3, "duplicate key 'a', first 2 lines above", "take one"),
+    ("a: {b: 1, b: 2}", 1, "duplicate key 'b', first on the same line", "take one"),
+    ('{"a": 1,\n "a": 2}', 2, "duplicate key 'a', first 1 line above", "take one"),
     ("x: &x {a: 1}\ny:\n  <<: *x\n  <<: *x", 4, "a second << in one map", "[*one, *other]"),
     ("a: .inf", 1, ".inf has no place in JSON", "quote it"),
     ("a: !!binary x", 1, "the tag !!binary is not supported", "leave it out"),
@@ -204,7 +204,7 @@ def test_classic_mistakes_are_explained(
 
 
 JSON_MISTAKES = [
-    ('{"a": 1,\n "b": {"c": 1,\n "c": 2}}', 3, "the key 'c' is there twice"),
+    ('{"a": 1,\n "b": {"c": 1,\n "c": 2}}', 3, "duplicate key 'c'"),
     ('{"a": NaN}', 1, "NaN has no place in JSON"),
     ('{"a": 1e999}', 1, "the number 1e999 is too large"),
     ('{"a": "\\ud800"}', 1, "half of a surrogate pair"),

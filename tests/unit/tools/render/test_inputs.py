@@ -175,7 +175,7 @@ def test_every_problem_of_a_composition_is_told() -> None:
         'spec.mode: must be one of Pipeline, not "Resources"',
         "spec.pipeline[0].step: must be a string, not an integer",
         "spec.pipeline[1].functionRef: is required",
-        'spec.pipeline[2].step: "step-1" is there twice',
+        'spec.pipeline[2].step: duplicate name "step-1"',
     ]
 
 
