@@ -26,9 +26,18 @@ def compare(actual: Object, expected: Expectation) -> Iterator[Mismatch]:
         yield Mismatch(at=("error",), message=message)
         return
     yield from matching.find_mismatches(actual, expected.partial)
-    yield from _unexpected_resources(actual["resources"], expected.absent)
+    resources = actual["resources"]
+    for index, name in enumerate(expected.absent):
+        if isinstance(resources, dict) and name in resources:
+            message = f"{child('resources', name)}: expected none, but it is composed"
+            yield Mismatch(at=("absent", index), message=message)
     if expected.ready is not None and outcome.is_ready(actual) != expected.ready:
-        yield _readiness_mismatch(actual, is_expected=expected.ready)
+        condition = objects.find_condition(actual["xr"], "Ready") or {}
+        reason = condition.get("message") or condition.get("reason")
+        state = "ready" if expected.ready else "not ready"
+        hint = f"it says: {reason}" if reason else None
+        message = f"ready: expected the XR to be {state}"
+        yield Mismatch(at=("ready",), message=message, hint=hint)
     for key, members in (("conditions", expected.conditions), ("events", expected.events)):
         yield from _missing_members(key, actual[key], members)
     for index, check in enumerate(expected.checks):
@@ -43,21 +52,6 @@ def compare_error(error: FatalError, expected: Expectation) -> Iterator[Mismatch
         if part not in text:
             message = f"error: expected {matching.to_text(part)} in the failure below"
             yield Mismatch(at=("error", index), message=message)
-
-
-def _unexpected_resources(resources: Value, absent: Iterable[str]) -> Iterator[Mismatch]:
-    for index, name in enumerate(absent):
-        if isinstance(resources, dict) and name in resources:
-            message = f"{child('resources', name)}: expected none, but it is composed"
-            yield Mismatch(at=("absent", index), message=message)
-
-
-def _readiness_mismatch(actual: Object, *, is_expected: bool) -> Mismatch:
-    condition = objects.find_condition(actual["xr"], "Ready") or {}
-    reason = condition.get("message") or condition.get("reason")
-    state = "ready" if is_expected else "not ready"
-    hint = f"it says: {reason}" if reason else None
-    return Mismatch(at=("ready",), message=f"ready: expected the XR to be {state}", hint=hint)
 
 
 def _missing_members(key: str, actual: Value, expected: Iterable[Object]) -> Iterator[Mismatch]:

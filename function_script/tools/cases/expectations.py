@@ -11,8 +11,6 @@ from function_script.tools.cases.model import Check, Expectation
 from function_script.tools.cases.outcome import PARTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from function_script.fields import ObjectReader
     from function_script.tools.cases.loader import ObjectLoader
     from function_script.values import Object, Value
@@ -33,7 +31,10 @@ def parse(loader: ObjectLoader, fields: ObjectReader, at: objects.Path) -> Expec
     snapshot = expect.text("documents")
     errors = texts(expect, "error")
     if "error" in expect.value:
-        _check_error(expect, errors)
+        if not all(errors) or not errors:
+            expect.problems.add(expect.at("error"), "must not be empty")
+        for key in sorted(expect.value.keys() - {"error"}):
+            expect.problems.add(expect.at(key), "cannot be expected together with an error")
     ready = expect.value.get("ready")
     return Expectation(
         at=at,
@@ -58,13 +59,6 @@ def texts(fields: ObjectReader, key: str) -> list[str]:
     if len(strings) < len(items):
         fields.problems.add(fields.at(key), "must be a string or a list of strings")
     return strings
-
-
-def _check_error(fields: ObjectReader, errors: Sequence[str]) -> None:
-    if not all(errors) or not errors:
-        fields.problems.add(fields.at("error"), "must not be empty")
-    for key in sorted(fields.value.keys() - {"error"}):
-        fields.problems.add(fields.at(key), "cannot be expected together with an error")
 
 
 def _partial(fields: ObjectReader) -> Object:

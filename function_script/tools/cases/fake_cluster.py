@@ -91,10 +91,10 @@ def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
     """Return the state in which ``step`` runs. Raises InputError for unknown resource names."""
     if step.observed is None:
         foreign = {name: cluster.foreign.get(name, {}) for name in cluster.composed}
-        whole = {
-            name: _merge_owners(foreign[name], cluster.composed[name], cluster.xr)
-            for name in foreign
-        }
+        whole = {name: _merged(foreign[name], cluster.composed[name]) for name in foreign}
+        for name, manifest in whole.items():
+            fields = _managed_fields(cluster.composed[name], cluster.xr)
+            objects.merge(manifest, {"metadata": {"managedFields": [fields]}})
         spans = {}
     else:
         foreign = {_resource_name(item.value): item.value for item in step.observed}
@@ -157,12 +157,6 @@ def _check_names(step: Step, observed: Mapping[str, Object]) -> None:
 
 def _resource_name(manifest: Object) -> str:
     return manifests.annotation(manifest, manifests.RESOURCE_NAME)
-
-
-def _merge_owners(foreign: Object, composed: Object, xr: Object) -> Object:
-    whole = _merged(foreign, composed)
-    objects.merge(whole, {"metadata": {"managedFields": [_managed_fields(composed, xr)]}})
-    return whole
 
 
 def _merged(base: Object, added: Object) -> Object:

@@ -82,13 +82,14 @@ class ObjectLoader:
         if value is None:
             return [] if default is None else self._load(fields.at(key), default)
         items = value if isinstance(value, list) else [value]
-        return [
-            one
-            for index, item in enumerate(items)
-            for one in self._item(
-                fields.at(key) + (f"[{index}]" if isinstance(value, list) else ""), item
-            )
-        ]
+        located: list[Located] = []
+        for index, item in enumerate(items):
+            at = fields.at(key) + (f"[{index}]" if isinstance(value, list) else "")
+            if isinstance(item, dict):
+                located.append(Located(value=item))
+            elif (path := self._path_of(at, item)) is not None:
+                located += self._load(at, path)
+        return located
 
     def value(self, fields: ObjectReader, key: str, default: Path | None = None) -> Object | None:
         """Load the single object at ``key``, from the case or from a file."""
@@ -124,12 +125,6 @@ class ObjectLoader:
             for text, hint in self.problems.texts
         ]
         return InputError(*diagnostics, *self.failures)
-
-    def _item(self, at: str, item: Value) -> list[Located]:
-        if isinstance(item, dict):
-            return [Located(value=item)]
-        path = self._path_of(at, item)
-        return [] if path is None else self._load(at, path)
 
     def _load(self, at: str, path: Path) -> list[Located]:
         documents = self.attempt(at, lambda: self.files.load(path))

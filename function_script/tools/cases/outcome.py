@@ -54,13 +54,15 @@ def to_object(result: RenderResult, responses: Mapping[str, fnv1.RunFunctionResp
     objects.merge(xr, conditions.with_times_replaced(result.composition.xr))
     status = manifests.object_at(xr, "status")
     composed = result.composition.resources
+    *_, last = (fnv1.RunFunctionResponse(), *responses.values())
+    desired = last.desired.resources
     return {
         "xr": xr,
         "resources": {
             name: conditions.with_times_replaced(composed[name]) for name in sorted(composed)
         },
         "status": status,
-        "ready": _ready(list(responses.values())),
+        "ready": {name: desired[name].ready == fnv1.READY_TRUE for name in sorted(desired)},
         "conditions": status.get("conditions") or [],
         "events": [
             {"severity": event.severity, "reason": event.reason, "message": event.message}
@@ -72,21 +74,14 @@ def to_object(result: RenderResult, responses: Mapping[str, fnv1.RunFunctionResp
 
 
 def is_ready(outcome: Object) -> bool:
-    """Whether the XR is ready."""
+    """Report whether the XR is ready."""
     condition = objects.find_condition(outcome["xr"], "Ready")
     return condition is not None and condition.get("status") == "True"
 
 
 def documents(result: RenderResult) -> list[Object]:
-    """What an exact expectation holds: all that `render --include-function-results` prints."""
+    """Return the documents of a snapshot: those that `render --include-function-results` prints."""
     return output.documents(result, output.OutputOptions(results=True))
-
-
-def _ready(responses: list[fnv1.RunFunctionResponse]) -> Object:
-    if not responses:
-        return {}
-    desired = responses[-1].desired.resources
-    return {name: desired[name].ready == fnv1.READY_TRUE for name in sorted(desired)}
 
 
 def _requirements(responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:

@@ -66,22 +66,18 @@ def read(document: Document, file: CaseFile, files: FileCache) -> Case:
         failures=[],
     )
     fields = ObjectReader(document.value, "", loader.problems)
-    _refuse_unknown(fields)
+    for key in _STEPS_ONLY:
+        if key in fields.value:
+            hint = "it says what happened since the step before"
+            loader.problems.add(key, "belongs to a step of steps", hint=hint)
+    hint = f"a case may have {', '.join(_CASE_FIELDS)}"
+    fields.refuse_unknown(*_CASE_FIELDS, *_STEPS_ONLY, hint=hint)
     fields.text("description")
     setup = _setup(loader, fields, file)
     steps = _steps(loader, fields, {} if setup is None else setup.xr, file)
     if setup is None or loader.has_problems():
         raise loader.error()
     return Case(name=file.name, document=document, setup=setup, steps=steps)
-
-
-def _refuse_unknown(fields: ObjectReader) -> None:
-    for key in _STEPS_ONLY:
-        if key in fields.value:
-            hint = "it says what happened since the step before"
-            fields.problems.add(key, "belongs to a step of steps", hint=hint)
-    names = (*_CASE_FIELDS, *_STEPS_ONLY)
-    fields.refuse_unknown(*names, hint=f"a case may have {', '.join(_CASE_FIELDS)}")
 
 
 def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup | None:
@@ -108,9 +104,12 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
         fields.problems.add("xr", "is required, as there is no xr.yaml")
     if xr is None or program is None:
         return None
+    patch = fields.object("patch")
+    xr = {key: objects.deep_copy(value) for key, value in xr.items()}
+    objects.merge(xr, {} if patch is None else patch.value)
     return Setup(
         program=program,
-        xr=_patched(fields, xr),
+        xr=xr,
         functions=manifests or None,
         credentials=credentials,
         schemas=schemas,
@@ -122,13 +121,6 @@ def _setup(loader: ObjectLoader, fields: ObjectReader, file: CaseFile) -> Setup 
 def _check_functions(manifests: list[Object]) -> list[Object]:
     functions.check_kinds(manifests)
     return manifests
-
-
-def _patched(fields: ObjectReader, xr: Object) -> Object:
-    patch = fields.object("patch")
-    patched: Object = {key: objects.deep_copy(value) for key, value in xr.items()}
-    objects.merge(patched, {} if patch is None else patch.value)
-    return patched
 
 
 def _own_file(file: CaseFile, name: str) -> Path | None:

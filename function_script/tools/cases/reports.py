@@ -44,8 +44,9 @@ def is_success(verdicts: Sequence[CaseVerdict]) -> bool:
 
 def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
     """Format a line, and below it the problems; without a line break at the end."""
-    status = _paint(verdict.status, _COLOURS[verdict.status], colourful=colourful)
-    lines = [f"{status:<6} {verdict.name}" if not colourful else f"{status} {verdict.name}"]
+    lines = [f"{verdict.status:<6} {verdict.name}"]
+    if colourful:
+        lines = [f"{_COLOURS[verdict.status]}{verdict.status}{_PLAIN} {verdict.name}"]
     lines += [f"  wrote {path}, to be reviewed" for path in verdict.snapshots]
     for problem in verdict.problems:
         lines += ["", *_indent(_format_problem(problem, colourful=colourful))]
@@ -148,10 +149,6 @@ def _format_problem(problem: Problem, *, colourful: bool) -> str:
         return text
     difference = problem.difference
     return f"{text}\n{console.painted_difference(difference) if colourful else difference}"
-
-
-def _paint(text: str, colour: str, *, colourful: bool) -> str:
-    return f"{colour}{text}{_PLAIN}" if colourful else text
 
 
 def _indent(text: str) -> list[str]:

@@ -23,7 +23,6 @@ from function_script.tools.render.functions import FunctionIndex, Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from function_script.documents import Document
     from function_script.sandbox import Pool
@@ -105,23 +104,22 @@ def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
     observed = [document for document in observed if not _is_output(document.value, xr)]
     spans = {index: document.span() for index, document in enumerate(observed)}
     shared = loading.load_shared(paths)
+    xrd = None
+    if paths.xrd is not None:
+        from function_script.tools.validate import definitions  # noqa: PLC0415 - slow to import
+
+        document = loading.load_one(paths.xrd, "an XRD")
+        # Crossplane must be able to make a CRD of it.
+        definitions.check([document])
+        xrd = document.value
     return RenderInputs(
         xr=xr,
         composition=composition.value,
         observed=[document.value for document in observed],
-        xrd=None if paths.xrd is None else _load_xrd(paths.xrd),
+        xrd=xrd,
         spans={index: span for index, span in spans.items() if span is not None},
         **shared,
     )
-
-
-def _load_xrd(path: Path) -> Object:
-    """Load an XRD. Raises InputError if Crossplane can make no CRD of it."""
-    from function_script.tools.validate import definitions  # noqa: PLC0415 - slow to import
-
-    document = loading.load_one(path, "an XRD")
-    definitions.check([document])
-    return document.value
 
 
 def _is_output(manifest: Object, xr: Object) -> bool:

@@ -134,7 +134,16 @@ class _Execution:
         request = _build_request(step, self._start.observed, self._previous, self._source)
         reply = requirements.call_until_stable(step, request, self._source, self._runner)
         response = self._previous = reply.response
-        self._conditions += [_condition(condition) for condition in response.conditions]
+        self._conditions += [
+            Condition(
+                type=condition.type,
+                status=_STATUSES.get(condition.status, "Unknown"),
+                reason=condition.reason,
+                message=condition.message,
+                for_claim=condition.target == fnv1.TARGET_COMPOSITE_AND_CLAIM,
+            )
+            for condition in response.conditions
+        ]
         for result in response.results:
             if result.severity == fnv1.SEVERITY_FATAL:
                 raise _fatal_error(step, reply)
@@ -214,13 +223,3 @@ def _event(step: Step, result: fnv1.Result) -> Event:
         f"(assuming warning): {result.message}"
     )
     return Event(severity="Warning", reason=reason, message=message)
-
-
-def _condition(condition: fnv1.Condition) -> Condition:
-    return Condition(
-        type=condition.type,
-        status=_STATUSES.get(condition.status, "Unknown"),
-        reason=condition.reason,
-        message=condition.message,
-        for_claim=condition.target == fnv1.TARGET_COMPOSITE_AND_CLAIM,
-    )

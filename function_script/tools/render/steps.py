@@ -74,7 +74,14 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
             problems.add(spec.at("pipeline"), "is required")
         steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
         if not is_lenient:
-            _check_unique_names(steps, problems)
+            names = [step.name for step in steps]
+            for index, name in enumerate(names):
+                if name in names[:index]:
+                    problems.add(
+                        f"spec.pipeline[{index}].step",
+                        f'duplicate name "{name}"',
+                        hint="give each step a name of its own",
+                    )
     if problems.texts:
         raise InputError(*(Diagnostic(message=text, hint=hint) for text, hint in problems.texts))
     return steps
@@ -159,11 +166,3 @@ def _selectors(fields: ObjectReader, key: str) -> dict[str, wire.Selector]:
         )
         for item in fields.objects(key)
     }
-
-
-def _check_unique_names(steps: list[Step], problems: ProblemList) -> None:
-    hint = "give each step a name of its own"
-    names = [step.name for step in steps]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            problems.add(f"spec.pipeline[{index}].step", f'duplicate name "{name}"', hint=hint)

@@ -162,7 +162,7 @@ def test_another_controller_is_refused() -> None:
 
 def test_an_impossible_name_is_refused() -> None:
     """Kubernetes would refuse it."""
-    with pytest.raises(DocumentError, match='invalid metadata.name "Bad_Name"'):
+    with pytest.raises(DocumentError, match=r'invalid metadata\.name "Bad_Name"'):
         rendered(("bucket", {"resource": bucket(name="Bad_Name")}))
 
 
