@@ -55,5 +55,5 @@ def test_exit_codes_are_what_the_page_says() -> None:
     page = (ROOT / "docs" / "reference" / "cli.md").read_text()
     listed = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
     assert listed == codes
-    shown = re.findall(r"^  (\d+) ", cli.commands.epilog or "", re.MULTILINE)
-    assert {int(code) for code in shown} == codes
+    in_help = re.findall(r"^  (\d+) ", cli.commands.epilog or "", re.MULTILINE)
+    assert {int(code) for code in in_help} == codes

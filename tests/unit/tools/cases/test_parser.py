@@ -102,9 +102,9 @@ def mistakes(path: Path) -> str:
 @pytest.mark.parametrize(("case", "expected"), MISTAKES)
 def test_mistakes_have_a_place(tmp_path: Path, case: str, expected: list[str]) -> None:
     """Line and column of the field, what is wrong, and the nearest name."""
-    found = mistakes(project(tmp_path, one=case) / "one.case.yaml")
-    assert len(found.splitlines()) == (1 if "no such file" in expected else len(expected))
-    assert [part for part in expected if part not in found] == [], found
+    lines = mistakes(project(tmp_path, one=case) / "one.case.yaml")
+    assert len(lines.splitlines()) == (1 if "no such file" in expected else len(expected))
+    assert [part for part in expected if part not in lines] == [], lines
 
 
 def test_files_with_mistakes_keep_their_own_place(tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_a_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> Non
     """What lies above the root of a repository belongs to others."""
     inner = project(tmp_path) / "inner"
     case = folder(inner / "tests", case="{xr: ../../xr.yaml, expect: {}}") / "case.yaml"
-    found = parser.parse(CaseFile(path=case), FileCache())
-    assert found.setup.program.composition["kind"] == "Composition"
+    case_ = parser.parse(CaseFile(path=case), FileCache())
+    assert case_.setup.program.composition["kind"] == "Composition"
     (inner / ".git").mkdir()
     assert "composition: is required" in mistakes(case)
 
@@ -149,8 +149,8 @@ def test_discovery(tmp_path: Path) -> None:
     project(tmp_path, b="", a="")
     for name in ("c", ".hidden", "node_modules"):
         folder(tmp_path / name, case="", other="")
-    found = discovery.find([tmp_path, tmp_path / "a.case.yaml"])
-    assert [case.name for case in found] == [f"{tmp_path}/{name}" for name in ("a", "b", "c")]
+    files = discovery.find([tmp_path, tmp_path / "a.case.yaml"])
+    assert [case.name for case in files] == [f"{tmp_path}/{name}" for name in ("a", "b", "c")]
 
 
 NOT_FOUND = [

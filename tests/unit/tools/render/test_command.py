@@ -274,11 +274,11 @@ def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_who_waits_for_a_function_is_told(tmp_path: Path) -> None:
     """After a second of silence; the function may be starting in a container."""
-    told: list[str] = []
+    notes: list[str] = []
     nobody = {"function-other": Remote(address="127.0.0.1:1")}
     with pytest.raises(ProgramError):
-        render(example(tmp_path, REMOTE), runtimes=nobody, timeout_seconds=1.2, print=told.append)
-    assert told == ["waiting for function-other at 127.0.0.1:1"]
+        render(example(tmp_path, REMOTE), runtimes=nobody, timeout_seconds=1.2, print=notes.append)
+    assert notes == ["waiting for function-other at 127.0.0.1:1"]
 
 
 def test_a_place_for_a_function_that_no_step_calls_is_refused(tmp_path: Path) -> None:

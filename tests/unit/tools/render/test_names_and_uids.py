@@ -50,9 +50,9 @@ def test_xr_uid(api_version: str, kind: str, namespace: str, name: str, uid: str
 @pytest.mark.parametrize(("prefix", "uid", "name"), NAMES)
 def test_child_name(prefix: str, uid: str, name: str) -> None:
     """A composed resource's name is its prefix and a hash, within 63 characters."""
-    made = names_and_uids.child_name(prefix, uid, "bucket")
-    assert name == made
-    assert len(made) <= 63
+    child = names_and_uids.child_name(prefix, uid, "bucket")
+    assert child == name
+    assert len(child) <= 63
 
 
 @pytest.mark.parametrize(("name", "group", "kind", "is_valid"), OBJECT_NAMES)

@@ -129,8 +129,8 @@ def test_the_directory_with_the_metadata_is_found(
     """Without a flag it is the current one, when crossplane.yaml is there."""
     monkeypatch.chdir(project)
     assert execute(["package", "build", "-o", "x.xpkg"]) == 0
-    shown = capsys.readouterr()
-    assert shown.out.startswith("x.xpkg sha256:")
-    assert shown.err == "left out: ci.yaml, xr.yaml\n"
+    output = capsys.readouterr()
+    assert output.out.startswith("x.xpkg sha256:")
+    assert output.err == "left out: ci.yaml, xr.yaml\n"
     assert execute(["package", "build", "-o", "x.xpkg", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
