@@ -233,5 +233,5 @@ def test_a_request_to_reconcile_is_told_once(status: Object, reasons: list[str])
     inputs = render.RenderInputs(xr=xr, composition=composition({}), observed=[])
     result = render.render(inputs, runner)
     assert [event.reason for event in result.events] == reasons
-    status = runner.requests[0]["observed"]["composite"]["resource"]["status"]
-    assert status["lastHandledReconcileAt"] == "now"
+    composite = runner.requests[0]["observed"]["composite"]["resource"]
+    assert composite["status"]["lastHandledReconcileAt"] == "now"

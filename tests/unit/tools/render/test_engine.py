@@ -125,12 +125,12 @@ def test_a_fatal_result_leaves_what_there_was() -> None:
 
 def test_conditions_that_a_fatal_result_leaves_open_are_unknown() -> None:
     """Those that earlier reconciles have set."""
-    old = {"type": "Old", "status": "True", "reason": "Was", "lastTransitionTime": "2020-01-01"}
-    xr = {**XR, "status": {"conditions": [old]}}
+    before = {"type": "Old", "status": "True", "reason": "Was", "lastTransitionTime": "2020-01-01"}
+    xr = {**XR, "status": {"conditions": [before]}}
     output, _ = composed(step('fail("no")'), composite_resource=xr)
-    old = output["compositeResource"]["status"]["conditions"][0]
-    assert (old["type"], old["status"], old["reason"]) == ("Old", "Unknown", "FatalError")
-    assert old["lastTransitionTime"] == old["lastTransitionTime"]
+    after = output["compositeResource"]["status"]["conditions"][0]
+    assert (after["type"], after["status"], after["reason"]) == ("Old", "Unknown", "FatalError")
+    assert after["lastTransitionTime"] == before["lastTransitionTime"]
 
 
 def test_two_steps_may_have_one_name() -> None:
