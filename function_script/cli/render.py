@@ -132,7 +132,7 @@ def render(**flags: Unpack[_Flags]) -> int:
 def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
     """Render or validate at every change of a file. Only an interrupt ends it."""
     from function_script.tools.render import command, loading  # noqa: PLC0415 - slow to import
-    from function_script.tools.render.watching import Task  # noqa: PLC0415 - slow to import
+    from function_script.tools.render.watcher import Task  # noqa: PLC0415 - slow to import
 
     def files() -> list[Path]:
         paths = _paths(flags)

@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.errors import FatalError
-    from function_script.tools.render.watching import Task
+    from function_script.tools.render.watcher import Task
     from function_script.tools.validate import Report
     from function_script.values import Object
 
 
 def watch_documents(task: Task[list[Object]], *, is_quiet: bool) -> None:
     """Print documents, and then their differences."""
-    from function_script.tools.render import watching  # noqa: PLC0415 - slow to import
+    from function_script.tools.render import watcher  # noqa: PLC0415 - slow to import
 
-    watching.watch(task, _DocumentDisplay(is_quiet=is_quiet))
+    watcher.watch(task, _DocumentDisplay(is_quiet=is_quiet))
 
 
 def watch_report(task: Task[Report], flags: validate_options.Flags, *, is_quiet: bool) -> None:
     """Print a validation report, and then every one that differs."""
-    from function_script.tools.render import watching  # noqa: PLC0415 - slow to import
+    from function_script.tools.render import watcher  # noqa: PLC0415 - slow to import
 
-    watching.watch(task, _ReportDisplay(flags, is_quiet=is_quiet))
+    watcher.watch(task, _ReportDisplay(flags, is_quiet=is_quiet))
 
 
 class _Display:

@@ -6,8 +6,8 @@ A package is a container image whose base layer holds package.yaml. As a file it
 
 from __future__ import annotations
 
-from function_script.tools.xpkg.building import Built, build
-from function_script.tools.xpkg.inspecting import (
+from function_script.tools.xpkg.builder import Built, build
+from function_script.tools.xpkg.inspector import (
     Inspected,
     inspect,
     read_package,
@@ -16,7 +16,7 @@ from function_script.tools.xpkg.inspecting import (
 )
 from function_script.tools.xpkg.manifest import Contents
 from function_script.tools.xpkg.progress import NullProgress, Progress
-from function_script.tools.xpkg.pushing import push
+from function_script.tools.xpkg.pusher import push
 from function_script.tools.xpkg.registry import Trust
 
 __all__ = [

@@ -12,10 +12,10 @@ from urllib import parse as urls
 
 from function_script.errors import InputError
 from function_script.tools.xpkg import certificates, digests
+from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES
 from function_script.tools.xpkg.images import INDEX_TYPE, MANIFEST_TYPE, sha256, size_text
-from function_script.tools.xpkg.loading import MAX_JSON_BYTES
 from function_script.tools.xpkg.progress import NullProgress
-from function_script.tools.xpkg.retrying import Retrying
+from function_script.tools.xpkg.retry import RetryPolicy
 from function_script.tools.xpkg.tokens import Authorizer, RefusedError, reason
 from function_script.tools.xpkg.transport import (
     Client,
@@ -76,7 +76,7 @@ class Repository:
         self._authorizer = Authorizer(
             reference, actions, self._client, is_plain_allowed=trust.plain_http
         )
-        self._retry = Retrying((progress or NullProgress()).line)
+        self._retry = RetryPolicy((progress or NullProgress()).line)
 
     def has_blob(self, digest: str) -> bool:
         """Report whether the registry has a blob already."""

@@ -9,7 +9,7 @@ import pytest
 from function_script.cli import execute
 from function_script.errors import InputError
 from function_script.tools import xpkg
-from function_script.tools.xpkg import images, loading
+from function_script.tools.xpkg import image_loader, images
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,13 +74,13 @@ def test_examples_are_a_layer_of_their_own(project: Path, examples: str) -> None
     (project / "examples").mkdir()
     (project / "examples" / "shop.yaml").write_text(XR)
     built = build(project, project / examples)
-    (image,) = loading.load(built.path)
-    assert loading.find_file(image, "examples.yaml") is None
+    (image,) = image_loader.load(built.path)
+    assert image_loader.find_file(image, "examples.yaml") is None
     assert len(image.layers) == 2
     layers = xpkg.inspect(str(built.path)).parts[0].layers
     assert [layer["kind"] for layer in layers] == ["base", "upbound"]
     unlabelled = images.Image(config={}, layers=image.layers)
-    assert loading.find_file(unlabelled, "examples.yaml") == f"---\n{XR}---\n".encode()
+    assert image_loader.find_file(unlabelled, "examples.yaml") == f"---\n{XR}---\n".encode()
 
 
 MISTAKES = [

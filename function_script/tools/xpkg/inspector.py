@@ -14,7 +14,7 @@ from function_script import objects
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import bounded, manifests
-from function_script.tools.xpkg import digests, images, loading, manifest, references
+from function_script.tools.xpkg import digests, image_loader, images, manifest, references
 from function_script.tools.xpkg.registry import Repository
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def inspect(name: str, trust: Trust | None = None) -> Inspected:
 
 def read_package(path: Path) -> str:
     """Return the text of package.yaml in a package file. Raises InputError."""
-    return _text(loading.load(path)[0], str(path))
+    return _text(image_loader.load(path)[0], str(path))
 
 
 def to_json(package: Inspected) -> str:
@@ -136,7 +136,7 @@ def _identity(item: Object) -> tuple[str, str, str]:
 
 
 def _inspect_file(path: Path) -> Inspected:
-    packages = loading.load(path)
+    packages = image_loader.load(path)
     parts = [
         _Part(
             digest=images.digest(image),
@@ -154,8 +154,8 @@ def _inspect_reference(reference: references.Reference, trust: Trust | None) -> 
     data = repository.pull_manifest(reference.version)
     name = str(reference)
     try:
-        top = loading.read_object(data)
-        entries = loading.platform_entries(top)
+        top = image_loader.read_object(data)
+        entries = image_loader.platform_entries(top)
         texts = [
             repository.pull_manifest(digests.read(entry), digests.read_size(entry))
             for entry in entries
@@ -175,14 +175,14 @@ def _pull_parts(repository: Repository, texts: list[bytes]) -> list[_Part]:
 
 
 def _pull_part(repository: Repository, text: bytes) -> _Part:
-    image_manifest = loading.read_object(text)
+    image_manifest = image_loader.read_object(text)
     if "manifests" in image_manifest:
         raise ValueError("it has an index in an index")
     config = repository.pull_blob(
-        manifests.object_at(image_manifest, "config"), loading.MAX_JSON_BYTES
+        manifests.object_at(image_manifest, "config"), image_loader.MAX_JSON_BYTES
     )
     return _Part(
-        digest=images.sha256(text), manifest=image_manifest, config=loading.read_object(config)
+        digest=images.sha256(text), manifest=image_manifest, config=image_loader.read_object(config)
     )
 
 
@@ -195,17 +195,17 @@ def _pull_package(repository: Repository, part: _Part) -> Image:
         in {layer["kind"], manifests.object_at(layer, "annotations").get(images.LABEL)}
     ]
     selection = base or part.layers
-    loading.check_count(selection)
+    image_loader.check_count(selection)
     layers: list[bytes] = []
     for layer in selection:
-        remaining = loading.MAX_SEARCHED_BYTES - sum(map(len, layers))
+        remaining = image_loader.MAX_SEARCHED_BYTES - sum(map(len, layers))
         layers.append(repository.pull_blob(layer, remaining))
-    return loading.read_image(json.dumps(part.config).encode(), layers)
+    return image_loader.read_image(json.dumps(part.config).encode(), layers)
 
 
 def _text(image: Image, name: str) -> str:
     try:
-        data = loading.find_file(image, manifest.FILE_NAME)
+        data = image_loader.find_file(image, manifest.FILE_NAME)
         text = None if data is None else data.decode("utf-8")
     except UnicodeDecodeError as error:
         cause = f"its {manifest.FILE_NAME} is not UTF-8 text"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.errors import InputError
-from function_script.tools.xpkg import images, loading, references
-from function_script.tools.xpkg.building import check_platforms
+from function_script.tools.xpkg import image_loader, images, references
+from function_script.tools.xpkg.builder import check_platforms
 from function_script.tools.xpkg.progress import Body, NullProgress
 from function_script.tools.xpkg.registry import Repository
 
@@ -32,7 +32,7 @@ def push(
     reference = references.parse(name)
     if ":" in reference.version:
         raise InputError.of(f'cannot push to "{name}": a digest is no tag')
-    package_images = [image for path in packages for image in loading.load(path)]
+    package_images = [image for path in packages for image in image_loader.load(path)]
     _check_packages(package_images)
     check_platforms(package_images)
     repository = Repository(reference, "pull,push", trust, progress)

@@ -25,7 +25,7 @@ _PAUSES: Final = (1.0, 2.0, 4.0, 8.0)
 _LONGEST_PAUSE: Final = 60.0
 
 
-class Retrying:
+class RetryPolicy:
     """Runs operations again after transient failures; ``notify`` gets a line before a pause."""
 
     def __init__(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script.errors import InputError
-from function_script.tools.xpkg import archives, images, loading, manifest
+from function_script.tools.xpkg import archives, image_loader, images, manifest
 from function_script.tools.xpkg.progress import NullProgress
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def build(
     bases: list[Image] = []
     for path in runtime_images:
         progress.line(f"reading {path}")
-        bases += loading.load(path)
+        bases += image_loader.load(path)
     bases = bases or [images.EMPTY]
     check_platforms(bases)
     results = []
