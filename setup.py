@@ -47,7 +47,7 @@ MODULES = (
         for name in ("annotations", "desired_resource", "from_documents", "from_response")
     ),
     Path("engines", "starlark", "analysis", "paths"),
-    *(Path(name) for name in ("fields", "objects", "request", "desired", "response")),
+    *(Path(name) for name in ("problems", "reader", "objects", "request", "desired", "response")),
 )
 # `make lint` judges types. A build only needs them, and has the libraries in isolation no more
 # than pip does: without them everywhere, a wheel is the same wherever it is built.

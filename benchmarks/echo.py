@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.function import HandlerResult
+from function_script.telemetry import RequestInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,4 +18,4 @@ RESPONSE_BYTES = 30_000
 def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> HandlerResult:  # noqa: ARG001 - the handler's signature
     """Answer with as many bytes as about 50 resources have."""
     on_limits(limits)
-    return HandlerResult(response=bytes(RESPONSE_BYTES), facts={"input": "none"})
+    return HandlerResult(response=bytes(RESPONSE_BYTES), info=RequestInfo(input="none"))

@@ -51,7 +51,8 @@ RATIOS = (
     Ratio("jinja", GO_TEMPLATING, 50, 50, new=0.2, known=0.2),
     Ratio("starlark", GO_TEMPLATING, 50, 50, new=0.25, known=0.25),
     Ratio("jinja", GO_TEMPLATING, 500, 50, new=0.2, known=0.13),
-    Ratio("jinja", GO_TEMPLATING, 50, 3, new=0.08, known=0.08, few=True),
+    # A third of this request is gRPC's library: 0.08 was asked of HTTP/2 of our own.
+    Ratio("jinja", GO_TEMPLATING, 50, 3, new=0.12, known=0.12, few=True),
     Ratio("jinja", GO_TEMPLATING, 500, 3, new=0.08, known=0.08, few=True),
     *(
         Ratio(language, GO_TEMPLATING, 0, produced, new=0.8, known=0.8)
@@ -84,10 +85,10 @@ def findings(rows: Sequence[dict[str, object]]) -> list[Finding]:
     return [*_ratios(usual), *_state(usual), *_tail(usual)]
 
 
-def table(found: Sequence[Finding]) -> str:
-    """Markdown."""
+def table(rows: Sequence[Finding]) -> str:
+    """Return the findings as a table in Markdown."""
     lines = ["| what | at most | measured | reached |", "|---|---:|---:|---|"]
-    for finding in found:
+    for finding in rows:
         limit, reached = "", ""
         if finding.at_most is not None:
             limit = f"{finding.at_most:g}"

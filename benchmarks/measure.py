@@ -48,10 +48,10 @@ def burst(
     """Drive the target for some seconds; raises RuntimeError for any wrong response."""
     before = cpu_seconds(target.pid)
     result = drive(target, workload, requests, clients, (seconds, sys.maxsize))
-    spent = cpu_seconds(target.pid) - before
+    cpu = cpu_seconds(target.pid) - before
     latencies = result["latencies"]
     return Sample(
-        cpu_ms=spent / len(latencies) * 1e3,
+        cpu_ms=cpu / len(latencies) * 1e3,
         rps=len(latencies) / result["elapsed"],
         p50_ms=statistics.median(latencies) * 1e3,
         p99_ms=latencies[min(len(latencies) - 1, int(len(latencies) * 0.99))] * 1e3,
@@ -76,14 +76,14 @@ def drive(
         "seconds": limits[0],
         "calls": limits[1],
     }
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(_LOAD)],
         input=json.dumps(job),
         capture_output=True,
         text=True,
         check=True,
     )
-    result: dict[str, list[float]] = json.loads(done.stdout)
+    result: dict[str, list[float]] = json.loads(process.stdout)
     if result["failures"]:
         raise RuntimeError(f"{target.name}: {result['failures'][0]}")
     return result
@@ -91,11 +91,11 @@ def drive(
 
 def family(pid: int) -> list[int]:
     """The process and everything below it."""
-    found = [pid]
-    for parent in found:
+    pids = [pid]
+    for parent in pids:
         for task in Path(f"/proc/{parent}/task").glob("*/children"):
-            found += [int(child) for child in task.read_text().split()]
-    return found
+            pids += [int(child) for child in task.read_text().split()]
+    return pids
 
 
 def cpu_seconds(pid: int) -> float:
@@ -119,12 +119,12 @@ def memory_mib(pid: int) -> float:
 
 def listener(port: int) -> int:
     """The process that listens on a port of this machine; raises LookupError when there is none."""
-    wanted = f":{port:04X}"
+    suffix = f":{port:04X}"
     inodes = set()
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in Path(table).read_text().splitlines()[1:]:
             fields = line.split()
-            if fields[1].endswith(wanted) and fields[3] == "0A":
+            if fields[1].endswith(suffix) and fields[3] == "0A":
                 inodes.add(f"socket:[{fields[9]}]")
     for link in Path("/proc").glob("[0-9]*/fd/*"):
         try:

@@ -65,28 +65,28 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
     data = requests(workload, getattr(programs, language)(few=workload.few))[0]
     index = wire.index_request(data)
     outside = function.external_sources(index)
-    step = inputs.read(index.input or b"", LIMITS, outside)
+    step = inputs.parse_cached(index.input or b"", LIMITS, outside)
     engine = engines.get(step.language)
     decoded = index.observed.resources.values() if index.observed is not None else ()
     structs = [resource.struct or b"" for resource in decoded]
     result = engine.evaluate(step.program, function.scope_of(index, step), LIMITS)
     scope = function.scope_of(index, step)
-    wanted = contribution.read(result, scope, LIMITS)
-    state = desired.merge(index, wanted)
+    part = contribution.read(result, scope, LIMITS)
+    state = desired.merge(index, part)
     drop = partial(wire.decode_struct, drop_managed_fields=True)
     return {
         "index": best(lambda: wire.index_request(data)),
-        "input": best(lambda: inputs.read(index.input or b"", LIMITS, outside)),
+        "input": best(lambda: inputs.parse_cached(index.input or b"", LIMITS, outside)),
         "scope": best(lambda: function.scope_of(index, step).xr),
         "decode all": best(lambda: [drop(struct) for struct in structs]),
         "evaluate": best(
             lambda: engine.evaluate(step.program, function.scope_of(index, step), LIMITS)
         ),
         "documents": best(lambda: contribution.read(result, scope, LIMITS)),
-        "merge": best(lambda: desired.merge(index, wanted)),
+        "merge": best(lambda: desired.merge(index, part)),
         "encode": best(
             lambda: response.encode(
-                response.build_response(index, state, wanted, step.ttl_seconds), LIMITS
+                response.build_response(index, state, part, step.ttl_seconds), LIMITS
             )
         ),
         "whole": best(lambda: function.handle(data, LIMITS, lambda _: None)),

@@ -157,8 +157,8 @@ class Tally:
 
     def percentile(self, share: float) -> float:
         """The latency that this share of calls does not exceed."""
-        found = sorted(self.seconds)
-        return found[min(len(found) - 1, int(len(found) * share))]
+        latencies = sorted(self.seconds)
+        return latencies[min(len(latencies) - 1, int(len(latencies) * share))]
 
 
 def _shows(response: pb.RunFunctionResponse, name: str) -> bool:
@@ -196,8 +196,8 @@ def busy(options: argparse.Namespace) -> list[Finding]:
         began, before = time.monotonic(), cpu_seconds(server.pid)
         with loops(options.loops), ThreadPoolExecutor(options.clients) as threads:
             list(threads.map(send, range(options.requests)))
-        seconds, spent = time.monotonic() - began, cpu_seconds(server.pid) - before
-    _say("busy", tally, seconds, spent)
+        seconds, cpu = time.monotonic() - began, cpu_seconds(server.pid) - before
+    _say("busy", tally, seconds, cpu)
     failed = options.requests - tally.outcomes["answered"]
     return [Finding("large templates beside loops that failed", 0, failed)]
 
@@ -230,11 +230,11 @@ def flood(options: argparse.Namespace) -> list[Finding]:
         asking = threads.submit(ask)
         began, before = time.monotonic(), cpu_seconds(server.pid)
         list(threads.map(reconcile, range(options.xrs)))
-        seconds, spent = time.monotonic() - began, cpu_seconds(server.pid) - before
+        seconds, cpu = time.monotonic() - began, cpu_seconds(server.pid) - before
         end.set()
         asking.result()
-    _say("flood", tally, seconds, spent)
-    _say("small beside it", small, seconds, spent)
+    _say("flood", tally, seconds, cpu)
+    _say("small beside it", small, seconds, cpu)
     return [
         Finding("seconds until all heavy XRs were answered", options.limit_seconds, seconds),
         Finding("heavy calls that were FATAL or wrong", 0, _mistakes(tally)),
@@ -250,8 +250,8 @@ def _turns(server: Server, channel: grpc.Channel, seconds: float) -> int:
     with ThreadPoolExecutor(count) as threads:
         before = cpu_seconds(server.pid)
         list(threads.map(lambda _: Tally().call(channel, data, "calibration"), range(4 * count)))
-        spent = (cpu_seconds(server.pid) - before) / (4 * count)
-    return int(_CALIBRATION_TURNS * seconds / spent)
+        cpu = (cpu_seconds(server.pid) - before) / (4 * count)
+    return int(_CALIBRATION_TURNS * seconds / cpu)
 
 
 def _mistakes(tally: Tally) -> int:
@@ -271,13 +271,13 @@ def _say(title: str, tally: Tally, seconds: float, spent: float) -> None:
 def main() -> int:
     """Run one or both; 1 when something was not reached."""
     options = _options()
-    found = []
+    findings = []
     if options.only != "flood":
-        found += busy(options)
+        findings += busy(options)
     if options.only != "busy":
-        found += flood(options)
-    print(table(found))
-    return 0 if all(each.measured <= each.at_most for each in found) else 1
+        findings += flood(options)
+    print(table(findings))
+    return 0 if all(each.measured <= each.at_most for each in findings) else 1
 
 
 def _options() -> argparse.Namespace:

@@ -82,13 +82,13 @@ def main() -> None:
         with Server(*flags, python=options.python) as server:
             ours = Target(name="ours", address=server.address, pid=server.pid, certs=certs)
             rows = _measure(options, ours)
-            found = lifetime.endurance(ours, LANGUAGES) if options.long else []
-    found = judged.findings(rows) + found + lifetime.start_and_idle(options.python)
-    report = {"rows": rows, "judged": [finding._asdict() for finding in found]}
+            findings = lifetime.endurance(ours, LANGUAGES) if options.long else []
+    findings = judged.findings(rows) + findings + lifetime.start_and_idle(options.python)
+    report = {"rows": rows, "judged": [finding._asdict() for finding in findings]}
     options.output.write_text(json.dumps(report, indent=1))
     draw(rows, options.chart)
     _print(rows)
-    print(judged.table(found))
+    print(judged.table(findings))
 
 
 def _certificates(folder: Path) -> tuple[list[str], tuple[bytes, ...]]:
@@ -126,8 +126,8 @@ def _measure(options: argparse.Namespace, ours: Target) -> list[dict[str, object
             samples: dict[str, list[Sample]] = {name: [] for name, _, _ in prepared}
             for _ in range(options.rounds + 1):
                 for name, target, data in prepared:
-                    found = burst(target, workload, data, clients, options.seconds)
-                    samples[name].append(found)
+                    burst_sample = burst(target, workload, data, clients, options.seconds)
+                    samples[name].append(burst_sample)
             for name, found_all in samples.items():
                 # The first round warms caches.
                 counted = found_all[1:]

@@ -1,4 +1,4 @@
-"""Which types of conditions a function may set. Called wherever an author chooses one."""
+"""Types of conditions that a function may set."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
 
-# Crossplane drops these silently when a function sets them: Ready has a field of its own.
+# Crossplane drops these silently when a function sets them; Ready has its own field.
 RESERVED_CONDITIONS = ("Healthy", "Ready", "Responsive", "Synced", "UpToDate")
 PASCAL_CASE = re.compile(r"[A-Z][A-Za-z0-9]*")
 
 
 def check_type(item: ObjectReader, key: str, kind: str) -> None:
-    """Note a type at ``key`` that Crossplane reserves or that is no condition type at all."""
+    """Add a problem for a type at ``key`` that Crossplane reserves or that is not PascalCase."""
     if kind in RESERVED_CONDITIONS:
         listed = ", ".join(RESERVED_CONDITIONS)
         item.problems.add(

@@ -1,7 +1,7 @@
-"""Merge a contribution into desired state, and nothing else.
+"""Merge of a contribution into desired state.
 
-The result is the request's own bytes with the changed entries spliced in, so what the step does
-not mention comes out byte for byte, fields of a newer Crossplane included.
+The result is the request's own bytes with the changed entries spliced in, so all other entries
+stay byte for byte, with fields of a newer Crossplane.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
 
 _NOTHING = wire.index_resource(b"")
 
-# Encoded resources by the document they were read from. The key is shared with other memos.
-_MEMO_BYTES = 4 << 20
+# Encoded resources by the key of the document they were read from.
+_CACHE_BYTES = 4 << 20
 _ENTRY_BYTES = 300
-_memo: ByteLruCache[bytes] = ByteLruCache(_MEMO_BYTES)
+_cache: ByteLruCache[bytes] = ByteLruCache(_CACHE_BYTES)
 
 
-def merge(request: wire.Request, wanted: Contribution) -> bytes | None:
-    """The response's desired State payload; None when there is none and none is wanted."""
+def merge(request: wire.Request, contribution: Contribution) -> bytes | None:
+    """Return the payload of desired State; None if there is none and nothing to add."""
     state = request.desired
     payload = state.payload if state is not None else None
     earlier = state.resources if state is not None else {}
-    removed = {name for name, entry in wanted.composed.items() if entry.resource is None}
+    removed = {name for name, entry in contribution.composed.items() if entry.resource is None}
     changed = {
-        name: _composed(name, entry, entry.resource, earlier.get(name))
-        for name, entry in wanted.composed.items()
+        name: _encode_composed(name, entry, entry.resource, earlier.get(name))
+        for name, entry in contribution.composed.items()
         if entry.resource is not None
     }
-    composite = _composite(request, wanted.composite)
+    composite = _encode_composite(request, contribution.composite)
     if not changed and composite is None and not removed & earlier.keys():
         return payload
     return wire.splice_state(payload or b"", composite, changed, removed)
 
 
-def _composed(
+def _encode_composed(
     name: str, entry: DesiredResource, resource: Object, earlier: wire.Resource | None
 ) -> bytes:
     if earlier is None or earlier.struct is None:
         return _encode_new(name, entry, resource)
     if not resource and not entry.replace:
-        # Nothing is said but its readiness.
+        # Only its readiness is stated.
         ready = earlier.ready if entry.ready is None else entry.ready
         judged = wire.encode_resource(earlier.struct, earlier.connection_details, ready)
         return wire.splice_resource(earlier.payload, judged)
@@ -61,19 +61,19 @@ def _composed(
         ready = earlier.ready if entry.ready is None else entry.ready
         details = earlier.connection_details
     if resource == before and ready == earlier.ready:
-        # Echoed as it was: keep the very bytes, with whatever they hold that we do not know.
+        # Unchanged: keep the bytes, with the fields that this version does not know.
         return earlier.payload
     return _encode_entry(name, resource, ready, details, drop_nulls=not keeps_nulls)
 
 
 def _encode_new(name: str, entry: DesiredResource, resource: Object) -> bytes:
-    """A resource that no earlier step has: the same bytes for the same document."""
-    payload = _memo.find(entry.key) if entry.key is not None else None
+    """Encode a resource that no earlier step has, once for each document."""
+    payload = _cache.find(entry.key) if entry.key is not None else None
     if payload is None:
         drop_nulls = not entry.keeps_nulls
         payload = _encode_entry(name, resource, entry.ready or 0, {}, drop_nulls=drop_nulls)
         if entry.key is not None:
-            _memo.keep(entry.key, payload, size_bytes=len(payload) + _ENTRY_BYTES)
+            _cache.keep(entry.key, payload, size_bytes=len(payload) + _ENTRY_BYTES)
     return payload
 
 
@@ -92,41 +92,43 @@ def _encode_entry(
             raise DocumentError.of(
                 f'cannot compose resource "{name}": {field} must be a non-empty string'
             )
-    struct = _encoded(resource, f'resource "{name}"', drop_nulls=drop_nulls)
+    struct = _encode_struct(resource, f'resource "{name}"', drop_nulls=drop_nulls)
     return wire.encode_resource(struct, details, ready)
 
 
-def _composite(request: wire.Request, wanted: Composite) -> bytes | None:
-    """The whole desired composite: an earlier step's, with status merged; None if unchanged."""
+def _encode_composite(request: wire.Request, composite: Composite) -> bytes | None:
+    """Encode an earlier step's composite with the status merged; None if it is unchanged."""
     earlier = request.desired.composite if request.desired is not None else None
     earlier = earlier or _NOTHING
-    is_silent = wanted.status is None and wanted.ready is None and not wanted.connection_details
-    if is_silent and (not _is_made(wanted, request) or earlier.struct is not None):
+    is_empty = (
+        composite.status is None and composite.ready is None and not composite.connection_details
+    )
+    if is_empty and (not _is_always_desired(composite, request) or earlier.struct is not None):
         return None
     resource = wire.decode_struct(earlier.struct) if earlier.struct is not None else {}
-    if wanted.status is not None and wanted.as_written:
-        objects.merge(resource, {"status": wanted.status})
-    elif wanted.status is not None:
-        _identify(resource, request)
-        objects.merge(resource, {"status": objects.without_nulls(wanted.status)})
-    is_there = resource or _is_made(wanted, request)
+    if composite.status is not None and composite.as_written:
+        objects.merge(resource, {"status": composite.status})
+    elif composite.status is not None:
+        _set_type(resource, request)
+        objects.merge(resource, {"status": objects.without_nulls(composite.status)})
+    has_resource = resource or _is_always_desired(composite, request)
     return wire.encode_resource(
-        _encoded(resource, "the XR", drop_nulls=not wanted.as_written)
-        if is_there
+        _encode_struct(resource, "the XR", drop_nulls=not composite.as_written)
+        if has_resource
         else earlier.struct,
-        {**earlier.connection_details, **wanted.connection_details},
-        earlier.ready if wanted.ready is None else wanted.ready,
+        {**earlier.connection_details, **composite.connection_details},
+        earlier.ready if composite.ready is None else composite.ready,
     )
 
 
-def _is_made(wanted: Composite, request: wire.Request) -> bool:
-    """Whether there is a desired XR in any case; Operations have none."""
+def _is_always_desired(composite: Composite, request: wire.Request) -> bool:
+    """Report whether the XR is desired even if it is empty; Operations have none."""
     observed = request.observed.composite if request.observed is not None else None
-    return wanted.as_written and observed is not None
+    return composite.as_written and observed is not None
 
 
-def _identify(resource: Object, request: wire.Request) -> None:
-    """Say of which type the status is, as every SDK does."""
+def _set_type(resource: Object, request: wire.Request) -> None:
+    """Set the XR's apiVersion and kind, as every SDK does."""
     observed = request.observed.composite if request.observed is not None else None
     if observed is None or observed.struct is None:
         return
@@ -136,7 +138,7 @@ def _identify(resource: Object, request: wire.Request) -> None:
             resource.setdefault(key, wire.decode_value(fields[key]))
 
 
-def _encoded(resource: Object, subject: str, *, drop_nulls: bool) -> bytes:
+def _encode_struct(resource: Object, subject: str, *, drop_nulls: bool) -> bytes:
     try:
         return wire.encode_struct(resource, drop_nulls=drop_nulls)
     except ValueError as error:

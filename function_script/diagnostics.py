@@ -1,18 +1,29 @@
-"""One problem, told once: what, where, and how to mend it; rendered for machines or for people."""
+"""A problem with its position and a hint, rendered on one line or as a frame with its source."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from function_script.source import Excerpt, Span
 
-# Kubernetes cuts event messages at 1,024 bytes; we cut first, on a character boundary.
+# Kubernetes cuts event messages at 1,024 bytes, and not on a character boundary.
 MAX_LINE_BYTES = 1024
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+# All of C0, DEL and C1 but tab and line feed, and the separators of lines and paragraphs.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+class Note(NamedTuple):
+    """A further line of a framed rendering that ends with a position."""
+
+    text: str
+    span: Span
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.span}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,18 +31,22 @@ class Diagnostic:
     """One problem.
 
     ``message`` follows "cannot VERB THING: cause": lower case, no full stop. ``notes`` are
-    further lines for the framed rendering, for example the user's own call stack.
+    further lines for the framed rendering, for example the user's own call stack. ``field`` is
+    the path of the field that is wrong, such as ``input.limits.timeout``; empty for other
+    problems. ``mention`` is a position that ``message`` ends with.
     """
 
     message: str
     span: Span | None = None
     excerpt: Excerpt | None = None
     hint: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str | Note, ...] = ()
+    field: str = ""
+    mention: Span | None = None
 
 
 def at(diagnostic: Diagnostic, span: Span, excerpt: Excerpt | None) -> Diagnostic:
-    """The same problem at another place: for positions moved into an enclosing file."""
+    """Return the problem at another position, such as one in an enclosing file."""
     return replace(diagnostic, span=span, excerpt=excerpt)
 
 
@@ -45,7 +60,7 @@ def cut(text: str, max_bytes: int = MAX_LINE_BYTES) -> str:
 
 
 def to_line(diagnostics: tuple[Diagnostic, ...]) -> str:
-    """All problems on one line of at most 1,024 bytes: for results, conditions and events."""
+    """Render problems on one line of at most 1,024 bytes: for results, conditions and events."""
     return cut("; ".join(_line(diagnostic) for diagnostic in diagnostics))
 
 
@@ -55,19 +70,19 @@ def _line(diagnostic: Diagnostic) -> str:
         text = f"{diagnostic.span}: {text}"
     if diagnostic.hint is not None:
         text = f"{text} ({diagnostic.hint})"
-    return _CONTROL.sub("", " ".join(text.split()))
+    return CONTROL.sub("", " ".join(text.split()))
 
 
 def to_frame(diagnostic: Diagnostic, severity: str = "error") -> str:
-    """The problem over several lines with the source around it: for terminals and logs."""
-    message = _CONTROL.sub("", diagnostic.message)
+    """Render a problem on several lines with the source around it: for terminals and logs."""
+    message = CONTROL.sub("", diagnostic.message)
     parts = [f"{severity}: {message}"]
     if diagnostic.span is not None:
         parts.append(f"  --> {diagnostic.span}")
         parts.extend(_draw(diagnostic.span, diagnostic.excerpt))
-    parts.extend(f"  = {_CONTROL.sub('', note)}" for note in diagnostic.notes)
+    parts.extend(f"  = {CONTROL.sub('', str(note))}" for note in diagnostic.notes)
     if diagnostic.hint is not None:
-        parts.append(f"  = hint: {_CONTROL.sub('', diagnostic.hint)}")
+        parts.append(f"  = hint: {CONTROL.sub('', diagnostic.hint)}")
     return "\n".join(parts)
 
 
@@ -75,12 +90,12 @@ def _draw(span: Span, excerpt: Excerpt | None) -> list[str]:
     if excerpt is None:
         return []
     margin = len(str(excerpt.first_line + len(excerpt.lines) - 1))
-    drawn = [f"{'':{margin}} |"]
+    lines = [f"{'':{margin}} |"]
     for number, line in enumerate(excerpt.lines, excerpt.first_line):
-        drawn.append(f"{number:{margin}} | {_CONTROL.sub('', line.expandtabs(4))}".rstrip())
+        lines.append(f"{number:{margin}} | {CONTROL.sub('', line.expandtabs(4))}".rstrip())
         if number == span.line and span.column is not None:
-            drawn.append(f"{'':{margin}} | {_underline(line, span.column, span.width)}")
-    return drawn
+            lines.append(f"{'':{margin}} | {_underline(line, span.column, span.width)}")
+    return lines
 
 
 def _underline(line: str, column: int, width: int) -> str:
@@ -90,6 +105,6 @@ def _underline(line: str, column: int, width: int) -> str:
 
 
 def _cells(text: str) -> int:
-    """Terminal cells ``text`` takes: wide East Asian characters take two, combining ones none."""
+    """Count terminal cells: two for wide East Asian characters, none for combining ones."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)

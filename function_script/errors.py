@@ -10,13 +10,19 @@ FatalError              the step cannot go on; becomes one FATAL result
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 from function_script import diagnostics
 from function_script.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
+    from function_script.diagnostics import Note
     from function_script.source import Excerpt, Span
+
+
+LimitName: TypeAlias = Literal[
+    "time", "memory", "documents", "depth", "nodes", "steps", "source", "output"
+]
 
 
 class FatalError(Exception):
@@ -34,10 +40,14 @@ class FatalError(Exception):
         span: Span | None = None,
         excerpt: Excerpt | None = None,
         hint: str | None = None,
-        notes: tuple[str, ...] = (),
+        notes: tuple[str | Note, ...] = (),
     ) -> Self:
-        """An error with a single diagnostic."""
+        """Return an error with a single diagnostic."""
         return cls(Diagnostic(message=message, span=span, excerpt=excerpt, hint=hint, notes=notes))
+
+    def with_diagnostics(self, *problems: Diagnostic) -> Self:
+        """Return an error of the same class with other diagnostics."""
+        return type(self)(*problems)
 
 
 class InputError(FatalError):
@@ -53,7 +63,34 @@ class DocumentError(FatalError):
 
 
 class LimitError(FatalError):
-    """A limit was reached: time, memory, steps, sizes."""
+    """A limit was reached: time, memory, steps, sizes.
+
+    ``limit`` names the one that an operator or an input can set; None for a bound that is
+    built in.
+    """
+
+    def __init__(self, *problems: Diagnostic, limit: LimitName | None = None) -> None:
+        super().__init__(*problems)
+        self.limit = limit
+
+    @classmethod
+    def of(  # noqa: PLR0913 - as in FatalError, and the limit
+        cls,
+        message: str,
+        *,
+        span: Span | None = None,
+        excerpt: Excerpt | None = None,
+        hint: str | None = None,
+        notes: tuple[str | Note, ...] = (),
+        limit: LimitName | None = None,
+    ) -> Self:
+        """Return an error at ``limit`` with a single diagnostic."""
+        problem = Diagnostic(message=message, span=span, excerpt=excerpt, hint=hint, notes=notes)
+        return cls(problem, limit=limit)
+
+    def with_diagnostics(self, *problems: Diagnostic) -> Self:
+        """Return an error at the same limit with other diagnostics."""
+        return type(self)(*problems, limit=self.limit)
 
 
 class SandboxError(FatalError):

@@ -1,7 +1,6 @@
-"""THE MAIN PATH: what happens to one request, from its bytes to the response's bytes.
+"""The main path: one request from its bytes to the response's bytes.
 
-Called by sandbox workers. Pure: the same request gives the same response. It knows nothing of
-gRPC, processes or signals.
+Pure: the same request gives the same response. Nothing here knows gRPC, processes or signals.
 """
 
 from __future__ import annotations
@@ -20,14 +19,15 @@ from function_script import (
     requirements,
     response,
     sequencing,
+    telemetry,
     wire,
 )
-from function_script import limits as bounds
-from function_script import telemetry as known
-from function_script.errors import FatalError, InputError, SandboxError
+from function_script.errors import FatalError, InputError, LimitError, SandboxError
+from function_script.limits import BUILT_IN, EffectiveLimits
+from function_script.telemetry import RequestInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from function_script.diagnostics import Diagnostic
     from function_script.limits import Limits
@@ -36,59 +36,65 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerResult:
-    """A response's bytes, and what people want to know beside it.
+    """A response's bytes, and what the log says of the request.
 
-    ``diagnostics`` are the problems behind a FATAL. ``facts`` go to the log line: which XR,
-    which language, and where a ``bug`` of ours is.
+    ``diagnostics`` are the problems behind a FATAL.
     """
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
+    info: RequestInfo = field(default_factory=RequestInfo)
 
 
 def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> HandlerResult:
-    """Answer a RunFunctionRequest; never raises an Exception, but for MemoryError.
+    """Answer a RunFunctionRequest; never raises an Exception but MemoryError.
 
     ``limits`` are the operator's ceilings. ``on_limits`` is called with those in force, once
-    the input has said how far it narrows them.
+    the input is parsed, which may narrow them.
     """
-    facts = dict(known.read(data))
-    ruling = bounds.EffectiveLimits(limits, on_limits)
+    record = telemetry.Recorder(data)
+    effective = EffectiveLimits(limits, on_limits)
     try:
-        return HandlerResult(
-            response=run(index_request(data), limits, ruling.narrow, facts), facts=facts
-        )
+        answer = run(index_request(data), limits, effective.narrow, record)
+        return HandlerResult(response=answer, info=record.info)
+    except LimitError as error:
+        record.limit(error.limit or BUILT_IN)
+        return _fatal(data, effective.attribute(error), record.info)
     except FatalError as error:
-        return _fatal(data, ruling.attributed(error, facts), facts)
+        return _fatal(data, error, record.info)
     except wire.WireError as error:
-        return _broken(data, _unreadable(error), facts)
+        return _broken(data, _unreadable(error), record.info)
     except MemoryError:
         # The worker knows the limit, and that it must not go on.
         raise
     except RecursionError:
-        return _fatal(data, InputError.of("cannot run: something is nested too deeply"), facts)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the caller must get an answer
-        known.blame(facts, error)
-        return _fatal(data, _bug(error), facts)
+        return _fatal(
+            data, InputError.of("cannot run: something is nested too deeply"), record.info
+        )
+    except Exception as error:  # noqa: BLE001 - the caller must get an answer for any error
+        record.bug(error)
+        return _fatal(data, _bug(error), record.info)
 
 
 def run(
-    data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], None], facts: dict[str, str]
+    data: wire.Request,
+    ceilings: Limits,
+    on_limits: Callable[[Limits], None],
+    record: telemetry.Recorder,
 ) -> bytes:
-    """One step: read the input, run its program, merge what it wants into desired state."""
-    step = inputs.read(data.input or b"", ceilings, external_sources(data))
+    """Run one step: read the input, run its program, merge its result into desired state."""
+    step = inputs.parse_cached(data.input or b"", ceilings, external_sources(data))
     on_limits(step.limits)
     scope = scope_of(data, step)
-    asked = requirements.resolve(step.requirements, scope, data)
-    if requirements.unresolved(asked, data):
-        return response.encode(response.waiting(data, asked), step.limits)
+    resolved = requirements.resolve(step.requirements, scope, data)
+    if requirements.unresolved(resolved, data):
+        return response.encode(response.waiting(data, resolved), step.limits)
 
-    with known.run_of(step, facts):
+    with record.program(step):
         result = engines.get(step.language).evaluate(step.program, scope, step.limits)
-    read = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
-    known.count(facts, len(read.composed))
-    wanted = requirements.merge(redaction.redact_warnings(read, data), asked, data)
+    stated = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
+    record.counts(len(stated.composed))
+    wanted = requirements.merge(redaction.redact_warnings(stated, data), resolved, data)
     wanted = sequencing.apply(data, wanted, step)
 
     state = desired.merge(data, wanted)
@@ -98,7 +104,7 @@ def run(
 
 
 def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
-    """What the step's program may see. Raises InputError for credentials that are not there."""
+    """Return the scope of the step's program. Raises InputError for missing credentials."""
     return request.scope(
         data,
         step.params,
@@ -109,14 +115,14 @@ def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
 
 
 def external_sources(data: wire.Request) -> inputs.ExternalState:
-    """What a request has for programs that are not in the input."""
+    """Return the request's sources of programs that are not in the input."""
     return inputs.ExternalState(
         context=partial(request.find_context, data), required=partial(request.read_required, data)
     )
 
 
 def index_request(data: bytes) -> wire.Request:
-    """The request's parts; raises InputError when ``data`` is no RunFunctionRequest."""
+    """Index the request's parts; raises InputError for data that cannot be decoded."""
     try:
         return wire.index_request(data)
     except wire.WireError as error:
@@ -128,7 +134,7 @@ def _unreadable(error: wire.WireError) -> InputError:
 
 
 def pass_through(data: bytes, error: FatalError) -> bytes:
-    """Desired state as it came, of broken bytes the tag, plus one FATAL."""
+    """Return the request's desired state, or only its tag if it is broken, with one FATAL."""
     try:
         return response.fatal(wire.index_request(data), error)
     except wire.WireError:
@@ -136,9 +142,9 @@ def pass_through(data: bytes, error: FatalError) -> bytes:
 
 
 def pass_through_unread(data: bytes, error: FatalError) -> bytes:
-    """The same for a server whose worker was lost: the request is not read, and may be broken.
+    """Return the pass-through of a request whose worker was lost, without decoding it.
 
-    What holds up a server holds up all its callers.
+    Decoding in the server would delay all its other calls.
     """
     try:
         return response.fatal(wire.index_passed(data), error)
@@ -146,18 +152,18 @@ def pass_through_unread(data: bytes, error: FatalError) -> bytes:
         return response.fatal(wire.index_tag(data), error)
 
 
-def _fatal(data: bytes, error: FatalError, facts: dict[str, str]) -> HandlerResult:
+def _fatal(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:
     error = redaction.redact_error(error, data)
     return HandlerResult(
-        response=pass_through(data, error), diagnostics=error.diagnostics, facts=facts
+        response=pass_through(data, error), diagnostics=error.diagnostics, info=info
     )
 
 
-def _broken(data: bytes, error: FatalError, facts: dict[str, str]) -> HandlerResult:
-    """Without state: what else is broken is not known. The error quotes nothing of the request."""
+def _broken(data: bytes, error: FatalError, info: RequestInfo) -> HandlerResult:
+    """Omit state: parts decode lazily, so later parts may be broken, too."""
     bare = wire.index_request(data)._replace(desired=None, context=None)
     return HandlerResult(
-        response=response.fatal(bare, error), diagnostics=error.diagnostics, facts=facts
+        response=response.fatal(bare, error), diagnostics=error.diagnostics, info=info
     )
 
 

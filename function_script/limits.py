@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
-
-from function_script.errors import LimitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.diagnostics import Diagnostic
-    from function_script.errors import FatalError
+    from function_script.errors import LimitError, LimitName
+
 
 MIB = 1 << 20
 
@@ -40,63 +37,31 @@ class Limits:
 
 
 class Limit(NamedTuple):
-    """One limit: its field in Limits, flag and path in an input (empty: it has none).
-
-    ``signs`` is what an error at this limit says, and no error at any limit after it in LIMITS.
-    """
+    """One limit: its field in Limits, flag and path in an input (empty: it has none)."""
 
     field: str
     flag: str
     path: str
-    signs: re.Pattern[str]
 
 
-LIMITS: dict[str, Limit] = {
-    "time": Limit(
-        "timeout_seconds", "--timeout", "limits.timeout", re.compile("more CPU time than")
-    ),
-    "memory": Limit("memory_bytes", "--memory-limit", "limits.memory", re.compile("more memory")),
-    "documents": Limit(
-        "documents",
-        "--documents-limit",
-        "limits.documents",
-        re.compile(r"more than [\d,]+ documents"),
-    ),
-    "depth": Limit(
-        "depth",
-        "--depth-limit",
-        "limits.depth",
-        # How deep templates use one another is built in.
-        re.compile(r"(?<!templates are )nested (more than|\d+ deep)"),
-    ),
-    "nodes": Limit(
-        "nodes",
-        "--nodes-limit",
-        "limits.nodes",
-        re.compile(r"more than [\d,]+ (values|nodes)|one value too many"),
-    ),
-    "steps": Limit("steps", "--steps-limit", "limits.steps", re.compile(r"\d steps")),
-    "source": Limit(
-        "source_bytes",
-        "--source-limit",
-        "",
-        re.compile("bytes of source|a source of"),
-    ),
-    "output": Limit(
-        "output_bytes",
-        "--output-limit",
-        "limits.output",
-        re.compile("bytes of JSON|(bytes|characters) of output|output of|return a response of"),
-    ),
+LIMITS: dict[LimitName, Limit] = {
+    "time": Limit("timeout_seconds", "--timeout", "limits.timeout"),
+    "memory": Limit("memory_bytes", "--memory-limit", "limits.memory"),
+    "documents": Limit("documents", "--documents-limit", "limits.documents"),
+    "depth": Limit("depth", "--depth-limit", "limits.depth"),
+    "nodes": Limit("nodes", "--nodes-limit", "limits.nodes"),
+    "steps": Limit("steps", "--steps-limit", "limits.steps"),
+    "source": Limit("source_bytes", "--source-limit", ""),
+    "output": Limit("output_bytes", "--output-limit", "limits.output"),
 }
-"""By the names that logs and metrics use."""
+"""Limits that can be set, by the names that logs and metrics use."""
 
 PRINTED, BUILT_IN = "printed", "built-in"
-"""Those that nobody sets: what a program prints; and all that an engine has for one value."""
+"""Names of bounds that cannot be set: printed text, and an engine's bounds for one value."""
 
 
 class EffectiveLimits:
-    """The limits of one run: the operator's ceilings, until the input has narrowed them."""
+    """The limits in force for one run: the operator's ceilings, until the input narrows them."""
 
     def __init__(self, ceilings: Limits, on_limits: Callable[[Limits], None]) -> None:
         self._ceilings = ceilings
@@ -104,36 +69,21 @@ class EffectiveLimits:
         self._on_limits = on_limits
 
     def narrow(self, narrowed: Limits) -> None:
-        """Have these in force from now on, and pass them on."""
+        """Apply ``narrowed`` from now on, and pass it to the callback."""
         self._in_force = narrowed
         self._on_limits(narrowed)
 
-    def attributed(self, error: FatalError, facts: dict[str, str]) -> FatalError:
-        """The same error; if it is one at a limit, it says who set that. Notes which it was."""
-        if not isinstance(error, LimitError):
+    def attribute(self, error: LimitError) -> LimitError:
+        """Return the error with a hint that says who set its limit, if anybody can set it."""
+        if error.limit is None:
             return error
-        facts["limit"] = name = name_of(error)
-        setter = self._set_by(name)
-        return LimitError(*(_hinted(problem, setter) for problem in error.diagnostics))
-
-    def _set_by(self, name: str) -> str:
-        limit = LIMITS.get(name)
-        if limit is None:
-            return ""
-        ceiling, in_force = (
-            getattr(each, limit.field) for each in (self._ceilings, self._in_force)
+        limit = LIMITS[error.limit]
+        ceiling = getattr(self._ceilings, limit.field)
+        is_narrowed = getattr(self._in_force, limit.field) < ceiling
+        setter = f"set by {limit.path if is_narrowed else limit.flag}"
+        return error.with_diagnostics(
+            *(
+                replace(problem, hint=f"{problem.hint}; {setter}" if problem.hint else setter)
+                for problem in error.diagnostics
+            )
         )
-        if in_force < ceiling:
-            return f"set by {limit.path}"
-        return f"set by {limit.flag}"
-
-
-def name_of(error: LimitError) -> str:
-    """Which limit was reached: one of LIMITS, or BUILT_IN."""
-    text = str(error)
-    return next((name for name, limit in LIMITS.items() if limit.signs.search(text)), BUILT_IN)
-
-
-def _hinted(problem: Diagnostic, text: str) -> Diagnostic:
-    hint = "; ".join(filter(None, (problem.hint, text)))
-    return replace(problem, hint=hint or None)

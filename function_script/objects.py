@@ -1,7 +1,4 @@
-"""Plain Kubernetes objects: copy, merge, prune, look into. Called by every floor above.
-
-Pure functions on dicts, lists and scalars; knows nothing of the protocol, of YAML or of engines.
-"""
+"""Pure functions on plain Kubernetes objects: copy, merge, prune, find a field."""
 
 from __future__ import annotations
 
@@ -10,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from function_script.values import to_integer
+
 if TYPE_CHECKING:
     from function_script.values import Object, Readable, Value
 
 EXTERNAL_NAME = "crossplane.io/external-name"
-# The annotation that gives a document its resource name.
+# Annotation with a document's resource name.
 RESOURCE_NAME = "script.fn.crossplane.io/composition-resource-name"
-# The required resource that a WatchOperation watches.
+# Name of the requirement for the resource that a WatchOperation watches.
 WATCHED = "ops.crossplane.io/watched-resource"
-# Keys of the context: what other functions have fetched, and made an environment of.
+# Keys of the context that other functions set.
 EXTRA_RESOURCES = "apiextensions.crossplane.io/extra-resources"
 ENVIRONMENT = "apiextensions.crossplane.io/environment"
 
@@ -35,7 +34,7 @@ _STEP = re.compile(
 
 
 def deep_copy(value: Readable) -> Value:
-    """The same data in new dicts and lists; any mapping becomes a dict, any sequence a list."""
+    """Copy a value into new dicts and lists, also from other mappings and sequences."""
     if isinstance(value, dict):
         return {key: deep_copy(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -62,7 +61,7 @@ def merge(target: Object, source: Object) -> None:
 
 
 def without_nulls(value: Value) -> Value:
-    """A copy without null fields, at any depth; nulls in lists stay, as positions matter there."""
+    """Copy a value without null fields, at any depth; nulls in lists stay."""
     if isinstance(value, dict):
         return {key: without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
@@ -70,8 +69,17 @@ def without_nulls(value: Value) -> Value:
     return value
 
 
+def with_integers(value: Value) -> Value:
+    """Copy a value with ints for integral numbers: a Struct holds doubles only."""
+    if isinstance(value, dict):
+        return {key: with_integers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [with_integers(item) for item in value]
+    return to_integer(value) if isinstance(value, float) else value
+
+
 def api_version_and_kind(value: Readable) -> tuple[str, str]:
-    """``("v1", "ConfigMap")``; an empty text where a part is missing or no text."""
+    """Return ``("v1", "ConfigMap")``, with "" for a part that is missing or not a text."""
     api_version = find_path(value, ("apiVersion",))
     kind = find_path(value, ("kind",))
     return (
@@ -81,10 +89,10 @@ def api_version_and_kind(value: Readable) -> tuple[str, str]:
 
 
 def find_path(value: Readable, path: str | Sequence[str | int]) -> Readable:
-    """What stands at ``path`` below ``value``; None when a part is missing or null.
+    """Return the value at ``path`` below ``value``; None if a part is missing or null.
 
     ``path`` is ``spec.rules[0].host``, ``metadata.annotations["a.b/c"]``, or the parts as a list.
-    Raises ValueError for a text that is no path.
+    Raises ValueError for an invalid path.
     """
     for part in parse_path(path) if isinstance(path, str) else path:
         value = _find_part(value, part)
@@ -103,7 +111,7 @@ def _find_part(value: Readable, part: str | int) -> Readable:
 
 @lru_cache(maxsize=512)
 def parse_path(text: str) -> Path:
-    """``a.b[0]["c.d"]`` as ``("a", "b", 0, "c.d")``; raises ValueError."""
+    """Parse ``a.b[0]["c.d"]`` to ``("a", "b", 0, "c.d")``; raises ValueError."""
     parts: list[str | int] = []
     end = 0
     while end < len(text):
@@ -117,15 +125,23 @@ def parse_path(text: str) -> Path:
     return tuple(parts)
 
 
+def read_path(text: str) -> Path:
+    """Parse a path as `parse_path`, and an invalid one to the empty path."""
+    try:
+        return parse_path(text)
+    except ValueError:
+        return ()
+
+
 def unwrap_resource(value: Readable) -> Readable:
-    """The object itself, also when it stands in its protocol wrapper ``{"resource": {...}}``."""
+    """Return the object, without the protocol's wrapper ``{"resource": {...}}`` if it has one."""
     if isinstance(value, (dict, Mapping)) and "resource" in value and "apiVersion" not in value:
         return value["resource"]
     return value
 
 
 def find_condition(resource: Readable, kind: str) -> Mapping[str, Readable] | None:
-    """The first entry of ``status.conditions`` with this ``type``."""
+    """Return the first entry of ``status.conditions`` with this ``type``."""
     conditions = find_path(unwrap_resource(resource), ("status", "conditions"))
     if not isinstance(conditions, (list, tuple)):
         return None

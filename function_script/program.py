@@ -1,7 +1,6 @@
-"""What passes between the main path and an engine: program and scope in, a result out.
+"""Interface of engines: a Program and a Scope in, a ScriptResult or a TemplateResult out.
 
-Engines know these shapes and nothing of the protocol; the main path knows them and nothing of
-the languages.
+Engines know nothing of the protocol, and the main path nothing of the languages.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from function_script.values import Object, Readable, Value
 if TYPE_CHECKING:
     from function_script.source import Source, Span
 
-# Names of requirements that are the function's own: programs do not see what they bring.
+# Prefix of the function's own requirements, whose resources programs do not see.
 OWN_REQUIREMENTS = "script.fn.crossplane.io/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """Sources to run. ``modules`` maps the name a program imports to its source."""
+    """Sources of a program. ``modules`` has the source for each name that a program imports."""
 
     main: Source
     modules: Mapping[str, Source] = field(default_factory=dict)
     options: Mapping[str, Value] = field(default_factory=dict)
 
     def size_bytes(self) -> int:
-        """How long all its sources are together, in UTF-8."""
+        """Return the length of all sources in UTF-8."""
         texts = (source.text for source in (self.main, *self.modules.values()))
         return sum(
             len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts
@@ -36,7 +35,7 @@ class Program:
 
 
 class _LazyDict(dict[str, Readable]):
-    """What was read of a lazy mapping so far; a key that is not there is built, and stays."""
+    """Values of a lazy mapping that were read; a missing key is built and stored."""
 
     __slots__ = ("_build",)
 
@@ -49,7 +48,7 @@ class _LazyDict(dict[str, Readable]):
 
 
 class _LazyDictByKey(dict[str, Readable]):
-    """The same, with a builder for each key."""
+    """A _LazyDict with a builder for each key."""
 
     __slots__ = ("_builders",)
 
@@ -62,12 +61,12 @@ class _LazyDictByKey(dict[str, Readable]):
 
 
 class Lazy(Mapping[str, Readable]):
-    """A read-only mapping whose values are built when first read, and then kept.
+    """A read-only mapping whose values are built when first read, and then stored.
 
-    ``builders`` gives each key's value. Iteration order is the order of ``builders``.
+    ``builders`` has a function for each key's value. Iteration is in their order.
     """
 
-    # ``kept[key]`` is what ``self[key]`` is, without a call where it was built before.
+    # ``kept[key]`` equals ``self[key]``, without a call for a value that was built before.
     __slots__ = ("_decode", "_keys", "kept")
 
     def __init__(self, builders: Mapping[str, Callable[[], Readable]]) -> None:
@@ -82,9 +81,9 @@ class Lazy(Mapping[str, Readable]):
         build: Callable[[str], Readable],
         decode: Callable[[str], Value] | None = None,
     ) -> Lazy:
-        """With these keys, and ``build`` for the value of each; raises KeyError.
+        """Return a mapping with one function for all values, which raises KeyError.
 
-        ``decode`` gives the same value in dicts and lists, where ``build`` gives lazy ones.
+        ``decode`` returns the same value in dicts and lists, where ``build`` returns lazy ones.
         """
         lazy = cls.__new__(cls)
         lazy._keys, lazy.kept, lazy._decode = keys, _LazyDict(build), decode  # noqa: SLF001 - its own kind
@@ -103,11 +102,11 @@ class Lazy(Mapping[str, Readable]):
         return len(self._keys)
 
     def built(self) -> Mapping[str, Readable]:
-        """What was read so far; builds nothing."""
+        """Return the values that were read; builds none."""
         return self.kept
 
     def plain(self, key: str) -> Value:
-        """The value of a key in dicts and lists only; nothing is kept of what was not read yet."""
+        """Return the value of a key in dicts and lists; stores nothing."""
         if self._decode is None or key in self.kept:
             return plain(self.kept[key])
         return self._decode(key)
@@ -117,7 +116,7 @@ class Lazy(Mapping[str, Readable]):
 
 
 def plain(value: Readable) -> Value:
-    """Build everything: the same data as dicts and lists only."""
+    """Build everything: return the same data as dicts and lists only."""
     if isinstance(value, Lazy):
         return {key: value.plain(key) for key in value}
     if isinstance(value, list) and value and isinstance(value[0], Lazy):
@@ -127,14 +126,14 @@ def plain(value: Readable) -> Value:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What a program may see of one request.
+    """The part of one request that a program may see.
 
     ``request`` has the protocol's field names: meta, observed, desired, input, context,
     required_resources, extra_resources, credentials, required_schemas; absent fields are empty.
-    Resources stand below as ``{"resource": {...}, "connection_details": {...}, "ready": ...}``.
-    ``seed`` is the XR's uid (empty when there is none): the root of every stable choice.
-    ``sent`` names those of observed, desired, input, context and ``desired.composite`` that the
-    request has, even empty.
+    Its resources are ``{"resource": {...}, "connection_details": {...}, "ready": ...}``.
+    ``seed`` is the XR's uid (empty without an XR), from which stable random values derive.
+    ``sent`` has the names among observed, desired, input, context and ``desired.composite`` that
+    the request has, even if they are empty.
     """
 
     request: Lazy
@@ -144,7 +143,7 @@ class Scope:
 
     @property
     def xr(self) -> Object:
-        """The observed composite resource, or an empty object (Operations have none)."""
+        """Return the observed composite resource, or an empty object (Operations have none)."""
         return _object_at(self.request, "observed", "composite", "resource")
 
 
@@ -158,10 +157,10 @@ def _object_at(value: Readable, *path: str) -> Object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingValue:
-    """Where a value was to be written that does not exist: nothing was written there.
+    """A position in a template's output at which a value was missing; nothing is written there.
 
-    ``offset`` counts characters of the text. ``missing`` says what does not exist, ``span`` is
-    the template's expression that needs it.
+    ``offset`` counts characters of the text. ``missing`` describes the value, ``span`` is the
+    template's expression that needs it.
     """
 
     offset: int
@@ -173,8 +172,8 @@ class MissingValue:
 class TemplateResult:
     """A template's result: text to be read as a YAML stream.
 
-    ``locate`` maps a 1-based line of ``text`` to the template's place that produced it. It is
-    called only for errors and may be slow. ``gaps`` are in the order of the text.
+    ``locate`` maps a 1-based line of ``text`` to the position in the template that produced it.
+    It is called only for errors and may be slow. ``gaps`` are in the order of the text.
     """
 
     text: str
@@ -184,7 +183,7 @@ class TemplateResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeferredResource:
-    """A composed resource that a script could not make; the rest is as for a Gap."""
+    """A composed resource that a script could not make; see MissingValue."""
 
     name: str
     missing: str
@@ -193,11 +192,11 @@ class DeferredResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptResult:
-    """A script's result: a RunFunctionResponse-shaped object, and where it was returned.
+    """A script's result: an object shaped as a RunFunctionResponse, and the return's position.
 
-    ``locate`` gives the place of a field in it, for errors; it is ``span`` if nobody knows better.
+    ``locate`` returns the position of a field, for errors; ``span`` is the fallback.
     ``resources`` are members of ``desired.resources`` that are not in ``value``: a text of JSON
-    ``"name": entry`` each, for a text that came before need not be read again.
+    ``"name": entry`` each, since a text that came before need not be parsed again.
     """
 
     value: Object

@@ -1,4 +1,4 @@
-"""Durations as Go writes them and sizes as Kubernetes writes them, as plain numbers."""
+"""Parsers of Go's durations and Kubernetes' quantities of bytes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _BYTES = {**_DECIMAL, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 
 def parse_duration(text: str) -> float:
-    """Seconds in a Go duration such as ``1m30s``; ValueError says how to write one."""
+    """Parse a Go duration such as ``1m30s`` to seconds; raises ValueError."""
     seconds = _seconds(text)
     if seconds is None:
-        raise _no_duration(text)
+        raise _invalid_duration(text)
     return seconds
 
 
 def parse_signed_duration(text: str) -> float:
-    """The same with a sign before it, as Go's `time.ParseDuration` takes one; at most 292 years."""
+    """Parse a duration with or without a sign, as Go's `time.ParseDuration`: at most 292 years."""
     seconds = _seconds(text[1:] if text[:1] in ("+", "-") else text)
     if seconds is None or seconds > _MAX_SECONDS:
-        raise _no_duration(text)
+        raise _invalid_duration(text)
     return -seconds if text[:1] == "-" else seconds
 
 
@@ -40,12 +40,12 @@ def _seconds(text: str) -> float | None:
     return sum((float(number) * _SECONDS[unit] for number, unit in _PART.findall(text)), 0.0)
 
 
-def _no_duration(text: str) -> ValueError:
+def _invalid_duration(text: str) -> ValueError:
     return ValueError(f'cannot parse duration "{text}": write a number and a unit, as in "90s"')
 
 
 def parse_size(text: str) -> int:
-    """Bytes in a Kubernetes quantity such as ``256Mi``, rounded up; else ValueError."""
+    """Parse a Kubernetes quantity such as ``256Mi`` to bytes, rounded up; raises ValueError."""
     if not re.fullmatch(SIZE, text):
         raise ValueError(f'cannot parse size "{text}": write a number and a unit, as in "256Mi"')
     number = text.rstrip("kKMGTi")

@@ -1,7 +1,6 @@
-"""What a program may see of a request: protocol names, plain values, built when first touched.
+"""The Scope of a program: a lazy view of a request with the protocol's names and plain values.
 
-Called by the main path with the indexed request. Of a resource, what a program reads is decoded
-when it first reads it. Bytes are text where they are UTF-8.
+A part of a resource is decoded when a program first reads it. Bytes are text if they are UTF-8.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from function_script import wire
 from function_script.errors import InputError
+from function_script.problems import Problem
 from function_script.program import OWN_REQUIREMENTS, Lazy, Scope
 from function_script.wire import enums
 
@@ -28,11 +28,11 @@ CAPABILITIES = {
     enums.CAPABILITY_REQUIRED_SCHEMAS: "CAPABILITY_REQUIRED_SCHEMAS",
 }
 READY = {enums.READY_TRUE: "READY_TRUE", enums.READY_FALSE: "READY_FALSE"}
-# Objects down to here are decoded part by part: of status.atProvider most programs read a field.
+# Objects down to this level are decoded by key: programs read few keys of status.atProvider.
 _LEVELS = 3
-# So many keys are looked for one by one; who wants more of an object gets an index of it.
+# Keys that are searched one by one; reading more keys of an object builds an index of it.
 _MAX_SEARCHES = 4
-# The name of a requirement that shows which of the two fields for required resources is answered.
+# Name of a requirement that shows which of the two fields for required resources is answered.
 PROBE = "script.fn.crossplane.io/probe"
 NO_RESOURCE = wire.index_resource(b"")
 
@@ -45,15 +45,13 @@ def scope(
     keep_managed_fields: bool = False,
     sort_keys: bool = True,
 ) -> Scope:
-    """The scope of one run; ``params`` come from the step's input.
+    """Return the scope of one run; ``params`` come from the step's input.
 
     ``credentials`` are the names of those that the program may see, None for all; raises
-    InputError for one that the step does not have.
-
-    ``sort_keys``: Crossplane sends maps in another order on every call, and a program that can
-    see the order of keys must not give another result for it.
+    InputError for one that the step does not have. ``sort_keys``: Crossplane sends maps in
+    another order on every call, which must not change the result of a program that sees it.
     """
-    seen = _seen(request, credentials)
+    visible_credentials = _select_credentials(request, credentials)
     struct = partial(_struct, sort_keys=sort_keys)
     composite = partial(
         wire.decode_struct, drop_managed_fields=not keep_managed_fields, sort_keys=sort_keys
@@ -67,33 +65,32 @@ def scope(
         "input": lambda: struct(request.input),
         "context": lambda: struct(request.context),
         "required_resources": lambda: _resources(request.required_resources, resource),
-        "extra_resources": lambda: _resources(_asked_by_programs(request), resource),
-        "credentials": lambda: _credentials(seen),
+        "extra_resources": lambda: _resources(_extra_resources(request), resource),
+        "credentials": lambda: _credentials(visible_credentials),
         "required_schemas": lambda: _schemas(request, struct),
     }
     return Scope(request=Lazy(parts), params=params, seed=_uid(request), sent=_sent(request))
 
 
 def knows_old_field_only(request: wire.Request) -> bool:
-    """Whether the caller has answered the deprecated field, and not the one of today beside it.
+    """Report whether the caller answers only the deprecated field, as Crossplane before 2.0.
 
-    Crossplane before 2.0 does, since it does not know the other one. Of a caller that has
-    answered nothing yet nothing is known.
+    False for a caller that has not answered any requirement yet.
     """
     return bool(request.extra_resources) and not request.required_resources
 
 
 def needs_probe(request: wire.Request) -> bool:
-    """Whether the caller may know the deprecated field only, or was probed for it before.
+    """Report whether the caller may know the deprecated field only, or was probed for it before.
 
-    Requirements must stay the same from call to call, so that a probe is repeated.
+    Requirements must be the same on every call, so a probe is repeated.
     """
     if enums.CAPABILITY_CAPABILITIES in request.capabilities:
         return False
     return not request.required_resources or PROBE in request.extra_resources
 
 
-def _asked_by_programs(request: wire.Request) -> dict[str, list[wire.Resource]]:
+def _extra_resources(request: wire.Request) -> dict[str, list[wire.Resource]]:
     return {name: items for name, items in request.extra_resources.items() if name != PROBE}
 
 
@@ -110,7 +107,7 @@ def _sent(request: wire.Request) -> frozenset[str]:
 
 
 def find_context(request: wire.Request, key: str) -> Value:
-    """The value of one key of the pipeline's context; None where there is none."""
+    """Return the value of one key of the pipeline's context; None if there is none."""
     fields = {} if request.context is None else wire.decode_struct_fields(request.context)
     return _field(fields, key)
 
@@ -118,9 +115,9 @@ def find_context(request: wire.Request, key: str) -> Value:
 def find_required(
     request: wire.Request, name: str, selector: wire.Selector
 ) -> list[wire.Resource] | None:
-    """What was fetched for a requirement, also by its old field; None if nobody has looked.
+    """Return the resources for a requirement, also from the deprecated field; None if unanswered.
 
-    Something else under that name was fetched for another selector, and is not what was asked for.
+    Resources that the selector does not match were fetched for an earlier selector of that name.
     """
     items = request.required_resources.get(name)
     if items is None and selector.namespace is None:
@@ -131,24 +128,24 @@ def find_required(
 
 
 def read_required(request: wire.Request, name: str, selector: wire.Selector) -> list[Object] | None:
-    """The objects of `find_required`."""
+    """Return the resources of `find_required` as plain objects."""
     items = find_required(request, name, selector)
     return None if items is None else [_struct(item.struct, sort_keys=True) for item in items]
 
 
 def _is_selected(item: wire.Resource, selector: wire.Selector) -> bool:
-    """Whether a selector can have found an object, as far as the object says what it is."""
+    """Report whether a selector matches an object; a missing apiVersion or kind matches."""
     fields = wire.decode_struct_fields(item.struct or b"")
-    metadata = _field(fields, "metadata")
-    about: Object = metadata if isinstance(metadata, dict) else {}
-    labels = about.get("labels")
-    wanted: Object = dict(selector.match_labels or {})
+    value = _field(fields, "metadata")
+    metadata: Object = value if isinstance(value, dict) else {}
+    labels = metadata.get("labels")
+    match_labels: Object = dict(selector.match_labels or {})
     return (
         _field(fields, "apiVersion") in (None, selector.api_version)
         and _field(fields, "kind") in (None, selector.kind)
-        and selector.match_name in (None, about.get("name"))
-        and selector.namespace in (None, about.get("namespace"))
-        and wanted.items() <= (labels if isinstance(labels, dict) else {}).items()
+        and selector.match_name in (None, metadata.get("name"))
+        and selector.namespace in (None, metadata.get("namespace"))
+        and match_labels.items() <= (labels if isinstance(labels, dict) else {}).items()
     )
 
 
@@ -169,9 +166,9 @@ def _uid(request: wire.Request) -> str:
     struct = request.observed.composite.struct
     if struct is None:
         return ""
-    metadata = wire.decode_struct_fields(struct).get("metadata")
-    found = wire.decode_value(metadata) if metadata is not None else None
-    uid = found.get("uid") if isinstance(found, dict) else None
+    payload = wire.decode_struct_fields(struct).get("metadata")
+    metadata = wire.decode_value(payload) if payload is not None else None
+    uid = metadata.get("uid") if isinstance(metadata, dict) else None
     return uid if isinstance(uid, str) else ""
 
 
@@ -185,19 +182,15 @@ def _state(
     return Lazy(
         {
             "composite": lambda: _resource(composite or NO_RESOURCE, read=read_composite),
-            "resources": lambda: _each(resources, resource),
+            "resources": lambda: Lazy.of(
+                _SortedNames(resources), lambda name: resource(resources[name])
+            ),
         }
     )
 
 
-def _each(
-    resources: Mapping[str, wire.Resource], resource: Callable[[wire.Resource], Lazy]
-) -> Lazy:
-    return Lazy.of(_Names(resources), lambda name: resource(resources[name]))
-
-
-class _Names:
-    """Names in their order, which is found out when somebody wants to see it."""
+class _SortedNames:
+    """Names that are sorted when they are first iterated over."""
 
     def __init__(self, names: Collection[str]) -> None:
         self._names = names
@@ -217,14 +210,14 @@ class _Names:
 
 def _resource(indexed: wire.Resource, *, read: Callable[[bytes], Readable]) -> Lazy:
     struct, details = indexed.struct, indexed.connection_details
-    found: dict[str, Callable[[], Readable]] = {
+    builders: dict[str, Callable[[], Readable]] = {
         "resource": lambda: read(struct) if struct is not None else {}
     }
     if details:
-        found["connection_details"] = lambda: to_texts(details)
+        builders["connection_details"] = lambda: to_texts(details)
     if indexed.ready in READY:
-        found["ready"] = lambda: READY[indexed.ready]
-    return Lazy(found)
+        builders["ready"] = lambda: READY[indexed.ready]
+    return Lazy(builders)
 
 
 def _parts(struct: bytes, *, unread: str, sort_keys: bool) -> Lazy:
@@ -233,10 +226,10 @@ def _parts(struct: bytes, *, unread: str, sort_keys: bool) -> Lazy:
 
 
 class _Encoded:
-    """An object of which only those parts are decoded that are read.
+    """An encoded object whose parts are decoded when they are read.
 
-    ``level`` is how deep it stands, 1 for a resource. ``unread`` is a key of a resource's metadata
-    that nobody gets to see.
+    ``level`` is its depth, 1 for a resource. ``unread`` is a key of a resource's metadata that
+    programs do not see.
     """
 
     def __init__(self, struct: wire.Part, level: int, *, unread: str, sort_keys: bool) -> None:
@@ -248,11 +241,11 @@ class _Encoded:
         self.index: dict[str, wire.Part] | None = None
 
     def lazy(self) -> Lazy:
-        """As a program sees it."""
+        """Return the view for a program."""
         return Lazy.of(self, self.read, self.decode)
 
     def read(self, key: str) -> Readable:
-        """The value of a key; an object's own parts are left for later, down to _LEVELS."""
+        """Return the value of a key; objects down to _LEVELS are lazy."""
         part = self._find(key)
         below = wire.open_part(part) if self.level < _LEVELS else None
         if below is None:
@@ -261,11 +254,11 @@ class _Encoded:
         return _Encoded(below, self.level + 1, unread=unread, sort_keys=self.sort_keys).lazy()
 
     def decode(self, key: str) -> Value:
-        """The value of a key, with all that is in it."""
+        """Decode the value of a key as a whole."""
         return self._decode(self._find(key), key)
 
     def parts(self) -> dict[str, wire.Part]:
-        """The encoded value of each key."""
+        """Return the encoded value of each key."""
         if self.index is None:
             self.index = wire.index_object(self.struct, sort_keys=self.sort_keys)
             if self.unread and self.level > 1:
@@ -308,25 +301,27 @@ def _resources(
     def items(name: str) -> Lazy:
         return Lazy({"items": lambda: [resource(item) for item in groups[name]]})
 
-    shown = [name for name in sorted(groups) if not name.startswith(OWN_REQUIREMENTS)]
-    return Lazy({name: partial(items, name) for name in shown})
+    names = [name for name in sorted(groups) if not name.startswith(OWN_REQUIREMENTS)]
+    return Lazy({name: partial(items, name) for name in names})
 
 
 def _struct(payload: bytes | None, *, sort_keys: bool) -> Object:
     return {} if payload is None else wire.decode_struct(payload, sort_keys=sort_keys)
 
 
-def _seen(
+def _select_credentials(
     request: wire.Request, names: tuple[str, ...] | None
 ) -> Mapping[str, Mapping[str, bytes]]:
     if names is None:
         return request.credentials
     for index, name in enumerate(names):
         if name not in request.credentials:
-            raise InputError.of(
-                f'input.credentials[{index}]: the step has no credentials "{name}"',
-                hint="list them in the step's credentials, beside its input",
+            problem = Problem(
+                f"input.credentials[{index}]",
+                f'the step has no credentials "{name}"',
+                "list them in the step's credentials, beside its input",
             )
+            raise InputError(problem.to_diagnostic())
     return {name: request.credentials[name] for name in names}
 
 
@@ -343,7 +338,7 @@ def _schemas(request: wire.Request, struct: Callable[[bytes | None], Object]) ->
 
 
 def to_texts(data: Mapping[str, bytes]) -> Object:
-    """Bytes as programs see them: text, or ``{"base64": ...}`` where they are not UTF-8."""
+    """Convert bytes for programs: text, or ``{"base64": ...}`` if they are not UTF-8."""
     return {key: _to_text(data[key]) for key in sorted(data)}
 
 

@@ -1,7 +1,6 @@
-"""What a step needs before its program can run: who asks for it, and whether it is there.
+"""Requirements of a step: those of its input and its program, and the answers in the request.
 
-Called by the main path. Decides from the request alone: what was asked for on an earlier call is
-nobody's memory, so everything is asked for again on every call.
+Nothing is remembered between calls, so every call states all requirements again.
 """
 
 from __future__ import annotations
@@ -9,8 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from function_script import fields, objects, request, wire
+from function_script import objects, reader, request, wire
 from function_script.errors import DocumentError, InputError
+from function_script.problems import Problem
 from function_script.wire import enums
 
 if TYPE_CHECKING:
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 
 class ResolvedRequirements(NamedTuple):
-    """What the input asks for, by requirement name; ``schemas``: (apiVersion, kind)."""
+    """Requirements of an input by name; ``schemas`` have (apiVersion, kind)."""
 
     resources: dict[str, wire.Selector]
     schemas: dict[str, tuple[str, str]]
 
 
 _NOTHING = ResolvedRequirements({}, {})
-# Every Crossplane may read Compositions, and none has this name.
+# Every Crossplane may read Compositions; no Composition has this name.
 _NO_COMPOSITION = wire.Selector(
     "apiextensions.crossplane.io/v1", "Composition", "probe.script.fn.crossplane.io"
 )
 
 
-def resolve(declared: Requirements, scope: Scope, given: wire.Request) -> ResolvedRequirements:
-    """What an input declares, with the values that come from the XR. Raises InputError.
+def resolve(declared: Requirements, scope: Scope, data: wire.Request) -> ResolvedRequirements:
+    """Return an input's requirements, with the values that come from the XR. Raises InputError.
 
-    A caller that does not say what it can do may be of before 2.0, which ignores requirements
-    with a namespace. It is asked for one more object, without: its answer shows what it is.
+    A caller that does not state its capabilities may be older than 2.0, which ignores
+    requirements with a namespace. One more requirement without a namespace shows which it is.
     """
     if not declared:
         return _NOTHING
@@ -48,76 +48,78 @@ def resolve(declared: Requirements, scope: Scope, given: wire.Request) -> Resolv
         if selector is not None:
             resources[name] = selector
     has_namespaces = all(each.namespace is not None for each in resources.values())
-    if resources and has_namespaces and request.needs_probe(given):
+    if resources and has_namespaces and request.needs_probe(data):
         resources[request.PROBE] = _NO_COMPOSITION
     return ResolvedRequirements(resources, dict(declared.schemas))
 
 
-def unresolved(asked: ResolvedRequirements, given: wire.Request) -> list[str]:
-    """The names of what the caller has not looked for yet; what it did not find is not missing.
+def unresolved(required: ResolvedRequirements, data: wire.Request) -> list[str]:
+    """Return the names of unanswered requirements; an answer may have no resources.
 
-    Raises InputError when it never will look. What was fetched for another selector under the
-    same name, such as an earlier reconcile's, is no answer.
+    Raises InputError if the caller will never answer. Resources for another selector under the
+    same name, such as an earlier reconcile's, are not an answer.
     """
-    if asked is _NOTHING:
+    if required is _NOTHING:
         return []
     missing = [
         name
-        for name, selector in asked.resources.items()
-        if name != request.PROBE and request.find_required(given, name, selector) is None
+        for name, selector in required.resources.items()
+        if name != request.PROBE and request.find_required(data, name, selector) is None
     ]
-    schemas = [name for name in asked.schemas if name not in given.required_schemas]
-    check_capabilities(given, missing, schemas)
-    if schemas and enums.CAPABILITY_CAPABILITIES not in given.capabilities:
-        # Callers learnt to give schemas and to say so at the same time.
+    schemas = [name for name in required.schemas if name not in data.required_schemas]
+    check_capabilities(data, missing, schemas)
+    if schemas and enums.CAPABILITY_CAPABILITIES not in data.capabilities:
+        # The capability of schemas and the statement of capabilities are of the same version.
         raise _incapable(schemas[0], "schemas", "REQUIRED_SCHEMAS")
     for name in missing:
-        if request.knows_old_field_only(given) and asked.resources[name].namespace is not None:
+        if request.knows_old_field_only(data) and required.resources[name].namespace is not None:
             raise _incapable(name, "resources of a namespace", "REQUIRED_RESOURCES")
     return [*missing, *schemas]
 
 
-def check_capabilities(given: wire.Request, resources: list[str], schemas: list[str]) -> None:
-    """Raise InputError when a caller that says what it can do cannot give what is asked for."""
-    if enums.CAPABILITY_CAPABILITIES not in given.capabilities:
+def check_capabilities(data: wire.Request, resources: list[str], schemas: list[str]) -> None:
+    """Raise InputError for requirements beyond the capabilities that the caller states."""
+    if enums.CAPABILITY_CAPABILITIES not in data.capabilities:
         return
-    if resources and enums.CAPABILITY_REQUIRED_RESOURCES not in given.capabilities:
+    if resources and enums.CAPABILITY_REQUIRED_RESOURCES not in data.capabilities:
         raise _incapable(resources[0], "resources", "REQUIRED_RESOURCES")
-    if schemas and enums.CAPABILITY_REQUIRED_SCHEMAS not in given.capabilities:
+    if schemas and enums.CAPABILITY_REQUIRED_SCHEMAS not in data.capabilities:
         raise _incapable(schemas[0], "schemas", "REQUIRED_SCHEMAS")
 
 
-def merge(wanted: Contribution, asked: ResolvedRequirements, given: wire.Request) -> Contribution:
-    """What the program wants with what its input declares. Raises DocumentError, InputError."""
-    if wanted.resources or wanted.schemas:
-        check_capabilities(given, sorted(wanted.resources), sorted(wanted.schemas))
-    if asked is _NOTHING:
-        return wanted
-    for name, selector in wanted.resources.items():
-        if asked.resources.get(name, selector) != selector:
-            declared = describe(asked.resources[name])
-            raise _conflicts(name, declared, describe(selector))
-    for name, kind in wanted.schemas.items():
-        if asked.schemas.get(name, kind) != kind:
-            raise _conflicts(name, " ".join(asked.schemas[name]), " ".join(kind))
+def merge(
+    contribution: Contribution, required: ResolvedRequirements, data: wire.Request
+) -> Contribution:
+    """Add the input's requirements to the program's. Raises DocumentError, InputError."""
+    resources, schemas = contribution.resources, contribution.schemas
+    if resources or schemas:
+        check_capabilities(data, sorted(resources), sorted(schemas))
+    if required is _NOTHING:
+        return contribution
+    for name, selector in resources.items():
+        if required.resources.get(name, selector) != selector:
+            raise _conflict(name, describe(required.resources[name]), describe(selector))
+    for name, kind in schemas.items():
+        if required.schemas.get(name, kind) != kind:
+            raise _conflict(name, " ".join(required.schemas[name]), " ".join(kind))
     return replace(
-        wanted,
-        resources={**asked.resources, **wanted.resources},
-        schemas={**asked.schemas, **wanted.schemas},
+        contribution,
+        resources={**required.resources, **resources},
+        schemas={**required.schemas, **schemas},
     )
 
 
 class _Resolver:
-    """One required resource, with the XR its values may come from."""
+    """Resolver of one required resource, whose values may come from the XR."""
 
     def __init__(self, name: str, required: Required, scope: Scope) -> None:
-        self._path = fields.child("input.requirements.resources", name) + ".fromFieldPath"
+        self._path = reader.child("input.requirements.resources", name) + ".fromFieldPath"
         self._required = required
         self._scope = scope
         self._lacks = False
 
     def selector(self) -> wire.Selector | None:
-        """None for an optional one that the XR says nothing of."""
+        """Return the selector; None for an optional one while the XR lacks a value."""
         required = self._required
         name = self._value(required.match_name, required.name_path, "matchName")
         namespace = self._value(required.namespace, required.namespace_path, "namespace")
@@ -127,20 +129,20 @@ class _Resolver:
         return wire.Selector(required.api_version, required.kind, name, labels, namespace)
 
     def _labels(self) -> dict[str, str] | None:
-        stated, paths = self._required.match_labels, self._required.label_paths
-        if stated is None and paths is None:
+        texts, paths = self._required.match_labels, self._required.label_paths
+        if texts is None and paths is None:
             return None
-        labels = dict(stated or {})
+        labels = dict(texts or {})
         for key, path in (paths or {}).items():
-            labels[key] = self._value(None, path, fields.child("matchLabels", key)) or ""
+            labels[key] = self._value(None, path, reader.child("matchLabels", key)) or ""
         return labels
 
-    def _value(self, stated: str | None, path: str | None, field: str) -> str | None:
+    def _value(self, text: str | None, path: str | None, field: str) -> str | None:
         if path is None:
-            return stated
-        found = objects.find_path(self._scope.xr, path)
-        if isinstance(found, str) and found:
-            return found
+            return text
+        value = objects.find_path(self._scope.xr, path)
+        if isinstance(value, str) and value:
+            return value
         if not self._required.is_optional:
             raise _no_text(f"{self._path}.{field}", path, self._scope.xr)
         self._lacks = True
@@ -149,11 +151,11 @@ class _Resolver:
 
 def _no_text(field: str, path: str, xr: Object) -> InputError:
     if not xr:
-        return InputError.of(f"{field}: there is no XR, for this is an Operation")
-    return InputError.of(
-        f'{field}: the XR has no text at "{path}"',
-        hint="with `optional: true` it is not asked for until the XR has",
-    )
+        problem = Problem(field, "there is no XR, for this is an Operation")
+    else:
+        hint = "with `optional: true` it is not asked for until the XR has"
+        problem = Problem(field, f'the XR has no text at "{path}"', hint)
+    return InputError(problem.to_diagnostic())
 
 
 def _incapable(name: str, what: str, capability: str) -> InputError:
@@ -163,16 +165,16 @@ def _incapable(name: str, what: str, capability: str) -> InputError:
     )
 
 
-def _conflicts(name: str, declared: str, wanted: str) -> DocumentError:
+def _conflict(name: str, of_input: str, of_program: str) -> DocumentError:
     return DocumentError.of(
-        f'requirement "{name}" is declared by the input as {declared}, '
-        f"and asked for by the program as {wanted}",
+        f'requirement "{name}" is declared by the input as {of_input}, '
+        f"and asked for by the program as {of_program}",
         hint="give one of them another name",
     )
 
 
 def describe(selector: wire.Selector) -> str:
-    """What a selector selects, in words."""
+    """Describe a selector in words."""
     text = f"{selector.kind} of {selector.api_version}"
     if selector.match_name is not None:
         text += f' named "{selector.match_name}"'

@@ -1,4 +1,4 @@
-"""The response around desired state: pass-through, fatal, and what the step reports."""
+"""RunFunctionResponse: of a step, of one that waits for requirements, and of a FATAL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class HasRequirements(Protocol):
-    """Whoever asks for resources and schemas: a contribution, or an input."""
+    """Requirements of a contribution or of an input."""
 
     @property
     def resources(self) -> Mapping[str, wire.Selector]:
@@ -35,36 +35,39 @@ DEFAULT_TTL_SECONDS = 60.0
 
 
 def build_response(
-    request: wire.Request, desired: bytes | None, wanted: Contribution, ttl_seconds: float | None
+    request: wire.Request,
+    desired: bytes | None,
+    contribution: Contribution,
+    ttl_seconds: float | None,
 ) -> wire.Response:
-    """The whole response. A program's TTL beats its input's (``ttl_seconds``).
+    """Return the response of a step. A program's TTL beats its input's (``ttl_seconds``).
 
-    A program that says Fatal itself changes no state; what it reports and requires is kept.
+    A program that returns a Fatal result changes no state; its results and requirements stay.
     """
     if request.observed is None:
-        _check_names(request, wanted)
-    stated = wanted.ttl_seconds if wanted.ttl_seconds is not None else ttl_seconds
+        _check_names(request, contribution)
+    ttl = contribution.ttl_seconds if contribution.ttl_seconds is not None else ttl_seconds
     response = wire.Response(
         tag=request.tag,
-        ttl_seconds=DEFAULT_TTL_SECONDS if stated is None else stated,
+        ttl_seconds=DEFAULT_TTL_SECONDS if ttl is None else ttl,
         desired=desired,
-        results=list(wanted.results),
-        context=_context(request.context, wanted.context),
-        requirements=_requirements(request, wanted),
-        conditions=list(wanted.conditions),
-        output=_output(wanted.output),
+        results=list(contribution.results),
+        context=_merge_context(request.context, contribution.context),
+        requirements=_requirements(request, contribution),
+        conditions=list(contribution.conditions),
+        output=_encode_output(contribution.output),
     )
-    if wanted.is_fatal:
+    if contribution.is_fatal:
         return response._replace(
-            ttl_seconds=0.0, desired=_passed(request), context=request.context, output=None
+            ttl_seconds=0.0, desired=_desired_payload(request), context=request.context, output=None
         )
     return response
 
 
-def _check_names(request: wire.Request, wanted: Contribution) -> None:
-    """What an Operation wants is applied as it is: nobody makes names for it."""
+def _check_names(request: wire.Request, contribution: Contribution) -> None:
+    """Check that resources have names: for an Operation, Crossplane generates none."""
     earlier = request.desired.resources if request.desired is not None else {}
-    for name, entry in wanted.composed.items():
+    for name, entry in contribution.composed.items():
         is_whole = entry.resource is not None and (entry.replace or name not in earlier)
         if is_whole and not objects.find_path(entry.resource, ("metadata", "name")):
             raise DocumentError.of(
@@ -73,34 +76,34 @@ def _check_names(request: wire.Request, wanted: Contribution) -> None:
             )
 
 
-def waiting(request: wire.Request, asked: HasRequirements) -> wire.Response:
-    """The pass-through of a step that cannot run before it has been given what it asks for.
+def waiting(request: wire.Request, required: HasRequirements) -> wire.Response:
+    """Return the pass-through of a step whose requirements are not answered yet.
 
-    Crossplane calls again at once, so there is nothing to keep.
+    The TTL is 0, since Crossplane calls again at once.
     """
     return wire.Response(
         tag=request.tag,
         ttl_seconds=0.0,
-        desired=_passed(request),
+        desired=_desired_payload(request),
         results=[],
         context=request.context,
-        requirements=_requirements(request, asked),
+        requirements=_requirements(request, required),
         conditions=[],
         output=None,
     )
 
 
-def _passed(request: wire.Request) -> bytes | None:
+def _desired_payload(request: wire.Request) -> bytes | None:
     return request.desired.payload if request.desired is not None else None
 
 
 def fatal(request: wire.Request, error: FatalError) -> bytes:
-    """The untouched pass-through plus one FATAL; TTL 0, so that no cache keeps an error."""
+    """Return the encoded pass-through with one FATAL; TTL 0, so that no cache keeps an error."""
     return wire.encode_response(
         wire.Response(
             tag=request.tag,
             ttl_seconds=0.0,
-            desired=_passed(request),
+            desired=_desired_payload(request),
             results=[wire.Result(enums.SEVERITY_FATAL, diagnostics.to_line(error.diagnostics))],
             context=request.context,
             requirements=None,
@@ -111,24 +114,25 @@ def fatal(request: wire.Request, error: FatalError) -> bytes:
 
 
 def encode(response: wire.Response, limits: Limits) -> bytes:
-    """The response's bytes; LimitError when Crossplane would refuse them for their size."""
+    """Encode a response; raises LimitError for a size that Crossplane would refuse."""
     data = wire.encode_response(response)
     if len(data) > limits.output_bytes:
         raise LimitError.of(
             f"cannot return a response of {len(data) / MIB:.1f} MiB: "
             f"the output limit is {limits.output_bytes / MIB:.1f} MiB",
             hint="Crossplane accepts at most 4 MiB from a function; split the composition",
+            limit="output",
         )
     return data
 
 
-def _context(earlier: bytes | None, wanted: Object) -> bytes | None:
-    """Earlier steps' context with ``wanted`` merged in, key by key; untouched keys stay bytes."""
-    if not wanted:
+def _merge_context(earlier: bytes | None, context: Object) -> bytes | None:
+    """Merge ``context`` into earlier steps' context; the bytes of other keys stay as they are."""
+    if not context:
         return earlier
     fields = wire.decode_struct_fields(earlier) if earlier is not None else {}
     changed: Object = {}
-    for key, value in wanted.items():
+    for key, value in context.items():
         merged: Object = {key: wire.decode_value(fields[key])} if key in fields else {}
         objects.merge(merged, {key: value})
         changed.update(merged)
@@ -138,29 +142,29 @@ def _context(earlier: bytes | None, wanted: Object) -> bytes | None:
         raise DocumentError.of(f"cannot return context: {error}") from error
 
 
-def _requirements(request: wire.Request, wanted: HasRequirements) -> wire.Requirements | None:
-    if not wanted.resources and not wanted.schemas:
+def _requirements(request: wire.Request, required: HasRequirements) -> wire.Requirements | None:
+    if not required.resources and not required.schemas:
         return None
-    older = {
+    extra_resources = {
         # The deprecated field has no namespaces.
         name: selector
-        for name, selector in wanted.resources.items()
+        for name, selector in required.resources.items()
         if selector.namespace is None and not _knows_requirements(request)
     }
     return wire.Requirements(
-        resources={key: each for key, each in wanted.resources.items() if key != PROBE},
-        extra_resources=older,
-        schemas=dict(wanted.schemas),
+        resources={key: each for key, each in required.resources.items() if key != PROBE},
+        extra_resources=extra_resources,
+        schemas=dict(required.schemas),
     )
 
 
 def _knows_requirements(request: wire.Request) -> bool:
-    """Callers that predate capabilities may only know the deprecated field: they get both."""
-    known = {enums.CAPABILITY_CAPABILITIES, enums.CAPABILITY_REQUIRED_RESOURCES}
-    return known <= set(request.capabilities)
+    """Report whether the caller states that it knows more than the deprecated field."""
+    capabilities = {enums.CAPABILITY_CAPABILITIES, enums.CAPABILITY_REQUIRED_RESOURCES}
+    return capabilities <= set(request.capabilities)
 
 
-def _output(output: Object | None) -> bytes | None:
+def _encode_output(output: Object | None) -> bytes | None:
     if output is None:
         return None
     try:

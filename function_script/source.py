@@ -1,4 +1,4 @@
-"""Text a user wrote, and places in it. Lines and columns are 1-based; columns count characters."""
+"""Sources of users, and spans in them. Lines and columns are 1-based; columns count characters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One text with the name its author knows it by.
+    """A text with its name for the author.
 
     ``name`` is the input's field path (``script``, ``modules["lib.star"]``) or a file's path
     below its directory (``main.star``); positions are reported as ``name:line:column``.
@@ -20,7 +20,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A place in a source. ``column`` None: only the line is known; ``width`` in characters."""
+    """A range in a line of a source. ``column`` None: the whole line. ``width`` in characters."""
 
     name: str
     line: int
@@ -33,10 +33,10 @@ class Span:
 
 
 def span_at(source: Source, position: int, width: int = 1) -> Span:
-    r"""The place of ``width`` characters from a 0-based position on, cut at the line's end.
+    r"""Return the span of ``width`` characters from a 0-based position on, cut at the line's end.
 
     A line ends at ``\n`` only, as in the parsers of all languages: ``str.splitlines`` also ends it
-    at U+0085 and U+2028, which may stand in any string.
+    at U+0085 and U+2028, which any string may have.
     """
     start = source.text.rfind("\n", 0, position) + 1
     end = source.text.find("\n", position)
@@ -57,22 +57,22 @@ class Excerpt:
     lines: tuple[str, ...]
 
 
-# A longer line is shown cut: it would drown the message it is meant to explain.
+# Longer lines are cut.
 _MAX_EXCERPT_COLUMNS = 200
 _LINES_AROUND = 2
-# What editors count as one; str.splitlines knows more, such as form feeds within a string.
+# As editors count lines; str.splitlines also splits at form feeds within a string.
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 def excerpt(source: Source, span: Span) -> Excerpt | None:
-    """The lines around ``span`` in ``source``; None when the span lies outside of it."""
+    """Return the lines around ``span`` in ``source``; None for a span outside of it."""
     lines = _LINE_END.split(source.text)
     if not lines[-1] and span.line < len(lines):
-        # What follows the last line end is a line only to a cursor that stands there.
+        # The empty line after the last line end is a line only if the span is in it.
         lines.pop()
     if not 1 <= span.line <= len(lines):
         return None
     first = max(1, span.line - _LINES_AROUND)
     last = min(len(lines), span.line + _LINES_AROUND)
-    shown = tuple(line[:_MAX_EXCERPT_COLUMNS] for line in lines[first - 1 : last])
-    return Excerpt(first_line=first, lines=shown)
+    around = tuple(line[:_MAX_EXCERPT_COLUMNS] for line in lines[first - 1 : last])
+    return Excerpt(first_line=first, lines=around)

@@ -1,7 +1,7 @@
-"""What the log and the metrics say of a request: which XR, which step, which language.
+"""Identity, counts and outcome of one request: the facts for its log line, metrics and trace.
 
-The main path calls it, and the server for requests whose worker died. Identities only: nothing
-else of a request may end up in a log.
+The main path collects them; the server reads them itself for a request whose worker died. No
+field holds the contents of a request, since everything here may be logged.
 """
 
 from __future__ import annotations
@@ -10,58 +10,114 @@ import time
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script import documents, inputs, wire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from function_script.inputs import Step
 
+IDENTITY: Final = (
+    *("api_version", "kind", "namespace", "name", "uid"),
+    *("step", "input", "language"),
+)
+"""Fields of `RequestInfo` that say whose request it is, in the order of a log line."""
+COUNTS: Final = ("documents", "remembered", "looked_up")
+"""Fields of `RequestInfo` that count something, in the order of a log line."""
 
-def read(data: bytes) -> Mapping[str, str]:
-    """The facts in the bytes of a request, without those that are not in it; never raises.
 
-    ``input`` is one of our kinds or "unknown", as far as apiVersion and kind tell; ``step`` is the
-    input's ``metadata.name``, since Crossplane does not say which step it calls for.
+class RequestInfo(NamedTuple):
+    """Facts of one request; an empty text or None where a fact is not known.
+
+    ``api_version`` to ``uid`` are the XR's. ``step`` is the input's ``metadata.name``, since
+    Crossplane does not send the step's name. ``input`` is one of our kinds or "unknown".
+    ``documents`` counts the resources that the program stated, ``looked_up`` and ``remembered``
+    the texts that were looked up in the cache of documents and those that were in it. ``limit``
+    names the limit that was reached. ``bug`` has the type and the code positions of an internal
+    error.
     """
-    found = wire.read_identity(data)
-    kind = inputs.find_named_kind(found.input_api_version, found.input_kind)
-    facts = {
-        "api_version": found.api_version,
-        "kind": found.kind,
-        "namespace": found.namespace,
-        "name": found.name,
-        "uid": found.uid,
-        "step": found.input_name,
-        "input": found.input_kind if kind else "unknown",
-        "language": inputs.LANGUAGES[kind] if kind else "",
-    }
-    return {key: value for key, value in facts.items() if value}
+
+    api_version: str = ""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    step: str = ""
+    input: str = ""
+    language: str = ""
+    documents: int | None = None
+    remembered: int | None = None
+    looked_up: int | None = None
+    program_microseconds: int | None = None
+    limit: str = ""
+    bug: str = ""
+
+    def identity(self) -> dict[str, str]:
+        """Return the fields of IDENTITY that are not empty."""
+        return {field: value for field in IDENTITY if (value := getattr(self, field))}
+
+    def counts(self) -> dict[str, int]:
+        """Return the fields of COUNTS that are known."""
+        return {field: value for field in COUNTS if (value := getattr(self, field)) is not None}
 
 
-def count(facts: dict[str, str], composed: int) -> None:
-    """Note how many resources the program stated, and how much of it had been read before."""
-    looked_up, found = documents.reset_stats()
-    facts["documents"] = str(composed)
-    facts["looked_up"] = str(looked_up)
-    facts["remembered"] = str(found)
+def read(data: bytes) -> RequestInfo:
+    """Read the identity in the bytes of a request; never raises.
+
+    The kind of input is told by apiVersion and kind alone.
+    """
+    identity = wire.read_identity(data)
+    kind = inputs.find_named_kind(identity.input_api_version, identity.input_kind)
+    return RequestInfo(
+        api_version=identity.api_version,
+        kind=identity.kind,
+        namespace=identity.namespace,
+        name=identity.name,
+        uid=identity.uid,
+        step=identity.input_name,
+        input=identity.input_kind if kind else "unknown",
+        language=inputs.LANGUAGES[kind] if kind else "",
+    )
 
 
-def blame(facts: dict[str, str], error: Exception) -> None:
-    """Note where a bug of ours is: places in code only, and no values, which may be secret."""
-    frames = traceback.extract_tb(error.__traceback__)
-    places = [f"{Path(frame.filename).stem}:{frame.lineno} in {frame.name}" for frame in frames]
-    facts["bug"] = f"{type(error).__name__} at {' > '.join(places)}"
+class Recorder:
+    """Collects the facts of one request while it is handled."""
 
+    __slots__ = ("info",)
 
-@contextmanager
-def run_of(step: Step, facts: dict[str, str]) -> Iterator[None]:
-    """Note what the input was read as, and how long the block took, also when it fails."""
-    facts["input"], facts["language"] = step.kind, step.language
-    began = time.perf_counter_ns()
-    try:
-        yield
-    finally:
-        facts["program_microseconds"] = str((time.perf_counter_ns() - began) // 1000)
+    def __init__(self, data: bytes) -> None:
+        self.info = read(data)
+
+    @contextmanager
+    def program(self, step: Step) -> Iterator[None]:
+        """Record the kind of input as parsed, and the time of the block, also when it raises."""
+        start = time.perf_counter_ns()
+        try:
+            yield
+        finally:
+            self.info = self.info._replace(
+                input=step.kind,
+                language=step.language,
+                program_microseconds=(time.perf_counter_ns() - start) // 1000,
+            )
+
+    def counts(self, resources: int) -> None:
+        """Record how many resources the program stated, and reset the cache's statistics."""
+        looked_up, remembered = documents.reset_stats()
+        self.info = self.info._replace(
+            documents=resources, looked_up=looked_up, remembered=remembered
+        )
+
+    def limit(self, name: str) -> None:
+        """Record the limit that was reached."""
+        self.info = self.info._replace(limit=name)
+
+    def bug(self, error: Exception) -> None:
+        """Record where an internal error was raised: code positions only, values may be secret."""
+        frames = traceback.extract_tb(error.__traceback__)
+        positions = " > ".join(
+            f"{Path(frame.filename).stem}:{frame.lineno} in {frame.name}" for frame in frames
+        )
+        self.info = self.info._replace(bug=f"{type(error).__name__} at {positions}")

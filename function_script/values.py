@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -13,6 +15,8 @@ Readable: TypeAlias = Scalar | Sequence["Readable"] | Mapping[str, "Readable"]
 
 # Doubles hold every integer up to here exactly; a Struct carries nothing but doubles.
 MAX_SAFE_INTEGER = 2**53
+# In a str it is half of a pair, which UTF-8 cannot hold.
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def type_name(value: object) -> str:
@@ -29,6 +33,21 @@ def type_phrase(value: object) -> str:
     if name == "null":
         return name
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
+def to_integer(value: float) -> int | float:
+    """Return an integral number as an int, as far as doubles hold every integer."""
+    is_integral = abs(value) <= MAX_SAFE_INTEGER and value == int(value)
+    return int(value) if is_integral else value
+
+
+def is_encodable(value: Value) -> bool:
+    """Report whether UTF-8 can hold all texts in a value: none has half of a surrogate pair."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 _TYPE_NAMES: tuple[tuple[type | tuple[type, ...], str], ...] = (

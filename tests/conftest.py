@@ -62,9 +62,9 @@ def _fixtures(item: pytest.Item) -> list[str]:
 @pytest.fixture(scope="session")
 def scoreboard(request: pytest.FixtureRequest) -> Scoreboard:
     """Where tests leave tables for the end of the run."""
-    found = request.config.pluginmanager.get_plugin("scoreboard")
-    assert isinstance(found, Scoreboard)
-    return found
+    plugin = request.config.pluginmanager.get_plugin("scoreboard")
+    assert isinstance(plugin, Scoreboard)
+    return plugin
 
 
 @pytest.fixture

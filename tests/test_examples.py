@@ -42,16 +42,16 @@ def render(example: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_example(example: Path, update_goldens: bool) -> None:
     """The example gives exactly what stands beside it."""
-    done = render(example)
-    failed = done.returncode != 0
+    result = render(example)
+    failed = result.returncode != 0
     expected = example / ("expected-error.txt" if failed else "expected.yaml")
-    shown = without_note(done.stderr) if failed else done.stdout
+    text = without_note(result.stderr) if failed else result.stdout
     if update_goldens:
-        expected.write_text(shown)
-    assert expected.is_file(), shown
-    assert shown == expected.read_text(), "run `make goldens` and review it"
-    assert done.returncode in {0, 1}
-    assert (done.stdout == "") == failed
+        expected.write_text(text)
+    assert expected.is_file(), text
+    assert text == expected.read_text(), "run `make goldens` and review it"
+    assert result.returncode in {0, 1}
+    assert (result.stdout == "") == failed
 
 
 OBSERVING = [path for path in EXAMPLES if (path / "observed.yaml").exists()]

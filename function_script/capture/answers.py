@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from function_script.values import MAX_SAFE_INTEGER
+from function_script import objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,18 +30,18 @@ def to_parts(response: Object) -> Object:
     xr = _at(_at(desired, "composite"), "resource")
     results = [one for one in _list(response, "results") if one.get("severity") != _FATAL]
     return {
-        "xr": _tidied(xr),
+        "xr": _plain(xr),
         "resources": {
-            name: _tidied(_at(_at(members, name), "resource")) for name in sorted(members)
+            name: _plain(_at(_at(members, name), "resource")) for name in sorted(members)
         },
-        "status": _tidied(_at(xr, "status")),
+        "status": _plain(_at(xr, "status")),
         "ready": {
             name: _at(members, name).get("ready") == "READY_TRUE" for name in sorted(members)
         },
         "conditions": [_condition(one) for one in _list(response, "conditions")],
         "events": [_event(one) for one in results],
         "requirements": _requirements(_at(response, "requirements")),
-        "context": _tidied(_at(response, "context")),
+        "context": _plain(_at(response, "context")),
     }
 
 
@@ -103,15 +103,9 @@ def _selector(found: Object) -> Object:
     return {key: value for key, value in named.items() if value is not None}
 
 
-def _tidied(value: Value) -> Value:
-    """Without nulls, which expect that there is no such field; a Struct knows doubles only."""
-    if isinstance(value, dict):
-        return {key: _tidied(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [_tidied(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_SAFE_INTEGER:
-        return int(value)
-    return value
+def _plain(value: Value) -> Value:
+    """Without nulls, which would expect that there is no such field."""
+    return objects.with_integers(objects.without_nulls(value))
 
 
 def _at(value: Value, key: str) -> Object:

@@ -15,7 +15,7 @@ from function_script.redaction.budget import Budget, TooMuchWorkError
 from function_script.redaction.finder import Finder, fold
 from function_script.redaction.rewriting import Rewriter
 from function_script.redaction.secret_values import Parts
-from function_script.values import MAX_SAFE_INTEGER
+from function_script.values import to_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -185,7 +185,7 @@ def _texts(value: Value) -> Iterator[str]:
         for item in value:
             yield from _texts(item)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield str(_integral(value))
+        yield str(to_integer(value))
 
 
 def _mapped(value: Value, rewritten: Mapping[str, str]) -> Value:
@@ -197,13 +197,8 @@ def _mapped(value: Value, rewritten: Mapping[str, str]) -> Value:
         return [_mapped(item, rewritten) for item in value]
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    number = _integral(value)
+    number = to_integer(value)
     return number if rewritten[str(number)] == str(number) else 0
-
-
-def _integral(value: float) -> float:
-    is_integral = float(value).is_integer() and abs(value) <= MAX_SAFE_INTEGER
-    return int(value) if is_integral else value
 
 
 def _resources(message: Object) -> Iterator[Object]:

@@ -20,6 +20,7 @@ from function_script.limits import LIMITS, MIB, Limit, Limits
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from function_script.errors import LimitName
     from function_script.tools.render.functions import Runtime
 
 Number = TypeVar("Number", int, float)
@@ -32,7 +33,7 @@ _HOST_NAME: Final = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
 
 PREFIX: Final = "FUNCTION_SCRIPT"
 # By the names of LIMITS, in the order of --help.
-_LIMIT_HELP: Final = {
+_LIMIT_HELP: Final[dict[LimitName, str]] = {
     "time": "CPU time a step may use. It may take ten times as long on a busy machine.",
     "memory": "Memory a step may use.",
     "output": "Largest response. Crossplane takes up to 4Mi.",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from function_script import documents
+from function_script import documents, objects
 from function_script.contribution import cache, deferral, gotemplating, lint, reported
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.dialects import OURS
@@ -23,16 +23,15 @@ from function_script.contribution.model import (
     Dependency,
     ResourcePolicy,
 )
-from function_script.contribution.places import path_of
-from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
-from function_script.fields import ProblemList
+from function_script.problems import ProblemList
 from function_script.program import ScriptResult, TemplateResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from function_script.contribution.dialects import Dialect
+    from function_script.diagnostics import Diagnostic
     from function_script.limits import Limits
     from function_script.objects import Path
     from function_script.program import Scope
@@ -119,10 +118,10 @@ def _returned_at(result: ScriptResult, path: Path) -> Span | None:
 
 
 def _refuse(problems: ProblemList, prefix: str, locate: Callable[[Path], Span | None]) -> None:
-    if problems.texts:
+    if problems:
         raise DocumentError(
             *(
-                Diagnostic(message=f"{prefix}{text}", span=locate(path_of(text)), hint=hint)
-                for text, hint in problems.texts
+                problem.to_diagnostic(prefix, locate(objects.read_path(problem.path)))
+                for problem in problems
             )
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from function_script.contribution.model import Contribution
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
     from function_script.values import Object, Value
 
 

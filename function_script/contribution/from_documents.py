@@ -10,16 +10,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from function_script import objects
 from function_script.contribution import lint, model, ordering
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.from_response import READY
-from function_script.contribution.places import path_of
 from function_script.contribution.sanitize import composed_object, without_server_fields
 from function_script.diagnostics import Diagnostic
 from function_script.documents import ByteLruCache
 from function_script.errors import DocumentError
-from function_script.fields import ObjectReader, ProblemList, nearest
-from function_script.objects import merge
+from function_script.problems import ProblemList, nearest, suggest
+from function_script.reader import ObjectReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -118,7 +118,7 @@ class _Collector:
         """What was found wrong with a document, and what is doubtful about it."""
         for error in document.doubts:
             self._doubts.append(partial(document.doubt, error))
-        if problems.texts:
+        if problems:
             self._found += _diagnostics(problems, document)
 
     def whole(self) -> model.Contribution:
@@ -139,8 +139,10 @@ class _Collector:
         if self._dialect.lenient and what == _RESOURCE_NAME:
             self._doubts.append(partial(_used_twice, name, document))
             return
-        first = self._locate(line) or f"line {line} of the rendered text"
-        problems.add("", f'{what} "{name}" is used twice; first at {first}', hint=_TWICE)
+        span = self._locate(line)
+        first = span or f"line {line} of the rendered text"
+        problem = f'{what} "{name}" is used twice; first at {first}'
+        problems.add("", problem, hint=_TWICE, mention=span)
 
 
 def _used_twice(name: str, document: Document) -> Diagnostic:
@@ -166,8 +168,8 @@ def _diagnostics(problems: ProblemList, document: Document) -> list[Diagnostic]:
     kind = document.value.get("kind")
     subject = kind if isinstance(kind, str) else "document"
     return [
-        Diagnostic(message=f"{subject}: {text}", span=document.span(path_of(text)), hint=hint)
-        for text, hint in problems.texts
+        problem.to_diagnostic(f"{subject}: ", document.span(objects.read_path(problem.path)))
+        for problem in problems
     ]
 
 
@@ -180,7 +182,7 @@ def _read(
 ) -> _ParsedDocument | model.Contribution:
     read = _part(ObjectReader(document.value, "", problems), xr, dialect, key)
     if isinstance(read, _ParsedDocument):
-        if not problems.texts:
+        if not problems:
             _memo.keep(key, read, size_bytes=len(document.key) * _BYTES_PER_CHARACTER)
         return read
     if read.reads_xr and (warned := lint.of_composite(document, xr)):
@@ -201,7 +203,7 @@ def _part(
         return _composed(document, annotations, dialect, key)
     if (api_version, kind) == (xr.get("apiVersion"), xr.get("kind")):
         return _composite(document, annotations, dialect)
-    if not document.problems.texts:
+    if not document.problems:
         _refuse_nameless(document, xr, annotations, dialect)
     return model.Contribution()
 
@@ -290,8 +292,7 @@ def _meta(document: ObjectReader, kind: str, dialect: Dialect) -> model.Contribu
     reader = dialect.kinds.get(kind)
     if reader is not None:
         return reader(document)
-    near = nearest(kind, dialect.kinds)
-    hint = f'did you mean "{near}"?' if near else f"there are {', '.join(dialect.kinds)}"
+    hint = suggest(kind, dialect.kinds, f"there are {', '.join(dialect.kinds)}")
     problem = f'"{kind}" is not a kind of {dialect.meta_api_version}'
     document.problems.add("kind", problem, hint=hint)
     return model.Contribution()
@@ -315,7 +316,7 @@ def merge_parts(
     for part in parts:
         composed.update(part.composed)
         composite = _both(composite, part.composite)
-        merge(context, part.context)
+        objects.merge(context, part.context)
         results += part.results
         conditions += part.conditions
         resources.update(part.resources)
@@ -347,8 +348,8 @@ def _both(first: model.Composite, second: model.Composite) -> model.Composite:
     if first.status is not None and second.status is not None:
         # Both are shared with whoever writes the same documents.
         status = {}
-        merge(status, first.status)
-        merge(status, second.status)
+        objects.merge(status, first.status)
+        objects.merge(status, second.status)
     return model.Composite(
         status=status,
         as_written=first.as_written or second.as_written,

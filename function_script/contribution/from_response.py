@@ -17,8 +17,9 @@ from function_script.contribution import model, ordering
 from function_script.contribution.desired_resource import DesiredResource
 from function_script.contribution.sanitize import composed_object
 from function_script.documents import ByteLruCache
-from function_script.fields import ObjectReader, ProblemList
+from function_script.problems import ProblemList
 from function_script.quantities import parse_duration
+from function_script.reader import ObjectReader
 from function_script.wire import enums
 
 if TYPE_CHECKING:
@@ -128,8 +129,8 @@ def _read(text: str, path: str, problems: ProblemList) -> dict[str, DesiredResou
     """The member in a JSON text; remembered when nothing is wrong with it."""
     member = ObjectReader(orjson.loads(f"{{{text}}}"), path, ProblemList())
     found = _entries(member, key=text)
-    if member.problems.texts:
-        problems.texts += member.problems.texts
+    if member.problems:
+        problems.extend(member.problems)
     else:
         _memo.keep(text, found, size_bytes=len(text) * _BYTES_PER_CHARACTER)
     return found

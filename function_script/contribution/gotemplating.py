@@ -17,10 +17,11 @@ from function_script.contribution.dialects import Dialect
 from function_script.contribution.from_response import READY, STATUS, TARGET
 from function_script.contribution.model import Composite, Contribution
 from function_script.diagnostics import Diagnostic
-from function_script.fields import ObjectReader, ProblemList
 from function_script.objects import EXTRA_RESOURCES, find_path
+from function_script.problems import ProblemList
 from function_script.program import plain
 from function_script.quantities import parse_signed_duration
+from function_script.reader import ObjectReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,7 +95,7 @@ def _connection_details(document: ObjectReader) -> Contribution:
     texts = noted.texts("data") or {}
     if "data" not in document.value:
         noted.problems.add("data", "is missing")
-    if noted.problems.texts:
+    if noted.problems:
         noted.problems.add("data", "is left out as a whole")
         return Contribution(results=_warned("CompositeConnectionDetails", noted.problems))
     details = {key: _decoded(noted, key, text) for key, text in texts.items()}
@@ -147,9 +148,7 @@ def _status(item: ObjectReader, noted: ObjectReader) -> int | None:
 
 
 def _warned(kind: str, advice: ProblemList) -> tuple[wire.Result, ...]:
-    return lint.dialect_warnings(
-        [Diagnostic(message=f"{kind}: {text}", hint=hint) for text, hint in advice.texts]
-    )
+    return lint.dialect_warnings([problem.to_diagnostic(f"{kind}: ") for problem in advice])
 
 
 def _context(document: ObjectReader) -> Contribution:

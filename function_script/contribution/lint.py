@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from function_script.documents import Document
-    from function_script.fields import ProblemList
+    from function_script.problems import ProblemList
     from function_script.program import TemplateResult
     from function_script.values import Object
 
@@ -63,11 +63,9 @@ def of_names(resource_name: str, found: ProblemList) -> tuple[wire.Result, ...]:
     lead = f'resource "{resource_name}"'
     return tuple(
         wire.Result(
-            enums.SEVERITY_WARNING,
-            to_line((Diagnostic(message=f"{lead}: {text}", hint=hint),)),
-            _BAD_NAME,
+            enums.SEVERITY_WARNING, to_line((problem.to_diagnostic(f"{lead}: "),)), _BAD_NAME
         )
-        for text, hint in found.texts
+        for problem in found
     )
 
 

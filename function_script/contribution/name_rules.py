@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from function_script.names import LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
 
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
-_MAX_NAME = 253
-_MAX_LABEL = 63
 _MAX_SHOWN = 40
 # Roles and their bindings may be called anything that can be a part of a path.
 _FREE = "rbac.authorization.k8s.io/"
@@ -32,9 +30,9 @@ def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str])
     for key, value in labels.items():
         # Most are one word, which is seen sooner than matched.
         is_word = value.isalnum() and value.isascii()
-        if len(value) > _MAX_LABEL or not (is_word or _LABEL.fullmatch(value)):
+        if len(value) > MAX_LABEL or not (is_word or LABEL_VALUE.fullmatch(value)):
             problem = (
-                f"invalid label value {_shown(value)}: at most {_MAX_LABEL} letters, digits, "
+                f"invalid label value {_shown(value)}: at most {MAX_LABEL} letters, digits, "
                 "-, _ and ., beginning and ending with a letter or digit"
             )
             metadata.problems.add(
@@ -45,10 +43,10 @@ def check(body: ObjectReader, metadata: ObjectReader, labels: Mapping[str, str])
 def _check_name(name: str, body: ObjectReader, metadata: ObjectReader) -> None:
     api_version = body.value.get("apiVersion")
     is_free = isinstance(api_version, str) and api_version.startswith(_FREE)
-    if len(name) <= _MAX_NAME and (_FREE_NAME if is_free else _NAME).fullmatch(name):
+    if len(name) <= MAX_SUBDOMAIN and (_FREE_NAME if is_free else SUBDOMAIN).fullmatch(name):
         return
     problem = (
-        f"invalid name {_shown(name)}: at most {_MAX_NAME} lower-case letters, digits, "
+        f"invalid name {_shown(name)}: at most {MAX_SUBDOMAIN} lower-case letters, digits, "
         "- and ., beginning and ending with a letter or digit"
     )
     hint = "child_name(parent, name) and dns1123(text) make one"

@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.contribution.model import Dependency, ResourcePolicy
-from function_script.fields import nearest
 from function_script.objects import parse_path
+from function_script.problems import suggest
 from function_script.readiness import parse_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from function_script.contribution.annotations import Annotations
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
 
 _FLAGS = {"True": True, "False": False}
 
@@ -25,8 +25,7 @@ def refuse_unknown(stated: ObjectReader, keys: Annotations) -> None:
     """Note every annotation that is meant for us and that we do not know."""
     for key in keys.unknown_in(stated.value):
         known = tuple(name.rpartition("/")[2] for name in keys.known)
-        near = nearest(key.rpartition("/")[2], known)
-        hint = f'did you mean "{near}"?' if near else f"there are {', '.join(known)}"
+        hint = suggest(key.rpartition("/")[2], known, f"there are {', '.join(known)}")
         stated.problems.add(stated.at(key), "unknown annotation", hint=hint)
 
 

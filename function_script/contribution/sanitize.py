@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.contribution import name_rules
-from function_script.fields import ObjectReader
+from function_script.reader import ObjectReader
 
 if TYPE_CHECKING:
-    from function_script.fields import ProblemList
+    from function_script.problems import ProblemList
     from function_script.values import Object
 
 # Owned by the API server: server-side apply refuses or ignores them.

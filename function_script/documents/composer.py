@@ -35,6 +35,7 @@ from function_script.values import type_phrase
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from function_script.errors import LimitName
     from function_script.values import Object, Scalar, Value
 
 try:
@@ -122,7 +123,7 @@ class _Composer:
     def _value(self, event: Event, depth: int) -> Value:
         self._nodes_left -= 1
         if self._nodes_left < 0:
-            raise _too_large(f"more than {self._nodes:,} values", event)
+            raise _too_large(f"more than {self._nodes:,} values", event, "nodes")
         if type(event) is ScalarEvent:
             value: Value = event.value
             if event.tag is not None or event.value[:1] in SPECIAL_STARTS:
@@ -136,7 +137,7 @@ class _Composer:
 
     def _level(self, depth: int, event: Event) -> int:
         if depth == 0:
-            raise _too_large(f"nested more than {self._depth} levels deep", event)
+            raise _too_large(f"nested more than {self._depth} levels deep", event, "depth")
         if depth <= self._depth_left:
             self._depth_left = depth - 1
         return depth - 1
@@ -258,7 +259,9 @@ class _Composer:
         below = self._level(depth, event)
         self._nodes_left -= len(value)
         if self._nodes_left < 0:
-            raise _too_large(f"more than {self._nodes:,} values with aliases expanded", event)
+            raise _too_large(
+                f"more than {self._nodes:,} values with aliases expanded", event, "nodes"
+            )
         if isinstance(value, list):
             return [self._expanded(item, below, event) for item in value]
         return {key: self._expanded(item, below, event) for key, item in value.items()}
@@ -339,9 +342,9 @@ def _error(message: str, event: Event, *, hint: str | None = None) -> YamlError:
     return YamlError(message, line=line, column=column, hint=hint)
 
 
-def _too_large(message: str, event: Event) -> TooLargeError:
+def _too_large(message: str, event: Event, limit: LimitName | None = None) -> TooLargeError:
     line, column = place(event)
-    return TooLargeError(message, line=line, column=column)
+    return TooLargeError(message, line=line, column=column, limit=limit)
 
 
 def place(event: Event) -> tuple[int, int]:

@@ -6,6 +6,11 @@ YamlError           not YAML, or not YAML that Kubernetes accepts
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from function_script.errors import LimitName
+
 
 class YamlError(Exception):
     """A problem at ``line`` and ``column``, both 0-based, of the text that was read."""
@@ -24,4 +29,10 @@ class YamlError(Exception):
 
 
 class TooLargeError(YamlError):
-    """The value would be larger than the limits allow."""
+    """The value would be larger than the limits allow; ``limit`` names the one that can be set."""
+
+    def __init__(
+        self, message: str, *, line: int, column: int, limit: LimitName | None = None
+    ) -> None:
+        super().__init__(message, line=line, column=column)
+        self.limit = limit

@@ -13,6 +13,7 @@ from function_script.diagnostics import cut
 from function_script.documents.composer import LAST_COUNTS, ParsedDocument, parse
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.documents.scalars import to_float, to_integer
+from function_script.values import is_encodable
 
 if TYPE_CHECKING:
     from function_script.values import Object, Value
@@ -62,7 +63,8 @@ def _decoded(
     except json.JSONDecodeError:
         return None
     except RecursionError:
-        raise TooLargeError(f"nested more than {depth} levels deep", line=0, column=0) from None
+        message = f"nested more than {depth} levels deep"
+        raise TooLargeError(message, line=0, column=0, limit="depth") from None
     return found
 
 
@@ -97,11 +99,8 @@ def _check_surrogates(value: Value, text: str, start: int, end: int) -> None:
     """Refuse halves of surrogate pairs: they have no place in UTF-8, and so in no message."""
     if _SURROGATE.search(text, start, end) is None:
         return
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        message = "half of a surrogate pair in a string"
-        raise YamlError(message, line=0, column=0) from error
+    if not is_encodable(value):
+        raise YamlError("half of a surrogate pair in a string", line=0, column=0)
 
 
 class _Counter:
@@ -115,11 +114,11 @@ class _Counter:
     def check(self, value: Value, depth: int) -> None:
         self.nodes -= 1
         if self.nodes < 0:
-            raise TooLargeError(self._message[0], line=0, column=0)
+            raise TooLargeError(self._message[0], line=0, column=0, limit="nodes")
         if not isinstance(value, (dict, list)):
             return
         if depth == 0:
-            raise TooLargeError(self._message[1], line=0, column=0)
+            raise TooLargeError(self._message[1], line=0, column=0, limit="depth")
         self.depth = min(self.depth, depth - 1)
         for item in value.values() if isinstance(value, dict) else value:
             self.check(item, depth - 1)

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from function_script.diagnostics import Diagnostic
 from function_script.documents.errors import TooLargeError, YamlError
 from function_script.errors import DocumentError, FatalError, LimitError
 from function_script.source import Source, Span, excerpt
@@ -54,17 +55,18 @@ class TextOrigin:
 
     def error(self, error: YamlError, *, first_line: int, what: str) -> FatalError:
         """The user's problem; ``first_line`` is the 1-based line of the text that was read."""
-        kind = LimitError if isinstance(error, TooLargeError) else DocumentError
         line = first_line + error.line
         span = self.span(line, error.column + 1)
         if self.source is not None:
             shown = None if span is None else excerpt(self.source, span)
             message = f"cannot read {what}: {error.message}"
-            return kind.of(message, span=span, excerpt=shown, hint=error.hint)
+            problem = Diagnostic(message=message, span=span, excerpt=shown, hint=error.hint)
+            return _fatal_error(error, problem)
         where = f"line {line}" if self.locate is None else f"line {line} of the rendered text"
         message = f"cannot read {what}, {where}: {error.message}"
         hint = self._swallowed(range(first_line + 1, line + 1)) or error.hint
-        return kind.of(message, span=span, hint=hint, notes=self._around(line))
+        problem = Diagnostic(message=message, span=span, hint=hint, notes=self._around(line))
+        return _fatal_error(error, problem)
 
     def _swallowed(self, numbers: range) -> str | None:
         """A hint when a document in lines ``numbers`` goes on where the next should begin."""
@@ -81,3 +83,9 @@ class TextOrigin:
         lines = self.text.splitlines()
         shown = range(max(1, line - 1), min(len(lines), line + 1) + 1)
         return tuple(f"rendered {n}: {lines[n - 1][:_MAX_NOTE_COLUMNS]}" for n in shown)
+
+
+def _fatal_error(error: YamlError, problem: Diagnostic) -> FatalError:
+    if isinstance(error, TooLargeError):
+        return LimitError(problem, limit=error.limit)
+    return DocumentError(problem)

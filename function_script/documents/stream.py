@@ -203,7 +203,8 @@ class _Reader:
     ) -> None:
         if len(self._documents) == self._limits.documents:
             message = f"more than {self._limits.documents:,} documents"
-            raise self._error(TooLargeError(message, line=composed.line, column=0), line)
+            error = TooLargeError(message, line=composed.line, column=0, limit="documents")
+            raise self._error(error, line)
         self._nodes_left -= composed.nodes
         number = len(self._documents) + 1
         document = Document(composed, text, self._origin, number=number, first_line=line)

@@ -1,8 +1,7 @@
 """A step's input: from the object in the Composition to a frozen Step, or every problem in it.
 
-Called by the main path once per request, and by `validate`. Nothing in a cluster checks or
-defaults a function's input, so this does; it agrees with the CRDs in input_crds/.
-It knows no language: it only says which one runs what.
+Nothing in a cluster validates or defaults a function's input, so this package does; it agrees
+with the CRDs in input_crds/. It knows the name of a program's language and nothing else of it.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from function_script.inputs.parsing import (
     find_named_kind,
     is_meant_for_us,
     parse,
+    parse_cached,
     parse_without_sources,
 )
 from function_script.inputs.readiness_options import ReadinessOptions
-from function_script.inputs.remembered import read
 from function_script.inputs.requirements import Required, Requirements
 from function_script.inputs.step import Dialect, ExternalState, Language, Step
 
@@ -37,6 +36,6 @@ __all__ = [
     "find_named_kind",
     "is_meant_for_us",
     "parse",
+    "parse_cached",
     "parse_without_sources",
-    "read",
 ]

@@ -1,4 +1,4 @@
-"""Fields that several input kinds share: limits, ttl, delims; each notes its problems."""
+"""Fields that several input kinds share: limits, ttl, delims. Problems go to the reader's list."""
 
 from __future__ import annotations
 
@@ -6,33 +6,34 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from function_script import quantities
-from function_script.fields import type_with_article
-from function_script.values import MAX_SAFE_INTEGER, Value
+from function_script.values import Value, to_integer, type_phrase
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
     from function_script.limits import Limits
+    from function_script.reader import ObjectReader
 
 T = TypeVar("T", int, float)
 
-# The longest duration Go can hold, and with it Crossplane. No rule of a CRD can say so.
+# The longest duration of Go, and so of Crossplane. A CRD's rules cannot express it.
 _MAX_SECONDS = (2**63 - 1) / 1e9
 _MAX_DELIMITER = 16
 DELIMS = ("{{", "}}")
-"""Go's own."""
+"""Go's default delimiters."""
 _NUMBERS = ("steps", "documents", "nodes", "depth")
 
 
 def limits(fields: ObjectReader, ceilings: Limits) -> Limits:
-    """The ceilings, narrowed by ``limits``; a value above its ceiling changes nothing."""
-    found = fields.object("limits")
-    if found is None:
+    """Return the ceilings, narrowed by ``limits``; a value above its ceiling changes nothing."""
+    section = fields.object("limits")
+    if section is None:
         return ceilings
-    found.refuse_unknown("timeout", "memory", "output", *_NUMBERS)
-    timeout = _positive(found, "timeout", _seconds(found, "timeout"))
-    memory = _positive(found, "memory", _size(found, "memory"))
-    output = _positive(found, "output", _size(found, "output"))
-    numbers = {name: _positive(found, name, _whole(found, name)) for name in _NUMBERS}
+    section.refuse_unknown("timeout", "memory", "output", *_NUMBERS)
+    timeout = _check_positive(section, "timeout", _seconds(section, "timeout"))
+    memory = _check_positive(section, "memory", _size(section, "memory"))
+    output = _check_positive(section, "output", _size(section, "output"))
+    numbers = {
+        name: _check_positive(section, name, _whole_number(section, name)) for name in _NUMBERS
+    }
     return replace(
         ceilings,
         timeout_seconds=min(timeout or ceilings.timeout_seconds, ceilings.timeout_seconds),
@@ -46,41 +47,41 @@ def limits(fields: ObjectReader, ceilings: Limits) -> Limits:
 
 
 def ttl_seconds(fields: ObjectReader) -> float | None:
-    """How long the response may be kept, in seconds; 0 is allowed."""
+    """Return the response's TTL in seconds; 0 is allowed."""
     return _seconds(fields, "ttl")
 
 
 def delims(fields: ObjectReader) -> list[Value]:
-    """The two action delimiters, both or none; an absent or empty one means Go's braces."""
-    found = fields.object("delims")
-    if found is None:
+    """Return both action delimiters; without any, or with empty ones, Go's braces."""
+    section = fields.object("delims")
+    if section is None:
         return [*DELIMS]
-    found.refuse_unknown("left", "right")
-    left, right = found.text("left") or "", found.text("right") or ""
+    section.refuse_unknown("left", "right")
+    left, right = section.text("left") or "", section.text("right") or ""
     if bool(left) != bool(right):
         missing = "right" if left else "left"
-        found.problems.add(found.at(missing), "is required beside the other delimiter")
-    check_delims(found, left, right)
+        section.problems.add(section.at(missing), "is required beside the other delimiter")
+    check_delims(section, left, right)
     return [left or DELIMS[0], right or DELIMS[1]]
 
 
 def check_delims(fields: ObjectReader, left: str, right: str) -> None:
-    """Note a delimiter that is too long."""
+    """Add a problem for a delimiter that is too long."""
     for key, text in (("left", left), ("right", right)):
         if len(text) > _MAX_DELIMITER:
             fields.problems.add(fields.at(key), f"must be at most {_MAX_DELIMITER} characters")
 
 
 def _seconds(fields: ObjectReader, key: str) -> float | None:
-    found = fields.value.get(key)
-    if isinstance(found, (int, float)) and not isinstance(found, bool):
-        hint = f'write it with its unit, as in "{found}s"'
-        fields.problems.add(fields.at(key), f"must be a duration, not {found}", hint=hint)
+    value = fields.value.get(key)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        hint = f'write it with its unit, as in "{value}s"'
+        fields.problems.add(fields.at(key), f"must be a duration, not {value}", hint=hint)
         return None
-    return fields.parsed(key, _duration)
+    return fields.parsed(key, _parse_duration)
 
 
-def _duration(text: str) -> float:
+def _parse_duration(text: str) -> float:
     seconds = quantities.parse_duration(text)
     if seconds > _MAX_SECONDS:
         raise ValueError(f'cannot use duration "{text}": it is longer than 292 years')
@@ -88,24 +89,24 @@ def _duration(text: str) -> float:
 
 
 def _size(fields: ObjectReader, key: str) -> int | None:
-    """Bytes: a quantity, or a plain whole number."""
+    """Return a number of bytes from a quantity or a whole number."""
     if isinstance(fields.value.get(key), str):
         return fields.parsed(key, quantities.parse_size)
-    return _whole(fields, key, 'a size such as "128Mi"')
+    return _whole_number(fields, key, 'a size such as "128Mi"')
 
 
-def _whole(fields: ObjectReader, key: str, expected: str = "a whole number") -> int | None:
-    found = fields.value.get(key)
-    if isinstance(found, float) and found.is_integer() and abs(found) <= MAX_SAFE_INTEGER:
-        return int(found)
-    if found is None or (isinstance(found, int) and not isinstance(found, bool)):
-        return found
-    shown = str(found) if isinstance(found, float) else type_with_article(found)
-    fields.problems.add(fields.at(key), f"must be {expected}, not {shown}")
+def _whole_number(fields: ObjectReader, key: str, expected: str = "a whole number") -> int | None:
+    value = fields.value.get(key)
+    if isinstance(value, float):
+        value = to_integer(value)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    actual = str(value) if isinstance(value, float) else type_phrase(value)
+    fields.problems.add(fields.at(key), f"must be {expected}, not {actual}")
     return None
 
 
-def _positive(fields: ObjectReader, key: str, number: T | None) -> T | None:
+def _check_positive(fields: ObjectReader, key: str, number: T | None) -> T | None:
     if number is not None and number <= 0:
         fields.problems.add(fields.at(key), "must be greater than zero")
         return None

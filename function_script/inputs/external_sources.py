@@ -1,7 +1,7 @@
-"""Programs that stand neither in the input nor in files: in the context, or in fetched objects.
+"""Programs in the pipeline's context or in required resources.
 
-Called by origin.py for ``source`` and ``modulesFrom``. A place holds one text, or an object of
-texts, whose keys are names of modules. Every text is named so that its author finds it.
+An external source holds one text, or an object of texts, whose keys are names of modules. The
+name of each Source leads its author to the text.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from function_script import objects, wire
-from function_script.fields import ObjectReader, ProblemList, nearest, type_with_article
 from function_script.inputs.requirements import field_path
+from function_script.problems import ProblemList, suggest
 from function_script.program import OWN_REQUIREMENTS
+from function_script.reader import ObjectReader
 from function_script.source import Source
+from function_script.values import type_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 CONTEXT = "Context"
 ENVIRONMENT = "Environment"
 REQUIRED_RESOURCE = "RequiredResource"
-# The field of each source that says where exactly; its fields beside `main`.
+# The field of each source, and that field's keys without `main`.
 SECTIONS = {
     ENVIRONMENT: ("environment", ("key",)),
     CONTEXT: ("context", ("key", "fieldPath")),
@@ -41,31 +43,31 @@ Texts: TypeAlias = Source | dict[str, Source]
 def read(
     source: str, section: ObjectReader, sources: ProgramSources, requirement: str
 ) -> Texts | None:
-    """What stands at the place; None when a problem was noted, or it cannot be looked at yet.
+    """Return the texts of a source; None after a problem, or if it cannot be read yet.
 
-    ``requirement`` is the name under which a required resource is asked for.
+    ``requirement`` is the name of the requirement for a required resource.
     """
     if source == REQUIRED_RESOURCE:
-        return _of_resource(section, sources, requirement)
+        return _read_resource(section, sources, requirement)
     if source == ENVIRONMENT:
-        return _of_environment(section, sources)
-    return _of_context(section, sources)
+        return _read_environment(section, sources)
+    return _read_context(section, sources)
 
 
 def required_resources(fields: ObjectReader) -> dict[str, wire.Selector]:
-    """What an input's programs are fetched by; notes no problem, for `read` does."""
+    """Return the selectors of an input's programs; its problems are added by `read` only."""
     quiet = ObjectReader(fields.value, fields.path, ProblemList())
-    named = [("program", quiet)] if quiet.value.get("source") == REQUIRED_RESOURCE else []
-    named += [(f"modules-{i}", item) for i, item in enumerate(quiet.objects("modulesFrom"))]
+    holders = [("program", quiet)] if quiet.value.get("source") == REQUIRED_RESOURCE else []
+    holders += [(f"modules-{i}", item) for i, item in enumerate(quiet.objects("modulesFrom"))]
     return {
         requirement_name(suffix): _selector(section)
-        for suffix, holder in named
+        for suffix, holder in holders
         if (section := holder.object("requiredResource")) is not None
     }
 
 
 def requirement_name(suffix: str) -> str:
-    """What a required resource of ours is asked for by: no program's name looks so."""
+    """Return the name of one of the function's own requirements; programs cannot use it."""
     return f"{OWN_REQUIREMENTS}{suffix}"
 
 
@@ -79,69 +81,76 @@ def _selector(section: ObjectReader) -> wire.Selector:
     )
 
 
-def _of_environment(section: ObjectReader, sources: ProgramSources) -> Texts | None:
+def _read_environment(section: ObjectReader, sources: ProgramSources) -> Texts | None:
     key = section.text("key", required=True)
-    if not key or sources.outside is None:
+    if not key or sources.external is None:
         return None
-    environment = sources.outside.context(objects.ENVIRONMENT)
-    found = environment.get(key) if isinstance(environment, dict) else None
-    if found is None:
+    environment = sources.external.context(objects.ENVIRONMENT)
+    value = environment.get(key) if isinstance(environment, dict) else None
+    if value is None:
         cause = f'cannot find a program: "{key}" is not in the environment'
-        near = nearest(key, tuple(environment)) if isinstance(environment, dict) else None
-        hint = f'did you mean "{near}"?' if near else "function-environment-configs fills it"
+        keys = tuple(environment) if isinstance(environment, dict) else ()
+        hint = suggest(key, keys, "function-environment-configs fills it")
         section.problems.add(section.at("key"), cause, hint=hint)
         return None
-    return _texts(found, section, lambda name: f"environment[{key}]{_member(name)}")
+    return _to_sources(value, section, lambda name: f"environment[{key}]{_member(name)}")
 
 
-def _of_context(section: ObjectReader, sources: ProgramSources) -> Texts | None:
+def _read_context(section: ObjectReader, sources: ProgramSources) -> Texts | None:
     key = section.text("key", required=True)
     path = field_path(section, "fieldPath")
-    if not key or sources.outside is None:
+    if not key or sources.external is None:
         return None
-    found = objects.find_path(sources.outside.context(key), path or "")
-    place = f"context[{key}]" + (f"[{path}]" if path else "")
-    if found is None:
-        section.problems.add(section.at("key"), f"cannot find a program: there is no {place}")
-        return None
-    return _texts(found, section, lambda name: place + _member(name))
-
-
-def _of_resource(section: ObjectReader, sources: ProgramSources, requirement: str) -> Texts | None:
-    wanted = _selector(section)
-    path = field_path(section, "fieldPath") or _DATA
-    found = sources.outside.required(requirement, wanted) if sources.outside is not None else None
-    if found is None:
-        return None
-    identity = "/".join(filter(None, (wanted.namespace, wanted.match_name)))
-    if not found:
-        cause = f"cannot find {wanted.kind} {identity}"
-        section.problems.add(section.path, cause, hint=f"it must be there as {wanted.api_version}")
-        return None
-    value = objects.find_path(found[0], path)
-    place = f"{wanted.kind.lower()}/{identity}"
+    value = objects.find_path(sources.external.context(key), path or "")
+    origin = f"context[{key}]" + (f"[{path}]" if path else "")
     if value is None:
-        cause = f'cannot find a program: {place} has no "{path}"'
+        section.problems.add(section.at("key"), f"cannot find a program: there is no {origin}")
+        return None
+    return _to_sources(value, section, lambda name: origin + _member(name))
+
+
+def _read_resource(
+    section: ObjectReader, sources: ProgramSources, requirement: str
+) -> Texts | None:
+    selector = _selector(section)
+    path = field_path(section, "fieldPath") or _DATA
+    if sources.external is None:
+        return None
+    items = sources.external.required(requirement, selector)
+    if items is None:
+        return None
+    identity = "/".join(filter(None, (selector.namespace, selector.match_name)))
+    if not items:
+        cause = f"cannot find {selector.kind} {identity}"
+        hint = f"it must be there as {selector.api_version}"
+        section.problems.add(section.path, cause, hint=hint)
+        return None
+    value = objects.find_path(items[0], path)
+    origin = f"{selector.kind.lower()}/{identity}"
+    if value is None:
+        cause = f'cannot find a program: {origin} has no "{path}"'
         section.problems.add(section.at("fieldPath"), cause)
         return None
-    return _texts(value, section, lambda name: f"{place}[{path}{f'.{name}' if name else ''}]")
+    return _to_sources(value, section, lambda name: f"{origin}[{path}{f'.{name}' if name else ''}]")
 
 
 def _member(name: str) -> str:
     return f"[{name}]" if name else ""
 
 
-def _texts(value: Readable, section: ObjectReader, named: Callable[[str], str]) -> Texts | None:
-    """The texts of ``value``; what else an object holds is not for us."""
+def _to_sources(
+    value: Readable, section: ObjectReader, to_name: Callable[[str], str]
+) -> Texts | None:
+    """Return a text, or the texts among the members of an object; other members are ignored."""
     if isinstance(value, str):
-        return Source(name=named(""), text=value)
+        return Source(name=to_name(""), text=value)
     if isinstance(value, dict):
         return {
-            name: Source(name=named(name), text=text)
+            name: Source(name=to_name(name), text=text)
             for name, text in sorted(value.items())
             if isinstance(text, str)
         }
     section.problems.add(
-        section.path, f"cannot read a program: {named('')} is {type_with_article(value)}"
+        section.path, f"cannot read a program: {to_name('')} is {type_phrase(value)}"
     )
     return None

@@ -1,8 +1,8 @@
-"""Programs in directories: reads the files below a root that the operator allows.
+"""Programs in directories below a root that the operator allows (``source: FileSystem``).
 
-Called for inputs with ``source: FileSystem``. A directory is read again only when it changed.
-Kubernetes mounts a ConfigMap as links into a hidden directory: links are followed as long as
-they stay below the root, and hidden names are skipped.
+A directory is read again only when it changed. Kubernetes mounts a ConfigMap as links into a
+hidden directory: links are followed as long as they stay below the root, and hidden names are
+skipped.
 """
 
 from __future__ import annotations
@@ -22,50 +22,50 @@ _MAX_FILES = 1_000
 _MAX_BYTES = 8 << 20
 _MAX_DEPTH = 10
 _MAX_SHOWN_BYTES = 200
-# Directories of one Composition's steps; a process that saw more starts over.
-_MAX_REMEMBERED = 64
+# The cache is cleared when it has this many directories.
+_MAX_CACHED = 64
 
-# What tells two states of a file apart without reading it: path, inode, size, time of change.
+# Path, inode, size and modification time of each file: they change when a file does.
 Signature = tuple[tuple[str, int, int, int], ...]
 
 
 class Files:
-    """The directories below ``root``; without a root nothing can be read."""
+    """Directories below ``root``; without a root none can be read."""
 
     def __init__(self, root: Path | None) -> None:
         self.root = root
-        self._remembered: dict[str, tuple[Signature, Mapping[str, str]]] = {}
+        self._cache: dict[str, tuple[Signature, Mapping[str, str]]] = {}
 
     def read(self, dir_path: str) -> Mapping[str, str]:
-        """Every file's text below ``dir_path`` by its relative path, in the order of a walk.
+        """Return every file's text below ``dir_path`` by its relative path, in walk order.
 
         ``dir_path`` is absolute or relative to the root. Raises ValueError "cannot …" when it
         is outside, absent, too large, or holds something else than UTF-8 text.
         """
         directory, inside = self._find(dir_path)
         signature = tuple(islice(_walk(directory, inside), _MAX_FILES + 1))
-        known = self._remembered.get(dir_path)
-        if known is not None and known[0] == signature:
-            return known[1]
+        cached = self._cache.get(dir_path)
+        if cached is not None and cached[0] == signature:
+            return cached[1]
         _check_size(dir_path, signature)
-        texts = {name: _text(directory, name) for name, *_ in signature}
-        if len(self._remembered) >= _MAX_REMEMBERED:
-            self._remembered.clear()
-        self._remembered[dir_path] = signature, texts
+        texts = {name: _read_text(directory, name) for name, *_ in signature}
+        if len(self._cache) >= _MAX_CACHED:
+            self._cache.clear()
+        self._cache[dir_path] = signature, texts
         return texts
 
     def _find(self, dir_path: str) -> tuple[Path, Path]:
-        """The real directory, and the real root it must not leave."""
+        """Return the resolved directory, and the resolved root that it is below."""
         if self.root is None:
             raise ValueError(f'cannot read "{dir_path}": no directory is allowed')
         root = self.root.resolve()
         try:
             directory = (root / dir_path).resolve()
-            # One answer for outside and for absent: an input must not be able to probe for paths.
+            # The same error for outside and absent: an input must not probe for paths.
             is_readable = directory.is_relative_to(root) and directory.is_dir()
         except (OSError, ValueError) as error:
-            shown = cut(dir_path, _MAX_SHOWN_BYTES)
-            raise ValueError(f'cannot read "{shown}": {_cause(error)}') from error
+            name = cut(dir_path, _MAX_SHOWN_BYTES)
+            raise ValueError(f'cannot read "{name}": {_cause(error)}') from error
         if not is_readable:
             raise ValueError(f'cannot find directory "{dir_path}" below the program root')
         return directory, root
@@ -73,7 +73,7 @@ class Files:
 
 @cache
 def files_below(root: str | None) -> Files:
-    """The one Files of a process for a root, for it remembers what it has read."""
+    """Return the process's one Files for a root, with its cache."""
     return Files(None if root is None else Path(root))
 
 
@@ -95,13 +95,13 @@ def _entry(path: Path, root: Path, name: str, depth: int) -> Iterator[tuple[str,
     if path.is_symlink() and not path.resolve().is_relative_to(root):
         raise ValueError(f'cannot read "{name}": it leads outside of the program root')
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise ValueError(f'cannot read "{name}": {_cause(error)}') from error
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         yield from _walk(path, root, f"{name}/", depth + 1)
-    elif stat.S_ISREG(found.st_mode):
-        yield name, found.st_ino, found.st_size, found.st_mtime_ns
+    elif stat.S_ISREG(status.st_mode):
+        yield name, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _check_size(dir_path: str, signature: Signature) -> None:
@@ -111,7 +111,7 @@ def _check_size(dir_path: str, signature: Signature) -> None:
         raise ValueError(f'cannot read "{dir_path}": more than {_MAX_BYTES >> 20} MiB')
 
 
-def _text(directory: Path, name: str) -> str:
+def _read_text(directory: Path, name: str) -> str:
     try:
         return (directory / name).read_bytes().decode()
     except UnicodeDecodeError as error:
@@ -121,6 +121,6 @@ def _text(directory: Path, name: str) -> str:
 
 
 def _cause(error: Exception) -> str:
-    """The system's words without the absolute path, which is the operator's business."""
+    """Return the system's message without the absolute path, which an input must not show."""
     strerror = getattr(error, "strerror", None)
     return str(strerror or error).lower()

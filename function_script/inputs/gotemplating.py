@@ -1,6 +1,6 @@
 """The input of function-go-templating, in its own apiVersion and schema.
 
-What that function does not look at is passed over here, too, and noted as a doubt: one delimiter
+Fields that function-go-templating ignores are ignored here, too, with a warning: one delimiter
 without the other, `template` beside `templates`, a source beside the one chosen.
 """
 
@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from function_script.diagnostics import Diagnostic
-from function_script.fields import ProblemList, type_with_article
 from function_script.inputs import common_fields, program_source, remote
 from function_script.inputs.files import files_below
 from function_script.inputs.step import Step
 from function_script.objects import ENVIRONMENT
+from function_script.problems import ProblemList
 from function_script.program import Program
 from function_script.quantities import parse_signed_duration
 from function_script.source import Source
+from function_script.values import type_phrase
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
     from function_script.inputs.step import ProgramSources
     from function_script.limits import Limits
+    from function_script.reader import ObjectReader
     from function_script.values import Object, Value
 
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
@@ -50,14 +50,14 @@ _ALL_FIELDS = frozenset(
     {"apiVersion", "kind", "metadata", "source", *_SECTIONS.values(), "delims", "options", "ttl"}
 )
 
-# A template and the name its author knows it by.
+# The name of a template for its author, and its text.
 Part = tuple[str, str]
 
 
 def has_shape(value: Object, *, has_default_source: bool) -> bool:
-    """Whether an input says what that function's does: where a template is, in its fields.
+    """Report whether an input has the fields of function-go-templating's, with a source.
 
-    ``has_default_source``: it need not say where.
+    ``has_default_source``: it needs none.
     """
     source = value.get("source")
     is_whole = value.keys() <= _ALL_FIELDS
@@ -67,17 +67,17 @@ def has_shape(value: Object, *, has_default_source: bool) -> bool:
         return value.keys() <= {*_ALL_FIELDS, remote.FIELD}
     if isinstance(source, str) and source in _SECTIONS:
         return is_whole or isinstance(value.get(_SECTIONS[source]), dict)
-    # Whatever marshals that function's Go type writes neither apiVersion nor kind.
+    # Marshalling that function's Go type writes neither apiVersion nor kind.
     return is_whole and "apiVersion" not in value and "kind" not in value
 
 
 def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
-    """A GoTemplate of function-go-templating."""
+    """Parse a GoTemplate of function-go-templating."""
     fields.refuse_unknown(*sorted(_ALL_FIELDS))
     fields.object("metadata")
     doubts = ProblemList()
     program = _program(fields, doubts, ceilings, sources)
-    # Draws and the clock exist there without asking, so templates written for it need them here.
+    # Random values and the clock need no option there, so its templates expect them.
     options: Object = {"dialect": "gotemplating", "stable_values": True, "crypto": True}
     options |= {"delims": _delims(fields, doubts), "missingkey": _missing_key(fields, ceilings)}
     ttl_seconds = _ttl_seconds(fields, doubts)
@@ -90,7 +90,7 @@ def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSo
         limits=ceilings,
         ttl_seconds=ttl_seconds,
         credentials=None,
-        doubts=tuple(Diagnostic(message=text, hint=hint) for text, hint in doubts.texts),
+        doubts=tuple(problem.to_diagnostic() for problem in doubts),
     )
 
 
@@ -123,7 +123,7 @@ def _program(
 
 
 def _default_files(fields: ObjectReader, directory: str) -> list[Part]:
-    """The operator's own directory, so it may be any; see Limits."""
+    """Return the files of the operator's directory, which may be anywhere; see Limits."""
     try:
         files = files_below(directory).read(".")
     except ValueError as error:
@@ -150,21 +150,21 @@ def _inline(section: ObjectReader, doubts: ProblemList) -> list[Part]:
 
 
 def _list(section: ObjectReader, key: str) -> list[Part]:
-    """The texts of a list that must have some."""
-    found = section.value.get(key)
-    if not isinstance(found, list) or not found:
-        expected = "must be a list of strings" if found != [] else "must not be empty"
+    """Return the texts of a list, which must not be empty."""
+    items = section.value.get(key)
+    if not isinstance(items, list) or not items:
+        expected = "must be a list of strings" if items != [] else "must not be empty"
         section.problems.add(section.at(key), expected)
         return []
-    for index, item in enumerate(found):
+    for index, item in enumerate(items):
         if not isinstance(item, str):
             path = f"{section.at(key)}[{index}]"
-            section.problems.add(path, f"must be a string, not {type_with_article(item)}")
-    return [(f"inline.{key}[{index}]", str(item)) for index, item in enumerate(found)]
+            section.problems.add(path, f"must be a string, not {type_phrase(item)}")
+    return [(f"inline.{key}[{index}]", str(item)) for index, item in enumerate(items)]
 
 
 def _files(section: ObjectReader, sources: ProgramSources) -> list[Part]:
-    """Every file is a template, as there: whatever its name ends in, in the order of the walk."""
+    """Return every file, with any ending, in walk order, as function-go-templating does."""
     section.refuse_unknown(*_KEYS["fileSystem"])
     files = program_source.read_directory(section, sources)
     if files is not None and not files:
@@ -175,35 +175,36 @@ def _files(section: ObjectReader, sources: ProgramSources) -> list[Part]:
 def _environment(section: ObjectReader, sources: ProgramSources) -> list[Part]:
     section.refuse_unknown(*_KEYS["environment"])
     key = section.text("key", required=True)
-    if not key or sources.outside is None:
+    if not key or sources.external is None:
         return []
-    environment = sources.outside.context(ENVIRONMENT)
-    found = environment.get(key) if isinstance(environment, Mapping) else None
-    if isinstance(found, str):
-        return [(f"environment[{key}]", found)]
+    environment = sources.external.context(ENVIRONMENT)
+    value = environment.get(key) if isinstance(environment, Mapping) else None
+    if isinstance(value, str):
+        return [(f"environment[{key}]", value)]
     cause = (
-        "is not in the environment"
-        if found is None
-        else f"is not text but {type_with_article(found)}"
+        "is not in the environment" if value is None else f"is not text but {type_phrase(value)}"
     )
     section.problems.add(section.at("key"), f'cannot read a template: "{key}" {cause}')
     return []
 
 
 def _join(parts: list[Part]) -> Program:
-    """One text of all parts, for they share their named templates; ``parts`` tell them apart."""
+    """Join all parts, since they share their named templates.
+
+    The option ``parts`` has the name and first line of each.
+    """
     line = 1
-    places: list[Value] = []
+    starts: list[Value] = []
     for name, text in parts:
-        places.append([name, line])
+        starts.append([name, line])
         line += (text + _SEPARATOR).count("\n")
-    joined = _SEPARATOR.join(text for _, text in parts)
+    text = _SEPARATOR.join(text for _, text in parts)
     name = parts[0][0] if len(parts) == 1 else "templates"
-    return Program(main=Source(name=name, text=joined), options={"parts": places})
+    return Program(main=Source(name=name, text=text), options={"parts": starts})
 
 
 def _ttl_seconds(fields: ObjectReader, doubts: ProblemList) -> float | None:
-    """None also for a text that is no duration."""
+    """Return the TTL; None for an invalid duration, too, which is a warning."""
     text = fields.text("ttl")
     try:
         return parse_signed_duration(text) if text else None
@@ -213,36 +214,36 @@ def _ttl_seconds(fields: ObjectReader, doubts: ProblemList) -> float | None:
 
 
 def _delims(fields: ObjectReader, doubts: ProblemList) -> list[Value]:
-    """Go's braces unless both delimiters are there; one that is empty is a brace pair, too."""
-    found = fields.object("delims")
-    if found is None:
+    """Return the delimiters; Go's braces unless both are set, and for an empty one."""
+    section = fields.object("delims")
+    if section is None:
         return [*common_fields.DELIMS]
-    found.refuse_unknown("left", "right")
-    left, right = found.text("left"), found.text("right")
-    common_fields.check_delims(found, left or "", right or "")
+    section.refuse_unknown("left", "right")
+    left, right = section.text("left"), section.text("right")
+    common_fields.check_delims(section, left or "", right or "")
     if left is None or right is None:
-        if found.value:
+        if section.value:
             doubts.add(
-                found.path, f"is not looked at without {'left' if left is None else 'right'}"
+                section.path, f"is not looked at without {'left' if left is None else 'right'}"
             )
         return [*common_fields.DELIMS]
     return [left or common_fields.DELIMS[0], right or common_fields.DELIMS[1]]
 
 
 def _missing_key(fields: ObjectReader, ceilings: Limits) -> str:
-    """What the last of Go's template options says; an empty list beats the operator's default."""
-    found = fields.value.get("options")
+    """Return the last of Go's template options; an empty list overrides the operator's default."""
+    options = fields.value.get("options")
     path = fields.at("options")
-    if found is None and ceilings.default_options:
-        found, path = [*ceilings.default_options.split(",")], "default options"
-    chosen = "default"
-    if found is not None and not isinstance(found, list):
-        fields.problems.add(path, f"must be a list, not {type_with_article(found)}")
-    for index, item in enumerate(found if isinstance(found, list) else ()):
+    if options is None and ceilings.default_options:
+        options, path = [*ceilings.default_options.split(",")], "default options"
+    missing_key = "default"
+    if options is not None and not isinstance(options, list):
+        fields.problems.add(path, f"must be a list, not {type_phrase(options)}")
+    for index, item in enumerate(options if isinstance(options, list) else ()):
         if isinstance(item, str) and item in _MISSING_KEY:
-            chosen = _MISSING_KEY[item]
+            missing_key = _MISSING_KEY[item]
         else:
-            shown = f'"{item}"' if isinstance(item, str) else type_with_article(item)
+            actual = f'"{item}"' if isinstance(item, str) else type_phrase(item)
             allowed = ", ".join(_MISSING_KEY)
-            fields.problems.add(f"{path}[{index}]", f"must be one of {allowed}, not {shown}")
-    return chosen
+            fields.problems.add(f"{path}[{index}]", f"must be one of {allowed}, not {actual}")
+    return missing_key

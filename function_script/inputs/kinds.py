@@ -1,11 +1,10 @@
-"""Our own input kinds: which fields each has and what they become."""
+"""Our own input kinds: the fields of each, and the Step that they become."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from function_script.fields import ObjectReader, type_with_article
 from function_script.inputs import (
     common_fields,
     external_sources,
@@ -14,6 +13,8 @@ from function_script.inputs import (
     requirements,
 )
 from function_script.inputs.step import Step
+from function_script.reader import ObjectReader
+from function_script.values import type_phrase
 
 if TYPE_CHECKING:
     from function_script.inputs.step import Language, ProgramSources
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 
-_SHARED = (
+_COMMON_FIELDS = (
     *("apiVersion", "kind", "metadata"),
     *("source", "fileSystem", "environment", "context", "requiredResource"),
     *("modules", "modulesFrom", "params", "requirements", "credentials"),
@@ -36,8 +37,8 @@ _MISSING_KEY = {"Checked": "checked", "Default": "default", "Zero": "zero", "Err
 
 
 def parse_starlark_script(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
-    """A StarlarkScript: ``script`` and what all kinds share."""
-    fields.refuse_unknown(*_SHARED, "script")
+    """Parse a StarlarkScript: ``script`` and the common fields."""
+    fields.refuse_unknown(*_COMMON_FIELDS, "script")
     program = program_source.read_program(
         fields, program_source.SourceFields(text="script", main="main.star"), sources
     )
@@ -46,8 +47,8 @@ def parse_starlark_script(fields: ObjectReader, ceilings: Limits, sources: Progr
 
 
 def parse_jinja_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
-    """A JinjaTemplate: ``inline``, ``options.undefined`` and what all kinds share."""
-    fields.refuse_unknown(*_SHARED, "inline")
+    """Parse a JinjaTemplate: ``inline``, ``options.undefined`` and the common fields."""
+    fields.refuse_unknown(*_COMMON_FIELDS, "inline")
     program = program_source.read_program(
         fields, program_source.SourceFields(text="inline", main="main.j2"), sources
     )
@@ -57,8 +58,8 @@ def parse_jinja_template(fields: ObjectReader, ceilings: Limits, sources: Progra
 
 
 def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
-    """A GoTemplate: ``inline``, ``delims``, its options and what all kinds share."""
-    fields.refuse_unknown(*_SHARED, "inline", "delims")
+    """Parse a GoTemplate: ``inline``, ``delims``, its options and the common fields."""
+    fields.refuse_unknown(*_COMMON_FIELDS, "inline", "delims")
     program = program_source.read_program(
         fields, program_source.SourceFields(text="inline", main="main.gotmpl"), sources
     )
@@ -74,10 +75,10 @@ def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSo
 
 
 def _options(fields: ObjectReader, *of_language: str) -> ObjectReader:
-    """The options, as if written empty where the input has none."""
-    found = fields.object("options") or ObjectReader({}, fields.at("options"), fields.problems)
-    found.refuse_unknown("keepManagedFields", *of_language)
-    return found
+    """Return the options; an empty object where the input has none."""
+    options = fields.object("options") or ObjectReader({}, fields.at("options"), fields.problems)
+    options.refuse_unknown("keepManagedFields", *of_language)
+    return options
 
 
 def _step(
@@ -87,11 +88,11 @@ def _step(
     program: Program,
     ceilings: Limits,
 ) -> Step:
-    """The step of a kind of ours, after its own fields: everything the kinds share."""
+    """Parse the common fields and build the step."""
     fields.object("metadata")
     params = fields.object("params")
-    conduct = readiness_options.read(fields)
-    if conduct is not None and conduct.defers:
+    readiness = readiness_options.read(fields)
+    if readiness is not None and readiness.defer_missing:
         program = replace(program, options={**program.options, "missing": "Defer"})
     return Step(
         api_version=API_VERSION,
@@ -104,25 +105,25 @@ def _step(
         keep_managed_fields=bool(options.flag("keepManagedFields")),
         requirements=requirements.parse(fields, external_sources.required_resources(fields)),
         credentials=_credentials(fields),
-        progress=conduct,
+        readiness=readiness,
     )
 
 
 def _credentials(fields: ObjectReader) -> tuple[str, ...]:
-    """The names of the credentials that the program may see."""
-    found = fields.value.get("credentials")
-    if found is None:
+    """Return the names of the credentials that the program may see."""
+    names = fields.value.get("credentials")
+    if names is None:
         return ()
     path = fields.at("credentials")
-    if not isinstance(found, list):
-        fields.problems.add(path, f"must be a list, not {type_with_article(found)}")
+    if not isinstance(names, list):
+        fields.problems.add(path, f"must be a list, not {type_phrase(names)}")
         return ()
-    if len(found) > _MAX_CREDENTIALS:
+    if len(names) > _MAX_CREDENTIALS:
         fields.problems.add(path, f"must be at most {_MAX_CREDENTIALS}")
-    for index, name in enumerate(found):
+    for index, name in enumerate(names):
         if not isinstance(name, str) or not name:
-            shown = "an empty one" if name == "" else type_with_article(name)
-            fields.problems.add(f"{path}[{index}]", f"must be a name, not {shown}")
-        elif name in found[:index]:
+            actual = "an empty one" if name == "" else type_phrase(name)
+            fields.problems.add(f"{path}[{index}]", f"must be a name, not {actual}")
+        elif name in names[:index]:
             fields.problems.add(f"{path}[{index}]", f'duplicate name "{name}"')
-    return tuple(str(name) for name in found)
+    return tuple(str(name) for name in names)

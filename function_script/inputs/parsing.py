@@ -1,17 +1,20 @@
-"""Which kinds of input there are, and the way from an object to a Step."""
+"""Kinds of input, and the way from an input's object or bytes to a Step."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, cast
 
-from function_script import objects
-from function_script.diagnostics import Diagnostic
+from function_script import objects, wire
+from function_script.documents import ByteLruCache
 from function_script.errors import InputError
-from function_script.fields import ObjectReader, ProblemList, nearest
 from function_script.inputs import gotemplating, kinds, remote
 from function_script.inputs.files import files_below
+from function_script.inputs.program_source import INLINE
 from function_script.inputs.step import ExternalState, Language, ProgramSources, Step
 from function_script.limits import Limits
+from function_script.problems import ProblemList, suggest
+from function_script.reader import ObjectReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +29,7 @@ KINDS: dict[Kind, Callable[[ObjectReader, Limits, ProgramSources], Step]] = {
     (kinds.API_VERSION, "GoTemplate"): kinds.parse_go_template,
     (gotemplating.API_VERSION, "GoTemplate"): gotemplating.parse_go_template,
 }
-# For whoever counts steps without parsing them.
+# Languages without parsing an input, for logs and metrics.
 LANGUAGES: dict[Kind, Language] = {
     (kinds.API_VERSION, "StarlarkScript"): "starlark",
     (kinds.API_VERSION, "JinjaTemplate"): "jinja",
@@ -34,49 +37,85 @@ LANGUAGES: dict[Kind, Language] = {
     (gotemplating.API_VERSION, "GoTemplate"): "gotemplate",
 }
 PEERS: Final[Kind] = (gotemplating.API_VERSION, "GoTemplate")
-"""What every other input that has the shape of one is read as."""
+"""Kind of every input that has the shape of function-go-templating's, under any name."""
 _ONLY_OURS: Final = frozenset({"StarlarkScript", "JinjaTemplate"})
 _KINDS: Final = frozenset(kind for _, kind in KINDS)
 _OUR_GROUP: Final = kinds.API_VERSION.partition("/")[0]
 _GROUPS: Final = frozenset(api_version.partition("/")[0] for api_version, _ in KINDS)
 EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None)
 
+# A step takes about twice the bytes of its input: the bytes, and the texts of its programs.
+_CACHE_BYTES = 4 << 20
+_SIZE_FACTOR = 2
+_STEP_BYTES = 2_000
+_cache: ByteLruCache[Step] = ByteLruCache(_CACHE_BYTES)
 
-def parse(value: Object, ceilings: Limits, outside: ExternalState = EMPTY) -> Step:
+
+def parse(value: Object, ceilings: Limits, external: ExternalState = EMPTY) -> Step:
     """Parse a step's input; an empty ``value`` stands for a step without one.
 
-    ``ceilings`` are the operator's limits: the input can only narrow them. ``outside`` is what
-    the request has for programs that are not in the input; by default nothing.
-    Raises one InputError with every problem, each beginning with the path of its field, as in
-    ``input.limits.timeout: cannot …``.
+    ``ceilings`` are the operator's limits: the input can only narrow them. ``external`` has the
+    request's programs that are not in the input; by default none. Raises one InputError with
+    every problem, each with the path of its field, as in ``input.limits.timeout: cannot …``.
     """
     files = files_below(ceilings.program_root)
-    return _parse(value, ceilings, ProgramSources(files=files, outside=outside))
+    return _parse(value, ceilings, ProgramSources(files=files, external=external))
+
+
+def parse_cached(payload: bytes, ceilings: Limits, external: ExternalState) -> Step:
+    """Parse the Struct of an input, as `parse`; the bytes of an input are the cache's key.
+
+    Crossplane sends the input with each request. Go writes the fields of an object in any order,
+    so one input has a few byte strings. A program outside of the input is read each time.
+    """
+    key = (payload, ceilings)
+    step = _cache.find(key)
+    if step is None:
+        value = wire.decode_struct(payload, sort_keys=True)
+        step = parse(value, ceilings, external)
+        if _has_own_program(value):
+            _cache.keep(key, step, size_bytes=len(payload) * _SIZE_FACTOR + _STEP_BYTES)
+    if not step.params:
+        return step
+    # A program may change its params; the next run must not see that.
+    return replace(step, params=cast("Object", objects.deep_copy(step.params)))
+
+
+def _has_own_program(value: Object) -> bool:
+    """Report whether the program is in the input.
+
+    Without a source, an input of function-go-templating uses the operator's templates.
+    """
+    if value.get("modulesFrom") is not None:
+        return False
+    if value.get("source") is None:
+        return value.get("apiVersion") == kinds.API_VERSION
+    return value["source"] == INLINE
 
 
 def parse_without_sources(value: Object, ceilings: Limits | None = None) -> Step:
-    """Parse an input far from where it runs: a program that is not in it stays empty.
+    """Parse an input without a request: a program that is not in the input stays empty.
 
-    One in files is read all the same if ``ceilings`` say below which directory they are.
+    A program in files is read if ``ceilings.program_root`` is set.
     """
     ceilings = ceilings or Limits()
     files = files_below(ceilings.program_root) if ceilings.program_root else None
-    return _parse(value, ceilings, ProgramSources(files=files, outside=None))
+    return _parse(value, ceilings, ProgramSources(files=files, external=None))
 
 
 def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None:
-    """The key of KINDS that an input is read as; None for what cannot run.
+    """Return the key of KINDS for an input; None for one that cannot run.
 
-    An input of our group goes by its kind. Any other goes by its shape, for that is all that
-    function-go-templating looks at. ``has_default_source``: the operator's templates are used
-    where an input names none.
+    An input of our group is identified by its kind; any other by its shape, as
+    function-go-templating ignores apiVersion and kind. ``has_default_source``: the operator's
+    templates are used where an input has none.
     """
     api_version, kind = value.get("apiVersion") or "", value.get("kind") or ""
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return None
     if (api_version, kind) in KINDS:
         return api_version, kind
-    # Text as `inline` is ours, so the apiVersion is misspelt.
+    # Only our kinds have a text as `inline`, so the apiVersion is misspelt.
     is_ours = _group(api_version) == _OUR_GROUP or isinstance(value.get("inline"), str)
     if is_ours or kind in _ONLY_OURS:
         return None
@@ -86,12 +125,12 @@ def find_kind(value: Object, *, has_default_source: bool = False) -> Kind | None
 
 
 def find_named_kind(api_version: str, kind: str) -> Kind | None:
-    """The key of KINDS, as far as apiVersion and kind tell it."""
+    """Return the key of KINDS by apiVersion and kind alone."""
     return find_kind({"apiVersion": api_version, "kind": kind})
 
 
 def is_meant_for_us(value: Object) -> bool:
-    """Whether an input can run here, or was to run here and has a mistake."""
+    """Report whether an input can run here, or has the kind or group of one that can."""
     api_version, kind = objects.api_version_and_kind(value)
     is_named = kind in _KINDS or _group(api_version) in _GROUPS
     return is_named or find_kind(value) is not None
@@ -109,16 +148,16 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
     fields = ObjectReader(value, "input", problems)
     kind = find_kind(value, has_default_source=has_default_source)
     if kind is None:
-        _refuse(fields)
+        _add_kind_problem(fields)
     elif not remote.refuse(fields):
         step = KINDS[kind](fields, ceilings, sources)
-        if not problems.texts:
+        if not problems:
             return step
-    raise InputError(*(Diagnostic(message=text, hint=hint) for text, hint in problems.texts))
+    raise InputError(*(problem.to_diagnostic() for problem in problems))
 
 
-def _refuse(fields: ObjectReader) -> None:
-    """Note why an input is of no kind that runs."""
+def _add_kind_problem(fields: ObjectReader) -> None:
+    """Add the problem of an input that is of no kind."""
     if not fields.value:
         fields.problems.add(fields.path, "is required", hint=f"accepted: {_accepted()}")
         return
@@ -127,12 +166,11 @@ def _refuse(fields: ObjectReader) -> None:
     if not api_version or not kind:
         return
     if _group(api_version) == _OUR_GROUP:
-        known = api_version in {api_version for api_version, _ in KINDS}
-        key, found = ("kind", kind) if known else ("apiVersion", api_version)
-        near = nearest(found, tuple(each[known] for each in KINDS))
-        problem = f'cannot run {key} "{found}"'
-        hint = f'did you mean "{near}"? ' if near else ""
-        fields.problems.add(fields.at(key), problem, hint=f"{hint}accepted: {_accepted()}")
+        is_our_version = api_version in {api_version for api_version, _ in KINDS}
+        key, text = ("kind", kind) if is_our_version else ("apiVersion", api_version)
+        suggestion = suggest(text, tuple(each[is_our_version] for each in KINDS))
+        hint = " ".join(filter(None, (suggestion, f"accepted: {_accepted()}")))
+        fields.problems.add(fields.at(key), f'cannot run {key} "{text}"', hint=hint)
         return
     path = fields.at("apiVersion")
     if kind not in _KINDS:
@@ -145,7 +183,9 @@ def _refuse(fields: ObjectReader) -> None:
 
 
 def _accepted() -> str:
-    kinds: dict[str, list[str]] = {}
+    kinds_by_version: dict[str, list[str]] = {}
     for api_version, kind in KINDS:
-        kinds.setdefault(api_version, []).append(kind)
-    return "; ".join(f"{', '.join(names)} of {known}" for known, names in kinds.items())
+        kinds_by_version.setdefault(api_version, []).append(kind)
+    return "; ".join(
+        f"{', '.join(names)} of {api_version}" for api_version, names in kinds_by_version.items()
+    )

@@ -1,7 +1,7 @@
-"""Where an input's program stands: in the input itself, in a directory, or in a place of places.py.
+"""The program of an input: inline, from a directory, or from an external source.
 
-Exactly one of them, so that a reader of a Composition never has to guess which text runs;
-modules may come from others besides.
+An input has exactly one source, so that a reader of a Composition knows which text runs; modules
+may come from further sources.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from function_script.fields import nearest
 from function_script.inputs import external_sources
+from function_script.problems import suggest
 from function_script.program import Program
 from function_script.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.fields import ObjectReader
     from function_script.inputs.step import ProgramSources
+    from function_script.reader import ObjectReader
 
 INLINE = "Inline"
 FILE_SYSTEM = "FileSystem"
@@ -28,26 +28,28 @@ MAX_MODULES = 100
 MAX_PLACES = 20
 
 _SOURCES = {source: source for source in (INLINE, FILE_SYSTEM, *external_sources.SECTIONS)}
-# The field that goes with each source.
+# The field of each source.
 _SECTIONS = {
     FILE_SYSTEM: "fileSystem",
     **{s: key for s, (key, _) in external_sources.SECTIONS.items()},
 }
+# The field of a source that names the directory, the key or the object.
+_CONTAINER_KEYS = ("dirPath", "key", "name")
 _BLANKS = " \t\r\n"
-# Stands for a program with a problem; the step is refused before anything can run it.
+# Placeholder for a program with a problem: the step is refused before anything runs it.
 _NO_PROGRAM = Program(main=Source(name="", text=""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFields:
-    """How a kind names its program: the field with the text, and the file it defaults to."""
+    """Names of a kind: ``text`` is the field of an inline program, ``main`` the default file."""
 
     text: str
     main: str
 
 
-def read_program(fields: ObjectReader, form: SourceFields, sources: ProgramSources) -> Program:
-    """The program of an input of ours."""
+def read_program(fields: ObjectReader, names: SourceFields, sources: ProgramSources) -> Program:
+    """Return the program of one of our kinds, with all its modules."""
     if fields.value.get("source") is None:
         source: str | None = INLINE
     else:
@@ -58,54 +60,54 @@ def read_program(fields: ObjectReader, form: SourceFields, sources: ProgramSourc
         fields, *(key for key in _SECTIONS.values() if key != _SECTIONS.get(source)), beside=source
     )
     if source == INLINE:
-        found = _inline(fields, form)
+        program = _read_inline(fields, names)
     else:
-        reject_keys(fields, form.text, "modules", beside=source)
-        found = _from_elsewhere(fields, form, sources, source)
-    return _with_modules(fields, found, sources)
+        reject_keys(fields, names.text, "modules", beside=source)
+        program = _read_from_source(fields, names, sources, source)
+    return _with_modules(fields, program, sources)
 
 
 def reject_keys(fields: ObjectReader, *keys: str, beside: str) -> None:
-    """Note every one of ``keys`` that is set although ``source`` says otherwise."""
+    """Add a problem for each of ``keys`` that is set, as the source is ``beside``."""
     for key in keys:
         if fields.value.get(key) is not None:
             fields.problems.add(fields.at(key), f"must not be set when source is {beside}")
 
 
 def text(fields: ObjectReader, key: str, *, beside: str) -> str:
-    """A program's text, which must be more than blanks; "" when a problem was noted."""
+    """Return a program's text, which must be more than blanks; "" after a problem."""
     if fields.value.get(key) is None:
         fields.problems.add(fields.at(key), f"is required when source is {beside}")
         return ""
-    found = fields.text(key)
-    if found is not None and not found.strip(_BLANKS):
+    value = fields.text(key)
+    if value is not None and not value.strip(_BLANKS):
         fields.problems.add(fields.at(key), "must not be empty")
-    return found or ""
+    return value or ""
 
 
 def section(fields: ObjectReader, key: str, *, beside: str) -> ObjectReader | None:
-    """The object that goes with a ``source``; None when a problem was noted."""
+    """Return the object of a source; None after a problem."""
     if fields.value.get(key) is None:
         fields.problems.add(fields.at(key), f"is required when source is {beside}")
         return None
     return fields.object(key)
 
 
-def read_directory(found: ObjectReader, sources: ProgramSources) -> Mapping[str, str] | None:
-    """The files of ``dirPath`` by relative path; None when not looked at, or with a problem."""
-    dir_path = found.text("dirPath", required=True)
+def read_directory(section: ObjectReader, sources: ProgramSources) -> Mapping[str, str] | None:
+    """Return the files of ``dirPath`` by relative path; None if not read, or after a problem."""
+    dir_path = section.text("dirPath", required=True)
     if not dir_path or sources.files is None:
         return None
     try:
         return sources.files.read(dir_path)
     except ValueError as error:
         hint = None if sources.files.root else "start the function with --program-root DIRECTORY"
-        found.problems.add(found.at("dirPath"), str(error), hint=hint)
+        section.problems.add(section.at("dirPath"), str(error), hint=hint)
         return None
 
 
-def _inline(fields: ObjectReader, form: SourceFields) -> Program:
-    main = Source(name=form.text, text=text(fields, form.text, beside=INLINE))
+def _read_inline(fields: ObjectReader, names: SourceFields) -> Program:
+    main = Source(name=names.text, text=text(fields, names.text, beside=INLINE))
     modules = fields.texts("modules") or {}
     if len(modules) > MAX_MODULES:
         fields.problems.add(fields.at("modules"), f"must be at most {MAX_MODULES}")
@@ -114,74 +116,70 @@ def _inline(fields: ObjectReader, form: SourceFields) -> Program:
             path = f'{fields.at("modules")}["{name}"]'
             hint = 'write a relative path such as "lib/net.star"'
             fields.problems.add(path, "must not be the name of a module", hint=hint)
-    named = {name: Source(name=f"modules[{name}]", text=modules[name]) for name in sorted(modules)}
-    return Program(main=main, modules=named)
+    sources_by_name = {
+        name: Source(name=f"modules[{name}]", text=modules[name]) for name in sorted(modules)
+    }
+    return Program(main=main, modules=sources_by_name)
 
 
-def _from_elsewhere(
-    fields: ObjectReader, form: SourceFields, sources: ProgramSources, source: str
+def _read_from_source(
+    fields: ObjectReader, names: SourceFields, sources: ProgramSources, source: str
 ) -> Program:
-    found = section(fields, _SECTIONS[source], beside=source)
-    if found is None:
+    holder = section(fields, _SECTIONS[source], beside=source)
+    if holder is None:
         return _NO_PROGRAM
-    stated = found.value.get("main") is not None
-    main = found.text("main", required=True) if stated else form.main
-    texts = _texts(found, sources, source, "program", "main")
+    has_main = holder.value.get("main") is not None
+    main = holder.text("main", required=True) if has_main else names.main
+    texts = _read_texts(holder, sources, source, "program", "main")
     if texts is None or not main:
         return _NO_PROGRAM
     if isinstance(texts, Source):
-        if stated:
-            found.problems.add(found.at("main"), f"must not be set, for {texts.name} is a text")
-        return _select({main: texts}, main, found)
-    return _select(texts, main, found)
+        if has_main:
+            holder.problems.add(holder.at("main"), f"must not be set, for {texts.name} is a text")
+        return _select_main({main: texts}, main, holder)
+    return _select_main(texts, main, holder)
 
 
-def _texts(
-    found: ObjectReader, sources: ProgramSources, source: str, name: str, *more: str
+def _read_texts(
+    holder: ObjectReader, sources: ProgramSources, source: str, name: str, *more: str
 ) -> external_sources.Texts | None:
-    """The texts of a source; None when a problem was noted, or it was not looked at."""
+    """Return the texts of a source; None if it was not read, or after a problem."""
     if source == FILE_SYSTEM:
-        found.refuse_unknown("dirPath", *more)
-        files = read_directory(found, sources)
+        holder.refuse_unknown("dirPath", *more)
+        files = read_directory(holder, sources)
         if files is None:
             return None
         return {path: Source(name=path, text=text) for path, text in files.items()}
-    found.refuse_unknown(*external_sources.SECTIONS[source][1], *more)
-    return external_sources.read(source, found, sources, external_sources.requirement_name(name))
+    holder.refuse_unknown(*external_sources.SECTIONS[source][1], *more)
+    return external_sources.read(source, holder, sources, external_sources.requirement_name(name))
 
 
-def _select(texts: Mapping[str, Source], main: str, found: ObjectReader) -> Program:
-    """The program that begins with the text ``main``; the others are its modules."""
-    path = found.at("main")
-    noun = "file " if "dirPath" in found.value else ""
+def _select_main(texts: Mapping[str, Source], main: str, holder: ObjectReader) -> Program:
+    """Return the program that begins with the text ``main``; the others are its modules."""
+    path = holder.at("main")
+    noun = "file " if "dirPath" in holder.value else ""
     if main not in texts:
-        near = nearest(main, texts)
-        hint = f'did you mean "{near}"?' if near else None
-        found.problems.add(path, f'cannot find {noun}"{main}" {_there(found)}', hint=hint)
+        container = next(holder.value[key] for key in _CONTAINER_KEYS if key in holder.value)
+        problem = f'cannot find {noun}"{main}" in "{container}"'
+        holder.problems.add(path, problem, hint=suggest(main, texts))
         return _NO_PROGRAM
     if not texts[main].text.strip(_BLANKS):
-        found.problems.add(path, f'{noun}"{texts[main].name}" must not be empty')
+        holder.problems.add(path, f'{noun}"{texts[main].name}" must not be empty')
     modules = {name: source for name, source in texts.items() if name != main}
     return Program(main=texts[main], modules=modules)
 
 
-def _there(found: ObjectReader) -> str:
-    """Where a text was looked for: what names the directory, key or object."""
-    named = next(found.value[key] for key in ("dirPath", "key", "name") if key in found.value)
-    return f'in "{named}"'
-
-
 def _with_modules(fields: ObjectReader, program: Program, sources: ProgramSources) -> Program:
-    """The program with the modules of ``modulesFrom``; a name may be there only once.
+    """Return the program with the modules of ``modulesFrom``, each name only once.
 
-    Without those that cannot be looked at yet there is no program.
+    The program is empty while one of its modules cannot be read.
     """
     modules = dict(program.modules)
-    found = fields.value.get("modulesFrom")
-    if isinstance(found, list) and len(found) > MAX_PLACES:
+    entries = fields.value.get("modulesFrom")
+    if isinstance(entries, list) and len(entries) > MAX_PLACES:
         fields.problems.add(fields.at("modulesFrom"), f"must be at most {MAX_PLACES}")
     for index, item in enumerate(fields.objects("modulesFrom")):
-        texts = _modules(item, sources, f"modules-{index}")
+        texts = _read_modules(item, sources, f"modules-{index}")
         for name in sorted((texts or {}).keys() & modules.keys()):
             item.problems.add(item.path, f'duplicate module "{name}"')
         program = program if texts is not None else _NO_PROGRAM
@@ -189,16 +187,19 @@ def _with_modules(fields: ObjectReader, program: Program, sources: ProgramSource
     return replace(program, modules=modules)
 
 
-def _modules(item: ObjectReader, sources: ProgramSources, name: str) -> dict[str, Source] | None:
-    """The texts of one entry; None when a problem was noted, or they were not looked at."""
+def _read_modules(
+    item: ObjectReader, sources: ProgramSources, name: str
+) -> dict[str, Source] | None:
+    """Return the texts of one entry; None if they were not read, or after a problem."""
     item.refuse_unknown(*_SECTIONS.values())
-    stated = [source for source, key in _SECTIONS.items() if item.value.get(key) is not None]
-    if len(stated) != 1:
+    used_sources = [source for source, key in _SECTIONS.items() if item.value.get(key) is not None]
+    if len(used_sources) != 1:
         choices = ", ".join(_SECTIONS.values())
         item.problems.add(item.path, f"needs exactly one of {choices}")
         return None
-    found = item.object(_SECTIONS[stated[0]])
-    texts = None if found is None else _texts(found, sources, stated[0], name)
+    (source,) = used_sources
+    holder = item.object(_SECTIONS[source])
+    texts = None if holder is None else _read_texts(holder, sources, source, name)
     if isinstance(texts, Source):
         item.problems.add(item.path, f"must be an object of texts, but {texts.name} is a text")
         return None

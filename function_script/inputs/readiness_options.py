@@ -1,6 +1,6 @@
-"""How a step waits, judges readiness and reports it: the input fields that say so.
+"""Fields of an input for readiness, creation order and missing values.
 
-None of them is the default: a step that says nothing pays nothing.
+A step without any of them costs nothing.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from function_script import conditions
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
 
 FIELDS = ("autoReady", "resourcesCondition", "usages", "missing", "onExisting")
-# Whose readiness is judged: of the resources this step speaks of, or of all that are desired.
+# Judge readiness of the step's own resources, or of all that are desired.
 Scope: TypeAlias = Literal["Step", "All"]
 
 _SCOPES: dict[str, Scope] = {"Step": "Step", "All": "All"}
@@ -29,31 +29,35 @@ _USAGE_VERSIONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadinessOptions:
-    """``auto_ready`` None: readiness is not judged. ``overwrites``: earlier steps' is replaced.
+    """Options of readiness and order.
 
-    ``condition``: the type of the condition that sums up the resources; None: only where
-    something waits. ``usages``: dependencies become Usages, of ``usage_version`` or of what fits
-    the XR. ``defers``: what needs a missing value is withheld; ``keeps``: and stays as it is in
-    the cluster.
+    ``auto_ready`` None: readiness is not judged. ``overwrite_stated``: readiness that earlier
+    steps stated is judged anew. ``condition`` is the type of the condition that reports the
+    resources; None: one only while something is blocked. ``usages``: dependencies become Usages,
+    of the apiVersion ``usage_version`` or of the one that fits the XR. ``defer_missing``: a
+    resource that needs a missing value is withheld; ``keep_existing``: one that exists stays as
+    it is in the cluster.
     """
 
     auto_ready: Scope | None = None
-    overwrites: bool = False
+    overwrite_stated: bool = False
     condition: str | None = None
     usages: bool = False
     usage_version: str | None = None
-    defers: bool = False
-    keeps: bool = False
+    defer_missing: bool = False
+    keep_existing: bool = False
 
 
 def read(fields: ObjectReader) -> ReadinessOptions | None:
-    """What an input says; None when it says none of it."""
+    """Parse the readiness fields; None if none is set."""
     if not fields.value.keys() & set(FIELDS):
         return None
-    auto = fields.object("autoReady")
+    auto = None
     if isinstance(fields.value.get("autoReady"), bool):
-        path, (text, _) = fields.at("autoReady"), fields.problems.texts.pop()
-        fields.problems.add("", text, hint=f"write `{path.rpartition('.')[2]}: {{}}`")
+        problem = "must be an object, not a boolean"
+        fields.problems.add(fields.at("autoReady"), problem, hint="write `autoReady: {}`")
+    else:
+        auto = fields.object("autoReady")
     if auto is not None:
         auto.refuse_unknown("resources", "overwrite")
     usages = fields.object("usages")
@@ -61,12 +65,12 @@ def read(fields: ObjectReader) -> ReadinessOptions | None:
         usages.refuse_unknown("apiVersion")
     return ReadinessOptions(
         auto_ready=None if auto is None else auto.choice("resources", _SCOPES) or "Step",
-        overwrites=auto is not None and bool(auto.flag("overwrite")),
+        overwrite_stated=auto is not None and bool(auto.flag("overwrite")),
         condition=_condition(fields),
         usages=usages is not None,
         usage_version=None if usages is None else usages.choice("apiVersion", _USAGE_VERSIONS),
-        defers=bool(fields.choice("missing", _MISSING)),
-        keeps=_keeps(fields),
+        defer_missing=bool(fields.choice("missing", _MISSING)),
+        keep_existing=_keep_existing(fields),
     )
 
 
@@ -78,8 +82,8 @@ def _condition(fields: ObjectReader) -> str | None:
     return kind
 
 
-def _keeps(fields: ObjectReader) -> bool:
-    keeps = fields.choice("onExisting", _ON_EXISTING)
-    if keeps and fields.value.get("missing") != "Defer":
+def _keep_existing(fields: ObjectReader) -> bool:
+    keep = fields.choice("onExisting", _ON_EXISTING)
+    if keep and fields.value.get("missing") != "Defer":
         fields.problems.add(fields.at("onExisting"), "Keep needs `missing: Defer` beside it")
-    return bool(keeps)
+    return bool(keep)

@@ -1,11 +1,11 @@
-"""Programs in a registry or a repository: not read yet, and refused in words that say so."""
+"""Programs in a registry or a repository: planned, and refused with a hint."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
 
 SOURCE: Final = "Remote"
 FIELD: Final = "remote"
@@ -17,7 +17,7 @@ _HINT: Final = (
 
 
 def refuse(fields: ObjectReader) -> bool:
-    """Note that an input wants a program from elsewhere; whether it does."""
+    """Add a problem if an input has a remote program; report whether it has."""
     is_source = fields.value.get("source") == SOURCE
     if not is_source and fields.value.get(FIELD) is None:
         return False

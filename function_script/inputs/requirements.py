@@ -1,7 +1,7 @@
-"""What an input declares that its program needs, to be asked for before the program runs.
+"""Requirements that an input declares; Crossplane answers them before the program runs.
 
-Called by kinds.py. Values may come from the XR, by the paths of ``fromFieldPath``; who knows the
-XR fills them in.
+Values may come from the XR, by the paths of ``fromFieldPath``; they are resolved for each
+request.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from function_script import objects
-from function_script.fields import ObjectReader
 from function_script.program import OWN_REQUIREMENTS
+from function_script.reader import ObjectReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,9 +25,9 @@ _SELECTING = ("matchName", "matchLabels", "namespace")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Required:
-    """One required resource. A path leads to the text in the XR that takes the value's place.
+    """One required resource. A ``…_path`` is that of a text in the XR to use as the value.
 
-    ``is_optional``: it is not asked for while the XR lacks one of these texts.
+    ``is_optional``: it is not required while the XR lacks one of these texts.
     """
 
     api_version: str
@@ -43,7 +43,7 @@ class Required:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirements:
-    """By requirement name; ``schemas``: (apiVersion, kind). ``programs`` are the function's own."""
+    """Requirements by name. ``schemas`` have (apiVersion, kind); ``programs`` fetch programs."""
 
     resources: Mapping[str, Required] = field(default_factory=dict)
     schemas: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -54,28 +54,24 @@ class Requirements:
 
 
 def parse(fields: ObjectReader, programs: Mapping[str, wire.Selector]) -> Requirements:
-    """The field ``requirements``, and what the program itself is fetched by."""
-    found = fields.object("requirements")
-    if found is None:
+    """Parse the field ``requirements``; ``programs`` are the selectors of the program's parts."""
+    section = fields.object("requirements")
+    if section is None:
         return Requirements(programs=programs)
-    found.refuse_unknown("resources", "schemas")
+    section.refuse_unknown("resources", "schemas")
     return Requirements(
-        resources={name: _required(item) for name, item in _members(found, "resources")},
-        schemas={name: _schema(item) for name, item in _members(found, "schemas")},
+        resources={name: _required(item) for name, item in _members(section, "resources")},
+        schemas={name: _schema(item) for name, item in _members(section, "schemas")},
         programs=programs,
     )
 
 
 def field_path(fields: ObjectReader, key: str) -> str | None:
-    """A path such as ``spec.clusterRef.name``; None when absent or no path."""
+    """Return a path such as ``spec.clusterRef.name``; None if absent, or after a problem."""
     text = fields.text(key)
     if text is None:
         return None
-    try:
-        parts = objects.parse_path(text)
-    except ValueError:
-        parts = ()
-    if not parts:
+    if not objects.read_path(text):
         hint = "write the keys with dots between them, as in spec.clusterRef.name"
         fields.problems.add(fields.at(key), f'must be a path, not "{text}"', hint=hint)
         return None
@@ -83,21 +79,21 @@ def field_path(fields: ObjectReader, key: str) -> str | None:
 
 
 def _members(fields: ObjectReader, key: str) -> list[tuple[str, ObjectReader]]:
-    found = fields.object(key)
-    if found is None:
+    section = fields.object(key)
+    if section is None:
         return []
-    if len(found.value) > MAX_REQUIREMENTS:
-        fields.problems.add(found.path, f"must be at most {MAX_REQUIREMENTS}")
-    for name in found.value:
+    if len(section.value) > MAX_REQUIREMENTS:
+        fields.problems.add(section.path, f"must be at most {MAX_REQUIREMENTS}")
+    for name in section.value:
         if not name or name.startswith(OWN_REQUIREMENTS):
             hint = (
                 f'names that begin with "{OWN_REQUIREMENTS}" are the function\'s own'
                 if name
                 else None
             )
-            path = f'{found.path}["{name}"]'
+            path = f'{section.path}["{name}"]'
             fields.problems.add(path, "must not be the name of a requirement", hint=hint)
-    return [(name, item) for name, item in found.members() if item is not None]
+    return [(name, item) for name, item in section.members() if item is not None]
 
 
 def _schema(item: ObjectReader) -> tuple[str, str]:
@@ -137,7 +133,7 @@ def _label_paths(paths: ObjectReader) -> Mapping[str, str] | None:
 
 
 def _check_selection(item: ObjectReader, paths: ObjectReader) -> None:
-    """By name or by labels, and each value from one place only."""
+    """Check that a resource is selected by name or by labels, each value given only once."""
     by_name, by_labels = (
         item.value.get(key) is not None or paths.value.get(key) is not None
         for key in ("matchName", "matchLabels")
@@ -148,8 +144,8 @@ def _check_selection(item: ObjectReader, paths: ObjectReader) -> None:
     for key in ("matchName", "namespace"):
         if item.value.get(key) is not None and paths.value.get(key) is not None:
             item.problems.add(paths.at(key), f"must not be set beside {key}")
-    stated, found = item.value.get("matchLabels"), paths.value.get("matchLabels")
-    if isinstance(stated, dict) and isinstance(found, dict):
-        for key in sorted(stated.keys() & found.keys()):
+    values, value_paths = item.value.get("matchLabels"), paths.value.get("matchLabels")
+    if isinstance(values, dict) and isinstance(value_paths, dict):
+        for key in sorted(values.keys() & value_paths.keys()):
             path = f'{paths.at("matchLabels")}["{key}"]'
             item.problems.add(path, "must not be set beside the same label in matchLabels")

@@ -1,4 +1,4 @@
-"""What an input says, as a value; and where a program may come from besides the input."""
+"""The Step that an input is parsed to, and the external sources of its program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NOTHING_REQUIRED = Requirements()
 
 Language: TypeAlias = Literal["starlark", "jinja", "gotemplate"]
-# Whose rules hold where ours and function-go-templating's differ: annotations, merge, data.
+# Rules for annotations, merging and data, where ours and function-go-templating's differ.
 Dialect: TypeAlias = Literal["script", "gotemplating"]
 
 
@@ -29,15 +29,16 @@ Dialect: TypeAlias = Literal["script", "gotemplating"]
 class Step:
     """One step, ready to run.
 
-    ``limits`` are the operator's, narrowed by the input. ``ttl_seconds`` None: the input says
-    nothing. ``program.options`` are the language's own, checked: ``undefined`` ("Lenient",
+    ``limits`` are the operator's, narrowed by the input. ``ttl_seconds`` None: the input sets
+    none. ``program.options`` are the language's own, checked: ``undefined`` ("Lenient",
     "Strict") for jinja; for gotemplate ``delims`` ([left, right]), ``missingkey`` ("checked",
     "default", "zero", "error"), ``stable_values`` and ``crypto`` (booleans), ``dialect``, and
     ``parts``: for a text joined from several templates each one's name and first line, [[name,
     line], …].
     ``requirements`` must be answered before the program runs, and until then ``program`` may be
-    empty. ``credentials`` are the names that the program may see; None: all. ``doubts`` are what a
-    peer's input has that its function does not look at: each is a warning.
+    empty. ``credentials`` are the names that the program may see; None: all. ``readiness`` None:
+    the input has no such field. ``doubts`` are warnings for fields of an input of
+    function-go-templating that this function ignores.
     """
 
     api_version: str
@@ -51,17 +52,17 @@ class Step:
     keep_managed_fields: bool = False
     requirements: Requirements = NOTHING_REQUIRED
     credentials: tuple[str, ...] | None = ()
-    progress: ReadinessOptions | None = None
+    readiness: ReadinessOptions | None = None
     doubts: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalState:
-    """What a request has for programs that are not in the input.
+    """Access to the parts of a request that may hold programs.
 
-    ``context`` gives the value of a key of the pipeline's context, None where there is none.
-    ``required`` gives the objects that were fetched for a requirement, None while nobody has
-    looked for them.
+    ``context`` returns the value of a key of the pipeline's context, None where there is none.
+    ``required`` returns the objects that were fetched for a requirement, None while Crossplane
+    has not looked for them.
     """
 
     context: Callable[[str], Readable]
@@ -70,10 +71,10 @@ class ExternalState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramSources:
-    """Where programs come from that are not in the input.
+    """Sources of programs that are not in the input.
 
-    None for either: nothing is looked for there, and the program stays empty.
+    With None for a source, a program that comes from it stays empty.
     """
 
     files: Files | None
-    outside: ExternalState | None
+    external: ExternalState | None

@@ -1,6 +1,6 @@
-"""When an object of each kind is ready: the table, and what holds for all that is not in it.
+"""Readiness rules by group and kind, for any version, and the rule of all other kinds.
 
-A kind is known by its group, in any version. docs/reference/readiness.md shows this table.
+docs/reference/readiness.md is generated from this table.
 """
 
 from __future__ import annotations
@@ -21,14 +21,11 @@ from function_script.readiness.checks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.readiness.verdict import Check
-    from function_script.values import Readable
+    from function_script.readiness.checks import Check, Resource
 
 
 class Row(NamedTuple):
-    """Kinds of one group that are ready when ``check`` holds; ``meaning`` says it to people."""
+    """Kinds of one group with their check; ``meaning`` is the check in words."""
 
     group: str
     kinds: str
@@ -40,7 +37,7 @@ _EXISTS: Final = "it exists"
 _LOAD_BALANCER: Final = any_of(
     field("status.loadBalancer.ingress[0].ip"), field("status.loadBalancer.ingress[0].hostname")
 )
-# What every kind that is not in the table is judged by: Crossplane's kinds and most others have it.
+# For every kind that is not in the table: Crossplane's kinds and most others have this condition.
 GENERIC: Final = condition("Ready")
 GENERIC_MEANING: Final = "the condition `Ready` is True"
 
@@ -91,7 +88,7 @@ TABLE: Final = (
             replicas(
                 "updatedNumberScheduled",
                 "numberReady",
-                wanted="status.desiredNumberScheduled",
+                target="status.desiredNumberScheduled",
                 default=0,
             ),
         ),
@@ -172,7 +169,7 @@ TABLE: Final = (
         "`status.health.status` is Healthy",
     ),
 )
-# Kinds that every provider has in a group of its own.
+# Kinds of every provider, each in the provider's own group.
 OF_ANY_GROUP: Final = (
     Row("any", "ClusterProviderConfig ProviderConfig ProviderConfigUsage", exists, _EXISTS),
 )
@@ -181,8 +178,8 @@ _CHECKS: Final = {(row.group, kind): row.check for row in TABLE for kind in row.
 _BY_KIND: Final = {kind: row.check for row in OF_ANY_GROUP for kind in row.kinds.split()}
 
 
-def rule_of(resource: Mapping[str, Readable]) -> Check:
-    """What an object of this kind is judged by."""
+def rule_of(resource: Resource) -> Check:
+    """Return the check of an object's kind."""
     api_version, kind = api_version_and_kind(resource)
     group = api_version.rpartition("/")[0]
     return _CHECKS.get((group, kind)) or _BY_KIND.get(kind) or GENERIC

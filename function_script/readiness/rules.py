@@ -1,7 +1,4 @@
-"""An author's own rule for one resource, from the text it is written as.
-
-Called by whoever reads what a program said: the annotation ``ready-when`` and its like.
-"""
+"""Parser of the readiness rule that an author states for one resource (``ready-when``)."""
 
 from __future__ import annotations
 
@@ -11,12 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.objects import parse_path
 from function_script.readiness import checks
-from function_script.readiness.verdict import Verdict, not_ready
+from function_script.readiness.checks import not_ready
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from function_script.readiness.verdict import Check
+    from function_script.readiness.checks import Check, Resource, Verdict
     from function_script.values import Readable
 
 _CONDITION: Final = re.compile(r"condition\s+(?P<type>[A-Za-z0-9./_-]+)(\s*==\s*(?P<status>\w+))?")
@@ -30,7 +25,7 @@ HINT: Final = (
 
 
 class Rule:
-    """A check with the text it was written as; equal texts are equal rules."""
+    """A check with its source text; equal texts are equal rules."""
 
     __slots__ = ("_check", "text")
 
@@ -38,8 +33,8 @@ class Rule:
         self.text = text
         self._check = check
 
-    def __call__(self, resource: Mapping[str, Readable]) -> Verdict:
-        """The verdict on an object that exists."""
+    def __call__(self, resource: Resource) -> Verdict:
+        """Judge an object that exists."""
         return self._check(resource)
 
     def __eq__(self, other: object) -> bool:
@@ -50,34 +45,34 @@ class Rule:
 
 
 def parse_rule(text: str) -> Rule:
-    """The rule a text stands for; raises ValueError "cannot read the rule …"."""
-    return Rule(text, _check(text.strip()))
+    """Parse a rule; raises ValueError "cannot read the rule …"."""
+    return Rule(text, _parse_check(text.strip()))
 
 
-def _check(text: str) -> Check:
+def _parse_check(text: str) -> Check:
     if text == "Exists":
         return checks.exists
     if text == "Never":
         return _never
-    if found := _CONDITION.fullmatch(text):
-        return _condition(text, found["type"], found["status"] or "True")
-    if found := _COMPARISON.fullmatch(text):
-        return checks.field_is(_path(text, found["path"]), _value(found["value"].strip()))
-    return checks.field(_path(text, text))
+    if match := _CONDITION.fullmatch(text):
+        status = match["status"] or "True"
+        if status not in _STATUSES:
+            allowed = ", ".join(_STATUSES)
+            raise ValueError(
+                f'cannot read the rule "{text}": a condition is {allowed}, not {status}'
+            )
+        return checks.condition(match["type"], status)
+    if match := _COMPARISON.fullmatch(text):
+        return checks.field_is(_check_path(text, match["path"]), _parse_value(match["value"]))
+    return checks.field(_check_path(text, text))
 
 
-def _never(_: Mapping[str, Readable]) -> Verdict:
+def _never(_: Resource) -> Verdict:
     return not_ready("is never ready by its own rule")
 
 
-def _condition(text: str, kind: str, status: str) -> Check:
-    if status not in _STATUSES:
-        allowed = ", ".join(_STATUSES)
-        raise ValueError(f'cannot read the rule "{text}": a condition is {allowed}, not {status}')
-    return checks.condition(kind, status)
-
-
-def _path(text: str, path: str) -> str:
+def _check_path(text: str, path: str) -> str:
+    """Return the path of a field, which must lie below one of the usual roots."""
     try:
         parts = parse_path(path)
     except ValueError as error:
@@ -88,8 +83,9 @@ def _path(text: str, path: str) -> str:
     return path
 
 
-def _value(text: str) -> Readable:
-    """A scalar as JSON has it; any other text is taken as it is."""
+def _parse_value(text: str) -> Readable:
+    """Parse a scalar of JSON; any other text is itself."""
+    text = text.strip()
     try:
         value = json.loads(text)
     except ValueError:

@@ -64,9 +64,9 @@ def redact_error(error: FatalError, data: bytes) -> FatalError:
     if redacted is texts:
         return error
     if redacted is None:
-        return type(error)(*(_withhold(problem) for problem in problems))
+        return error.with_diagnostics(*(_withhold(problem) for problem in problems))
     rest = iter(redacted)
-    return type(error)(
+    return error.with_diagnostics(
         *(_with_texts(problem, rest) for problem in problems[:count]),
         *(_withhold(problem) for problem in problems[count:]),
     )
@@ -137,18 +137,25 @@ def _texts_of(problem: Diagnostic) -> Iterator[str]:
     yield problem.message
     if problem.hint is not None:
         yield problem.hint
-    yield from problem.notes
+    for note in problem.notes:
+        yield note if isinstance(note, str) else note.text
 
 
 def _with_texts(problem: Diagnostic, texts: Iterator[str]) -> Diagnostic:
     """The problem with texts in the order of ``_texts_of``."""
+    message = next(texts)
     return replace(
         problem,
-        message=next(texts),
+        message=message,
         hint=None if problem.hint is None else next(texts),
-        notes=tuple(next(texts) for _ in problem.notes),
+        notes=tuple(
+            next(texts) if isinstance(note, str) else note._replace(text=next(texts))
+            for note in problem.notes
+        ),
+        # A path with a secret in it is in the message, too.
+        field=problem.field if message == problem.message else "",
     )
 
 
 def _withhold(problem: Diagnostic) -> Diagnostic:
-    return replace(problem, message=WITHHELD, hint=None, notes=())
+    return replace(problem, message=WITHHELD, hint=None, notes=(), field="")

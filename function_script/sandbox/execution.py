@@ -252,7 +252,7 @@ class Execution:
             return Answered(
                 response=response,
                 diagnostics=told.diagnostics,
-                facts=told.facts,
+                info=told.info,
                 log=told.log,
                 waited_seconds=self._place.waited_seconds,
                 cpu_seconds=used_seconds,

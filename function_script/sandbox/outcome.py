@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from function_script.diagnostics import Diagnostic, cut
 from function_script.errors import FatalError, LimitError, SandboxError
 from function_script.limits import MIB
+from function_script.telemetry import RequestInfo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +51,7 @@ class Answered:
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
+    info: RequestInfo = field(default_factory=RequestInfo)
     log: str = ""
     waited_seconds: float = 0.0
     cpu_seconds: float = 0.0

@@ -7,16 +7,16 @@ raises ValueError for any surprise.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import orjson
 
-from function_script.diagnostics import Diagnostic, cut
+from function_script.diagnostics import Diagnostic, Note, cut
 from function_script.sandbox.ipc import MAX_REPORT_BYTES
 from function_script.sandbox.outcome import Cause
 from function_script.source import Excerpt, Span
+from function_script.telemetry import COUNTS, RequestInfo
 
 if TYPE_CHECKING:
     from function_script.values import Object, Value
@@ -25,7 +25,10 @@ _SURPRISES = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 # Of a report that is too long; JSON may take six bytes for one.
 _MAX_PROBLEMS = 50
 _MAX_LOG_BYTES = 16 * 1024
-Facts: TypeAlias = Mapping[str, str]
+# Of a text of a RequestInfo, and of its numbers.
+_MAX_CHARACTERS = 256
+_MAX_NUMBER = 10**12
+_NUMBERS = frozenset({*COUNTS, "program_microseconds"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +39,7 @@ class WorkerReport:
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
-    facts: Facts = field(default_factory=dict)
+    info: RequestInfo = field(default_factory=RequestInfo)
     log: str = ""
     cause: Cause | None = None
     detail: str = ""
@@ -52,7 +55,7 @@ def to_bounded_json(report: WorkerReport) -> bytes:
     return to_json(
         WorkerReport(
             diagnostics=problems,
-            facts={key: cut(fact) for key, fact in report.facts.items()},
+            info=_shortened_info(report.info),
             log=cut(report.log, _MAX_LOG_BYTES),
             cause=report.cause,
             detail=cut(report.detail),
@@ -61,15 +64,29 @@ def to_bounded_json(report: WorkerReport) -> bytes:
     )
 
 
+def _shortened_info(info: RequestInfo) -> RequestInfo:
+    members = {
+        name: cut(value) if isinstance(value, str) else value
+        for name, value in _from_info(info).items()
+    }
+    return RequestInfo(**members)  # type: ignore[arg-type] # of the same types
+
+
 def _shortened(problem: Diagnostic) -> Diagnostic:
     """The problem without its source, which may be one line of any length."""
-    hint = None if problem.hint is None else cut(problem.hint)
-    return replace(problem, message=cut(problem.message), hint=hint, notes=(), excerpt=None)
+    return replace(
+        problem,
+        message=cut(problem.message),
+        hint=None if problem.hint is None else cut(problem.hint),
+        notes=(),
+        excerpt=None,
+        field=problem.field if len(problem.field) <= _MAX_CHARACTERS else "",
+    )
 
 
 def to_json(report: WorkerReport) -> bytes:
     """The report's bytes, without what is empty; lone surrogates and the like are replaced."""
-    document: Object = {"facts": {**report.facts}}
+    document: Object = {"info": _from_info(report.info)}
     if report.diagnostics:
         document["diagnostics"] = [_from_diagnostic(problem) for problem in report.diagnostics]
     if report.log:
@@ -92,7 +109,7 @@ def from_json(data: bytes) -> WorkerReport:
     try:
         document = orjson.loads(data)
         if len(document) == 1:
-            return WorkerReport(facts=_facts(document["facts"]))
+            return WorkerReport(info=_to_info(document["info"]))
         return _report(document)
     except _SURPRISES as error:
         raise ValueError(f"an unreadable report: {type(error).__name__}") from error
@@ -104,7 +121,7 @@ def _report(document: Object) -> WorkerReport:
         diagnostics=tuple(
             _to_diagnostic(_object(item)) for item in _list(document.get("diagnostics", []))
         ),
-        facts=_facts(document["facts"]),
+        info=_to_info(document["info"]),
         log=_text(document.get("log", "")),
         cause=None if cause is None else Cause(cause),
         detail=_text(document.get("detail", "")),
@@ -112,35 +129,70 @@ def _report(document: Object) -> WorkerReport:
     )
 
 
-def _facts(value: Value) -> Facts:
-    facts = {}
-    for key, text in _object(value).items():
-        if not isinstance(text, str):
-            raise TypeError
-        facts[key] = text
-    return facts
-
-
-def _from_diagnostic(problem: Diagnostic) -> Object:
-    span, excerpt = problem.span, problem.excerpt
+def _from_info(info: RequestInfo) -> Object:
+    """The fields that are known."""
     return {
-        "message": problem.message,
-        "hint": problem.hint,
-        "notes": list(problem.notes),
-        "span": [span.name, span.line, span.column, span.width] if span else None,
-        "excerpt": [excerpt.first_line, *excerpt.lines] if excerpt else None,
+        name: value
+        for name, value in zip(RequestInfo._fields, info, strict=True)
+        if value is not None and value != ""
     }
 
 
+def _to_info(value: Value) -> RequestInfo:
+    members = _object(value)
+    for name, item in members.items():
+        if name in _NUMBERS:
+            if type(item) is not int or not 0 <= item < _MAX_NUMBER:
+                raise ValueError
+        elif not isinstance(item, str):
+            raise TypeError
+        elif len(item) > _MAX_CHARACTERS and name != "bug":
+            members[name] = item[:_MAX_CHARACTERS]
+    return RequestInfo(**members)  # type: ignore[arg-type] # checked, and other names are TypeErrors
+
+
+def _from_diagnostic(problem: Diagnostic) -> Object:
+    excerpt = problem.excerpt
+    return {
+        "message": problem.message,
+        "hint": problem.hint,
+        "notes": [
+            note if isinstance(note, str) else [note.text, _from_span(note.span)]
+            for note in problem.notes
+        ],
+        "span": _from_span(problem.span),
+        "excerpt": [excerpt.first_line, *excerpt.lines] if excerpt else None,
+        "field": problem.field,
+        "mention": _from_span(problem.mention),
+    }
+
+
+def _from_span(span: Span | None) -> Value:
+    return None if span is None else [span.name, span.line, span.column, span.width]
+
+
 def _to_diagnostic(document: Object) -> Diagnostic:
-    span, excerpt, hint = document["span"], document["excerpt"], document["hint"]
+    excerpt, hint = document["excerpt"], document["hint"]
     return Diagnostic(
         message=_text(document["message"]),
         hint=None if hint is None else _text(hint),
-        notes=tuple(_text(note) for note in _list(document["notes"])),
-        span=None if span is None else _span(_list(span)),
+        notes=tuple(_note(note) for note in _list(document["notes"])),
+        span=_to_span(document["span"]),
         excerpt=None if excerpt is None else _excerpt(_list(excerpt)),
+        field=_text(document["field"]),
+        mention=_to_span(document["mention"]),
     )
+
+
+def _note(value: Value) -> str | Note:
+    if isinstance(value, str):
+        return value
+    text, span = _list(value)
+    return Note(_text(text), _span(_list(span)))
+
+
+def _to_span(value: Value) -> Span | None:
+    return None if value is None else _span(_list(value))
 
 
 def _span(parts: list[Value]) -> Span:

@@ -10,7 +10,7 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from function_script.sandbox.channel import Channel
     from function_script.sandbox.ipc import Request
     from function_script.sandbox.rlimits import Watchdog
+    from function_script.telemetry import RequestInfo
 
 # Caches may grow a worker up to here; then a fresh one takes over.
 _MAX_GROWTH_BYTES = 64 * MIB
@@ -46,8 +47,8 @@ class HandlerResult(Protocol):
         """The problems in the response, for the operator's log."""
 
     @property
-    def facts(self) -> Mapping[str, str]:
-        """What the log should say of the request."""
+    def info(self) -> RequestInfo:
+        """Identity, counts and limit of the request, for the log."""
 
 
 Handle: TypeAlias = Callable[[bytes, Limits, Callable[[Limits], None]], HandlerResult]
@@ -119,7 +120,7 @@ class Worker:
             failure = _failure(error, data)
             return b"", replace(failure, log=_take_log())
         self._memory.limit(self._limits.memory_bytes)
-        told = WorkerReport(diagnostics=answer.diagnostics, facts=answer.facts, log=_take_log())
+        told = WorkerReport(diagnostics=answer.diagnostics, info=answer.info, log=_take_log())
         return answer.response, told
 
     def _narrow(self, limits: Limits) -> Callable[[Limits], None]:

@@ -1,7 +1,8 @@
-"""How a step's resources come about: what waits, what is ready, and what people are told of it.
+"""Creation order and readiness of a step's resources.
 
-Called by the main path between reading what a step wants and merging it. Where neither the input
-nor a document says anything of the kind, nothing is looked at.
+Runs between reading a step's contribution and merging it: resources with unmet dependencies or
+missing values are withheld, readiness is judged, and a condition reports both. A step that uses
+none of this pays nothing.
 """
 
 from __future__ import annotations
@@ -19,158 +20,155 @@ from function_script.sequencing.managed_fields import applied_configuration
 from function_script.wire import enums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from function_script.contribution import Contribution, DeferredDocument, Dependency
+    from function_script.contribution import Contribution, DeferredDocument
     from function_script.inputs import Step
 
-# While something waits the XR is looked at more often, unless somebody has said how often.
+# Short TTL while anything is blocked, unless the program or the input sets one.
 WAITING_TTL_SECONDS = 10.0
-# A resource that is withheld is not desired, whoever else desires it.
+# Removes a resource from desired state, also one that an earlier step desires.
 _NOTHING = DesiredResource(resource=None)
 
 
-def apply(request: wire.Request, wanted: Contribution, step: Step) -> Contribution:
-    """What the step adds now: without what waits, with readiness, and with a report.
+def apply(request: wire.Request, contribution: Contribution, step: Step) -> Contribution:
+    """Return the contribution without blocked resources, with readiness and with a report.
 
     Raises DocumentError for dependencies that make no sense, and for a missing value of a
     resource that exists and may not or cannot be kept.
     """
-    if (step.progress is None and not wanted.is_ordered) or wanted.is_fatal:
-        return wanted
-    settings = step.progress or ReadinessOptions()
-    if _is_asking(wanted, request):
-        # Not the last word: Crossplane calls again with what is asked for, unless this is fatal.
-        settings = replace(settings, keeps=True)
-    world = ClusterState(request, wanted.composed, settings)
-    edges = dependencies.read(wanted, _check_names(wanted, world))
-    _check_operation(edges, request)
-    unmet = dependencies.blocked_by(edges, world)
-    waits = [_missing(each) for each in wanted.deferred]
-    waits += [status.Blocked(name, f"for {_texts(unmet[name])}") for name in unmet]
+    if (step.readiness is None and not contribution.is_ordered) or contribution.is_fatal:
+        return contribution
+    options = step.readiness or ReadinessOptions()
+    if _has_unanswered_requirements(contribution, request):
+        # Crossplane calls again with what is required, unless this response is fatal.
+        options = replace(options, keep_existing=True)
+    cluster = ClusterState(request, contribution.composed, options)
+    graph = dependencies.read(contribution, _desired_names(contribution, cluster))
+    _check_operation(graph, request)
+    unmet = dependencies.blocked_by(graph, cluster)
+    blocked = [_blocked_by_missing_value(each) for each in contribution.deferred]
+    for name, waiting_for in unmet.items():
+        blocked.append(status.Blocked(name, f"for {', '.join(each.text for each in waiting_for)}"))
 
-    composed = {**wanted.composed, **dict.fromkeys(unmet, _NOTHING)}
-    for deferred in wanted.deferred:
+    composed = {**contribution.composed, **dict.fromkeys(unmet, _NOTHING)}
+    for deferred in contribution.deferred:
         if deferred.name is not None:
-            composed[deferred.name] = _keep_existing(deferred, deferred.name, settings, world)
-    composed |= _readiness(composed, settings, world)
-    protecting, unprotected = usages.compose(edges, settings, world)
+            composed[deferred.name] = _keep_existing(deferred, deferred.name, options, cluster)
+    composed |= _judge_all(composed, options, cluster)
+    protecting, unprotected = usages.compose(graph, options, cluster)
     composed |= protecting
 
-    wanted = replace(wanted, composed=composed, results=(*wanted.results, *unprotected))
-    settled = _drop_blocked(wanted, step, is_waiting=bool(waits))
-    if settings.condition is None and not edges and not settings.defers:
-        return settled
-    return _reported(settled, waits, settings, world)
-
-
-def _reported(
-    settled: Contribution,
-    waits: list[status.Blocked],
-    settings: ReadinessOptions,
-    world: ClusterState,
-) -> Contribution:
-    kind = settings.condition or status.DEFAULT_CONDITION
-    told = status.condition(kind, waits, _collect_unready(settled.composed, settings, world))
+    contribution = replace(
+        contribution, composed=composed, results=(*contribution.results, *unprotected)
+    )
+    if blocked:
+        contribution = _mark_unready(contribution, step)
+    if options.condition is None and not graph and not options.defer_missing:
+        return contribution
+    kind = options.condition or status.DEFAULT_CONDITION
+    unready = _collect_unready(composed, options, cluster)
     return replace(
-        settled,
-        conditions=(*settled.conditions, told),
-        results=(*settled.results, *status.change_event(kind, waits, world.xr)),
+        contribution,
+        conditions=(*contribution.conditions, status.condition(kind, blocked, unready)),
+        results=(*contribution.results, *status.change_event(kind, blocked, cluster.xr)),
     )
 
 
-def _is_asking(wanted: Contribution, request: wire.Request) -> bool:
-    """Whether the step requires what this request has no answer to."""
-    answered = request.required_resources.keys() | request.extra_resources.keys()
+def _has_unanswered_requirements(contribution: Contribution, request: wire.Request) -> bool:
+    """Report whether the step requires something that this request does not answer."""
+    answers = request.required_resources.keys() | request.extra_resources.keys()
     return bool(
-        wanted.resources.keys() - answered or wanted.schemas.keys() - request.required_schemas
+        contribution.resources.keys() - answers
+        or contribution.schemas.keys() - request.required_schemas
     )
 
 
-def _check_names(wanted: Contribution, world: ClusterState) -> set[str]:
-    removed = {name for name, entry in wanted.composed.items() if entry.resource is None}
-    deferred = {each.name for each in wanted.deferred if each.name}
-    return (world.earlier.keys() | wanted.composed.keys()) - removed | deferred
+def _desired_names(contribution: Contribution, cluster: ClusterState) -> set[str]:
+    """Return the names of all resources that this step or an earlier one desires."""
+    composed = contribution.composed
+    removed = {name for name, entry in composed.items() if entry.resource is None}
+    deferred = {each.name for each in contribution.deferred if each.name}
+    return (cluster.earlier.keys() | composed.keys()) - removed | deferred
 
 
-def _check_operation(edges: dependencies.Graph, request: wire.Request) -> None:
-    if edges and (request.observed is None or request.observed.composite is None):
+def _check_operation(graph: dependencies.Graph, request: wire.Request) -> None:
+    if graph and (request.observed is None or request.observed.composite is None):
         raise DocumentError.of(
-            f'cannot order resource "{next(iter(edges))}": an Operation observes no resources',
+            f'cannot order resource "{next(iter(graph))}": an Operation observes no resources',
             hint="require the resources it depends on, and look at those",
         )
 
 
-def _missing(deferred: DeferredDocument) -> status.Blocked:
-    place = f" ({deferred.span})" if deferred.span is not None else ""
-    return status.Blocked(deferred.subject, f"because {deferred.missing}{place}")
-
-
-def _texts(unmet: Iterable[Dependency]) -> str:
-    return ", ".join(each.text for each in unmet)
+def _blocked_by_missing_value(deferred: DeferredDocument) -> status.Blocked:
+    position = f" ({deferred.span})" if deferred.span is not None else ""
+    return status.Blocked(deferred.subject, f"because {deferred.missing}{position}")
 
 
 def _keep_existing(
-    deferred: DeferredDocument, name: str, settings: ReadinessOptions, world: ClusterState
+    deferred: DeferredDocument, name: str, options: ReadinessOptions, cluster: ClusterState
 ) -> DesiredResource:
-    """Nothing for a resource that does not exist yet; one that exists is kept as it is."""
-    resource = world.find(name)
+    """Return a resource as it is in the cluster; nothing for one that does not exist yet."""
+    resource = cluster.find(name)
     if resource is None:
         return _NOTHING
-    kept = applied_configuration(resource) if settings.keeps else None
-    if kept is None:
+    configuration = applied_configuration(resource) if options.keep_existing else None
+    if configuration is None:
         problem = f'cannot leave out resource "{name}", which exists: {deferred.missing}'
-        why = "its managed fields do not say what Crossplane applied" if settings.keeps else None
+        why = (
+            "its managed fields do not say what Crossplane applied"
+            if options.keep_existing
+            else None
+        )
         hint = why or "set `onExisting: Keep` to keep such a resource as it is"
         raise DocumentError.of(problem, span=deferred.span, hint=hint)
-    earlier = world.earlier.get(name)
+    earlier = cluster.earlier.get(name)
     if earlier is None or earlier.struct is None:
-        return DesiredResource(resource=kept)
-    objects.merge(kept, wire.decode_struct(earlier.struct))
-    return DesiredResource(resource=kept, ready=earlier.ready)
+        return DesiredResource(resource=configuration)
+    objects.merge(configuration, wire.decode_struct(earlier.struct))
+    return DesiredResource(resource=configuration, ready=earlier.ready)
 
 
-def _readiness(
-    composed: dict[str, DesiredResource], settings: ReadinessOptions, world: ClusterState
+def _judge_all(
+    composed: dict[str, DesiredResource], options: ReadinessOptions, cluster: ClusterState
 ) -> dict[str, DesiredResource]:
-    """The entries whose readiness is judged, with it."""
-    judged: dict[str, DesiredResource] = {}
+    """Return the entries whose readiness is judged, with their readiness."""
+    entries: dict[str, DesiredResource] = {}
     for name, entry in composed.items():
         has_rule = entry.order is not None and entry.order.ready_when is not None
-        if entry.resource is None or not (has_rule or settings.auto_ready):
+        if entry.resource is None or not (has_rule or options.auto_ready):
             continue
-        if world.stated(name) is None:
-            judged[name] = _judged(entry, name, world)
-    if settings.auto_ready == "All":
-        for name in world.earlier:
-            if name not in composed and world.stated(name) is None:
-                judged[name] = _judged(DesiredResource(resource={}, replace=False), name, world)
-    return judged
+        if cluster.stated(name) is None:
+            entries[name] = _judge(entry, name, cluster)
+    if options.auto_ready == "All":
+        for name in cluster.earlier:
+            if name not in composed and cluster.stated(name) is None:
+                entry = DesiredResource(resource={}, replace=False)
+                entries[name] = _judge(entry, name, cluster)
+    return entries
 
 
-def _judged(entry: DesiredResource, name: str, world: ClusterState) -> DesiredResource:
-    is_ready = world.judge(name).is_ready
+def _judge(entry: DesiredResource, name: str, cluster: ClusterState) -> DesiredResource:
+    is_ready = cluster.judge(name).is_ready
     return entry.judged(enums.READY_TRUE if is_ready else enums.READY_FALSE)
 
 
 def _collect_unready(
-    composed: Mapping[str, DesiredResource], settings: ReadinessOptions, world: ClusterState
+    composed: Mapping[str, DesiredResource], options: ReadinessOptions, cluster: ClusterState
 ) -> list[status.Unready]:
-    """The resources the report is about that are desired and not ready."""
+    """Return the desired resources within the report's scope that are not ready."""
     names = {name for name, entry in composed.items() if entry.resource is not None}
-    if settings.auto_ready == "All":
-        names |= world.earlier.keys() - composed.keys()
-    verdicts = {name: world.verdict(name) for name in names}
+    if options.auto_ready == "All":
+        names |= cluster.earlier.keys() - composed.keys()
+    verdicts = {name: cluster.verdict(name) for name in names}
     return [status.Unready(name, why) for name, (is_ready, why) in verdicts.items() if not is_ready]
 
 
-def _drop_blocked(wanted: Contribution, step: Step, *, is_waiting: bool) -> Contribution:
-    """While something waits the XR is not ready, whoever says otherwise."""
-    if not is_waiting:
-        return wanted
-    is_stated = wanted.ttl_seconds is not None or step.ttl_seconds is not None
+def _mark_unready(contribution: Contribution, step: Step) -> Contribution:
+    """Return the contribution with an XR that is not ready, and a short TTL if none is set."""
+    has_ttl = contribution.ttl_seconds is not None or step.ttl_seconds is not None
     return replace(
-        wanted,
-        composite=replace(wanted.composite, ready=enums.READY_FALSE),
-        ttl_seconds=wanted.ttl_seconds if is_stated else WAITING_TTL_SECONDS,
+        contribution,
+        composite=replace(contribution.composite, ready=enums.READY_FALSE),
+        ttl_seconds=contribution.ttl_seconds if has_ttl else WAITING_TTL_SECONDS,
     )

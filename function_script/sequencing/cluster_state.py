@@ -1,6 +1,6 @@
-"""What exists and what is desired, as far as a step's order and readiness depend on it.
+"""Observed and desired resources, as far as a step's order and readiness depend on them.
 
-Objects are decoded field by field when somebody reads them: a verdict needs little of one.
+Objects are decoded field by field when they are read: a verdict needs few fields.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class ClusterState:
-    """The state around one step; ``composed`` is what the step itself wants.
+    """State of the cluster and of earlier steps; ``composed`` are the step's own resources.
 
-    Readiness that earlier steps have stated is not believed as far as the ``settings`` say so.
+    ``options`` say whether readiness that earlier steps have stated is judged anew.
     ``has_protection``: the caller certainly knows Usages of ``protection.crossplane.io``.
     """
 
@@ -31,54 +31,52 @@ class ClusterState:
         self,
         request: wire.Request,
         composed: Mapping[str, DesiredResource],
-        settings: ReadinessOptions,
+        options: ReadinessOptions,
     ) -> None:
         self.composed = composed
-        self._settings = settings
+        self._options = options
         observed, desired = request.observed, request.desired
         self._observed = observed.resources if observed is not None else {}
-        self._found: dict[str, Mapping[str, Readable]] = {}
+        self._decoded: dict[str, Mapping[str, Readable]] = {}
         self.earlier = desired.resources if desired is not None else {}
-        # Only callers from 2.2 on say what they can do.
+        # Crossplane states its capabilities from 2.2 on.
         self.has_protection = enums.CAPABILITY_CAPABILITIES in request.capabilities
         composite = observed.composite if observed is not None else None
-        self.xr = _fields(composite) if composite is not None else {}
+        self.xr = _decode_lazily(composite) if composite is not None else {}
 
     def exists(self, name: str) -> bool:
-        """Whether the composed resource is in the cluster."""
+        """Report whether the composed resource is in the cluster."""
         return name in self._observed
 
     def find(self, name: str) -> Mapping[str, Readable] | None:
-        """The composed resource as it is in the cluster."""
+        """Return the composed resource as it is in the cluster."""
         if name not in self._observed:
             return None
-        if name not in self._found:
-            self._found[name] = _fields(self._observed[name])
-        return self._found[name]
+        if name not in self._decoded:
+            self._decoded[name] = _decode_lazily(self._observed[name])
+        return self._decoded[name]
 
     def stated(self, name: str) -> int | None:
-        """The readiness that this step, or an earlier one that it does not replace, has stated."""
+        """Return the readiness stated by this step, or by an earlier one that it keeps."""
         entry = self.composed.get(name)
         if entry is not None and entry.ready is not None:
             return entry.ready
         if entry is not None and (_has_rule(entry) or entry.replace):
             return None
         earlier = self.earlier.get(name)
-        if earlier is None or (self._settings.overwrites and self._is_in_scope(name)):
+        is_in_scope = self._options.auto_ready == "All" or name in self.composed
+        if earlier is None or (self._options.overwrite_stated and is_in_scope):
             return None
         return earlier.ready or None
 
-    def _is_in_scope(self, name: str) -> bool:
-        return self._settings.auto_ready == "All" or name in self.composed
-
     def judge(self, name: str) -> Verdict:
-        """The verdict on what exists, by the resource's own rule or its kind."""
+        """Judge the observed resource by its own rule or its kind's."""
         entry = self.composed.get(name)
         order = entry.order if entry is not None else None
         return judge(self.find(name), order.ready_when if order is not None else None)
 
     def verdict(self, name: str) -> Verdict:
-        """Whether the resource counts as ready: what was stated wins."""
+        """Return whether the resource counts as ready; stated readiness wins."""
         stated = self.stated(name)
         if stated == enums.READY_TRUE:
             return READY
@@ -92,15 +90,15 @@ def _has_rule(entry: DesiredResource) -> bool:
     return entry.order is not None and entry.order.ready_when is not None
 
 
-def _fields(resource: wire.Resource) -> Mapping[str, Readable]:
+def _decode_lazily(resource: wire.Resource) -> Mapping[str, Readable]:
     if resource.struct is None:
         return {}
     parts = wire.index_struct(resource.struct)
-    return Lazy.of(parts, lambda key: _field(key, parts[key]))
+    return Lazy.of(parts, lambda key: _decode_field(key, parts[key]))
 
 
-def _field(key: str, value: wire.Part) -> Readable:
-    """A top-level field; of a status, where most of the bytes are, only what is looked at."""
+def _decode_field(key: str, value: wire.Part) -> Readable:
+    """Decode a top-level field; of a status, which has most of the bytes, what is read."""
     parts = wire.index_part(value) if key == "status" else None
     if parts is None:
         return wire.decode_part(value)

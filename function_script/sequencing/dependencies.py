@@ -1,4 +1,4 @@
-"""What waits for what: names that nobody has, circles, and dependencies that are not met yet."""
+"""Dependency graph of composed resources: unknown names, cycles, unmet dependencies."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from function_script.diagnostics import Diagnostic
 from function_script.errors import DocumentError
-from function_script.fields import nearest
 from function_script.objects import find_path
-from function_script.readiness.checks import is_there
+from function_script.problems import suggest
+from function_script.readiness.checks import has_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -16,102 +16,105 @@ if TYPE_CHECKING:
     from function_script.contribution import Contribution, Dependency
     from function_script.sequencing.cluster_state import ClusterState
 
-# The dependencies of each resource that has any.
+# Dependencies by the name of the resource that has them.
 Graph = dict[str, tuple["Dependency", ...]]
 
 
-def read(wanted: Contribution, known: Collection[str]) -> Graph:
-    """All dependencies, by resource; raises DocumentError for unknown names and for circles.
+def read(contribution: Contribution, names: Collection[str]) -> Graph:
+    """Return the dependencies of all resources that have any.
 
-    ``known`` are the names of all resources that this step or an earlier one desires.
+    ``names`` are those of all resources that this step or an earlier one desires. Raises
+    DocumentError for unknown names and for cycles.
     """
-    found: list[Diagnostic] = []
-    edges: Graph = {}
-    for name, entry in wanted.composed.items():
+    problems: list[Diagnostic] = []
+    graph: Graph = {}
+    for name, entry in contribution.composed.items():
         if entry.resource is None or entry.order is None or not entry.order.depends_on:
             continue
-        edges[name] = tuple(_resolved(each, known) for each in entry.order.depends_on)
-        strangers = [each for each in edges[name] if each.name not in known]
-        found += [_unknown(name, each, wanted, known) for each in strangers]
-    found += [_circular(names, wanted) for names in _cycles(edges)]
-    if found:
-        raise DocumentError(*found)
-    return edges
+        graph[name] = tuple(_resolve(each, names) for each in entry.order.depends_on)
+        problems += [
+            _unknown_name(name, each, contribution, names)
+            for each in graph[name]
+            if each.name not in names
+        ]
+    problems += [_cycle_problem(cycle, contribution) for cycle in _cycles(graph)]
+    if problems:
+        raise DocumentError(*problems)
+    return graph
 
 
-def blocked_by(edges: Graph, world: ClusterState) -> Graph:
-    """What each resource still waits for; one that exists waits for nothing."""
-    waiting = {
-        name: tuple(each for each in edges[name] if not _is_met(each, world))
-        for name in edges
-        if not world.exists(name)
+def blocked_by(graph: Graph, cluster: ClusterState) -> Graph:
+    """Return the unmet dependencies of each resource that does not exist yet."""
+    unmet = {
+        name: tuple(each for each in graph[name] if not _is_met(each, cluster))
+        for name in graph
+        if not cluster.exists(name)
     }
-    return {name: unmet for name, unmet in waiting.items() if unmet}
+    return {name: waiting_for for name, waiting_for in unmet.items() if waiting_for}
 
 
-def _resolved(dependency: Dependency, known: Collection[str]) -> Dependency:
-    """A resource name may hold a colon."""
-    if dependency.path is None or dependency.text not in known:
+def _resolve(dependency: Dependency, names: Collection[str]) -> Dependency:
+    """Read a text with a colon as a name if there is such a resource, else as name and path."""
+    if dependency.path is None or dependency.text not in names:
         return dependency
     return type(dependency)(name=dependency.text, path=None, text=dependency.text)
 
 
-def _is_met(dependency: Dependency, world: ClusterState) -> bool:
-    resource = world.find(dependency.name)
+def _is_met(dependency: Dependency, cluster: ClusterState) -> bool:
+    resource = cluster.find(dependency.name)
     if resource is None:
         return False
     if dependency.path is not None:
-        return is_there(find_path(resource, dependency.path))
-    return world.verdict(dependency.name).is_ready
+        return has_value(find_path(resource, dependency.path))
+    return cluster.verdict(dependency.name).is_ready
 
 
-def _unknown(
-    name: str, dependency: Dependency, wanted: Contribution, known: Collection[str]
+def _unknown_name(
+    name: str, dependency: Dependency, contribution: Contribution, names: Collection[str]
 ) -> Diagnostic:
-    near = nearest(dependency.name, dict.fromkeys(known))
-    hint = (
-        f'did you mean "{near}"?' if near else "it must be desired by this step or an earlier one"
+    hint = suggest(
+        dependency.name, dict.fromkeys(names), "it must be desired by this step or an earlier one"
     )
     return Diagnostic(
         message=f'cannot order resource "{name}": it depends on "{dependency.name}", '
         "which is not desired",
-        span=wanted.places[name](),
+        span=contribution.places[name](),
         hint=hint,
     )
 
 
-def _circular(names: tuple[str, ...], wanted: Contribution) -> Diagnostic:
-    circle = " → ".join((*names, names[0]))
+def _cycle_problem(cycle: tuple[str, ...], contribution: Contribution) -> Diagnostic:
+    path = " → ".join((*cycle, cycle[0]))
     return Diagnostic(
-        message=f'cannot order resource "{names[0]}": it depends on itself: {circle}',
-        span=wanted.places[names[0]](),
+        message=f'cannot order resource "{cycle[0]}": it depends on itself: {path}',
+        span=contribution.places[cycle[0]](),
         hint="leave out one of these dependencies",
     )
 
 
-def _cycles(edges: Graph) -> Iterator[tuple[str, ...]]:
-    """Every circle that is met on a walk along the dependencies, each of them once."""
-    done: set[str] = set()
-    for start in sorted(edges):
-        if start not in done:
-            yield from _walk(start, edges, done)
+def _cycles(graph: Graph) -> Iterator[tuple[str, ...]]:
+    """Yield every cycle of a depth-first search over all resources, each once."""
+    visited: set[str] = set()
+    for start in sorted(graph):
+        if start not in visited:
+            yield from _cycles_from(start, graph, visited)
 
 
-def _walk(start: str, edges: Graph, done: set[str]) -> Iterator[tuple[str, ...]]:
-    """Depth first, without recursion: a chain may have any length."""
-    trail: dict[str, Iterator[str]] = {start: _names(edges, start)}
+def _cycles_from(start: str, graph: Graph, visited: set[str]) -> Iterator[tuple[str, ...]]:
+    """Search without recursion, since a chain may have any length."""
+    trail: dict[str, Iterator[str]] = {start: _dependency_names(graph, start)}
     while trail:
         name = next(reversed(trail))
         following = next(trail[name], None)
         if following is None:
-            done.add(name)
+            visited.add(name)
             del trail[name]
         elif following in trail:
             names = list(trail)
             yield tuple(names[names.index(following) :])
-        elif following not in done:
-            trail[following] = _names(edges, following)
+        elif following not in visited:
+            trail[following] = _dependency_names(graph, following)
 
 
-def _names(edges: Mapping[str, tuple[Dependency, ...]], name: str) -> Iterator[str]:
-    return iter(sorted({each.name for each in edges.get(name, ())}))
+def _dependency_names(graph: Mapping[str, tuple[Dependency, ...]], name: str) -> Iterator[str]:
+    return iter(sorted({each.name for each in graph.get(name, ())}))

@@ -1,7 +1,8 @@
-"""What Crossplane applied last of an object in the cluster, read from its managed fields.
+"""Crossplane's applied configuration of an object, read from its managed fields.
 
-Called to keep a resource as it is while its document cannot be rendered: to leave a field out
-would take it away, and to state one that a controller or a default has set would seize it.
+It keeps a resource as it is while its document cannot be rendered. Leaving out a field that
+Crossplane owns would remove it; applying one that a controller or a default set would take
+ownership of it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from function_script.values import Object, Readable, Value
 
 _MANAGER: Final = "apiextensions.crossplane.io/composed/"
-# Crossplane states these by itself, whatever a function says.
+# Crossplane sets these itself and ignores a function's values.
 _STATED_BY_CROSSPLANE: Final = {
     "metadata": ("name", "namespace", "generateName", "ownerReferences"),
     "labels": (
@@ -30,22 +31,25 @@ _STATED_BY_CROSSPLANE: Final = {
 
 
 def applied_configuration(resource: Mapping[str, Readable]) -> Object | None:
-    """The object with the fields that Crossplane owns; None when that cannot be told."""
-    owned = _owned_fields(resource)
-    if owned is None:
+    """Return the object with the fields that Crossplane owns; None when they are not known."""
+    fields = _owned_fields(resource)
+    if fields is None:
         return None
     whole = cast("Object", deep_copy(resource))
-    found = cast("Object", _owned(whole, owned))
-    found.pop("status", None)
-    metadata = found.get("metadata")
+    configuration = cast("Object", _select(whole, fields))
+    configuration.pop("status", None)
+    metadata = configuration.get("metadata")
     if isinstance(metadata, dict):
-        _clean(found, metadata)
-    return {"apiVersion": whole["apiVersion"], "kind": whole["kind"]} | found
+        _remove_crossplane_metadata(metadata)
+        if not metadata:
+            del configuration["metadata"]
+    return {"apiVersion": whole["apiVersion"], "kind": whole["kind"]} | configuration
 
 
 def _owned_fields(resource: Mapping[str, Readable]) -> Object | None:
+    """Return the ``fieldsV1`` of Crossplane's one Apply entry."""
     entries = find_path(resource, ("metadata", "managedFields"))
-    found = [
+    field_sets = [
         entry["fieldsV1"]
         for entry in (entries if isinstance(entries, list) else [])
         if isinstance(entry, dict)
@@ -54,11 +58,11 @@ def _owned_fields(resource: Mapping[str, Readable]) -> Object | None:
         and entry.get("apiVersion") == resource.get("apiVersion")
         and isinstance(entry.get("fieldsV1"), dict)
     ]
-    # Two composite resources have applied it: which of them is this one is not for us to say.
-    return cast("Object", found[0]) if len(found) == 1 else None
+    # With two entries, two composite resources applied the object, and ours is not known.
+    return cast("Object", field_sets[0]) if len(field_sets) == 1 else None
 
 
-def _clean(found: Object, metadata: Object) -> None:
+def _remove_crossplane_metadata(metadata: Object) -> None:
     for name in _STATED_BY_CROSSPLANE["metadata"]:
         metadata.pop(name, None)
     for part in ("labels", "annotations"):
@@ -68,43 +72,42 @@ def _clean(found: Object, metadata: Object) -> None:
                 texts.pop(name, None)
             if not texts:
                 del metadata[part]
-    if not metadata:
-        del found["metadata"]
 
 
-def _owned(value: Value, fields: Object) -> Value:
-    """The parts of ``value`` that a set of fields names; all of it where the set goes no deeper.
+def _select(value: Value, fields: Object) -> Value:
+    """Return the parts of ``value`` that a set of fields names.
 
     A set is an object: ``f:NAME`` is a field, ``k:KEYS`` an item of a list by its key fields,
-    ``v:VALUE`` an item by its value, ``i:INDEX`` one by its place, ``.`` the value itself.
+    ``v:VALUE`` an item by its value, ``i:INDEX`` one by its index, ``.`` the value itself. An
+    empty set is the whole value.
     """
     deeper = {key: below for key, below in fields.items() if key != "."}
     if isinstance(value, dict) and (deeper or "." in fields):
-        return _owned_members(value, deeper)
+        return _select_members(value, deeper)
     if isinstance(value, list) and (deeper or "." in fields):
-        picked = [_owned_item(item, index, deeper) for index, item in enumerate(value)]
-        return [item for item in picked if item is not None]
+        items = [_select_item(item, index, deeper) for index, item in enumerate(value)]
+        return [item for item in items if item is not None]
     return value
 
 
-def _owned_members(value: Object, fields: Object) -> Object:
-    found: Object = {}
+def _select_members(value: Object, fields: Object) -> Object:
+    members: Object = {}
     for key, below in fields.items():
         name = key.removeprefix("f:")
         if name != key and name in value and isinstance(below, dict):
-            found[name] = _owned(value[name], below)
-    return found
+            members[name] = _select(value[name], below)
+    return members
 
 
-def _owned_item(item: Value, index: int, fields: Object) -> Value:
+def _select_item(item: Value, index: int, fields: Object) -> Value:
     for key, below in fields.items():
         kind, _, text = key.partition(":")
-        if _is_named(item, index, kind, text):
-            return _owned(item, below) if isinstance(below, dict) else item
+        if _is_match(item, index, kind, text):
+            return _select(item, below) if isinstance(below, dict) else item
     return None
 
 
-def _is_named(item: Value, index: int, kind: str, text: str) -> bool:
+def _is_match(item: Value, index: int, kind: str, text: str) -> bool:
     if kind == "k":
         keys = json.loads(text)
         return isinstance(item, dict) and all(item.get(key) == keys[key] for key in keys)

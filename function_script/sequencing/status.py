@@ -1,7 +1,7 @@
-"""What people are told about resources that wait or are not ready: a condition, and news of it.
+"""Report on resources that are blocked or not ready: a condition, and an event when it changes.
 
-The condition says it on every call. An event is added only when what waits is not what the XR's
-own condition says from the call before: equal events on every call would say nothing.
+The condition is set on every call. An event is added only when the blocked resources differ
+from those in the XR's condition of the call before: equal events on every call would be noise.
 """
 
 from __future__ import annotations
@@ -24,44 +24,43 @@ _UNREADY: Final = "Unready: "
 
 
 class Blocked(NamedTuple):
-    """Something that is withheld, and why: ``for vpc``, ``because spec.size is undefined``."""
+    """A withheld subject and the reason: ``for vpc``, ``because spec.size is undefined``."""
 
     subject: str
     reason: str
 
 
 class Unready(NamedTuple):
-    """A resource that is not ready, and why: ``has Ready=False: Creating``."""
+    """A resource that is not ready, and the reason: ``has Ready=False: Creating``."""
 
     name: str
     why: str
 
 
-def condition(kind: str, waits: Sequence[Blocked], unready: Sequence[Unready]) -> wire.Condition:
-    """The condition that sums up; its message is sorted and at most 1,024 bytes long."""
-    if not waits and not unready:
+def condition(kind: str, blocked: Sequence[Blocked], unready: Sequence[Unready]) -> wire.Condition:
+    """Return the condition; its message is sorted and at most 1,024 bytes long."""
+    if not blocked and not unready:
         return wire.Condition(kind, enums.STATUS_CONDITION_TRUE, "Ready")
-    lines = [_waiting(waits)] if waits else []
+    lines = [_blocked_text(blocked)] if blocked else []
     if unready:
-        told = "; ".join(f"{each.name} {each.why}" for each in sorted(unready))
-        lines.append(f"{_UNREADY}{told}")
-    reason = "Waiting" if waits else "Unready"
+        lines.append(_UNREADY + "; ".join(f"{each.name} {each.why}" for each in sorted(unready)))
+    reason = "Waiting" if blocked else "Unready"
     return wire.Condition(kind, enums.STATUS_CONDITION_FALSE, reason, cut(". ".join(lines)))
 
 
 def change_event(
-    kind: str, waits: Sequence[Blocked], xr: Mapping[str, Readable]
+    kind: str, blocked: Sequence[Blocked], xr: Mapping[str, Readable]
 ) -> tuple[wire.Result, ...]:
-    """One event that names what waits, unless the XR's condition says so already."""
-    if not waits:
+    """Return an event that names blocked resources, unless the XR's condition names the same."""
+    if not blocked:
         return ()
-    message = cut(_waiting(waits))
-    before = find_condition(xr, kind) or {}
-    told = str(before.get("message", ""))
-    if told == message or told.startswith(f"{message}. {_UNREADY}"):
+    message = cut(_blocked_text(blocked))
+    last_condition = find_condition(xr, kind) or {}
+    last_message = str(last_condition.get("message", ""))
+    if last_message == message or last_message.startswith(f"{message}. {_UNREADY}"):
         return ()
     return (wire.Result(enums.SEVERITY_NORMAL, message, "Waiting"),)
 
 
-def _waiting(waits: Sequence[Blocked]) -> str:
-    return _WAITING + "; ".join(f"{each.subject} {each.reason}" for each in sorted(waits))
+def _blocked_text(blocked: Sequence[Blocked]) -> str:
+    return _WAITING + "; ".join(f"{each.subject} {each.reason}" for each in sorted(blocked))

@@ -1,7 +1,7 @@
-"""Dependencies as Usage objects, so that what others depend on is deleted after them.
+"""Usage objects for dependencies, so that resources are deleted in reverse order.
 
-A Usage names two objects, so there is one only while both exist. Its own object name is left to
-Crossplane, which makes one that is unique and stays the same for each composite resource.
+A Usage refers to two objects, so it is composed only while both exist. Crossplane generates its
+object name, which is unique and stable for each composite resource.
 """
 
 from __future__ import annotations
@@ -29,66 +29,67 @@ _MODERN: Final = "protection.crossplane.io/v1beta1"
 
 
 def compose(
-    edges: Graph, settings: ReadinessOptions, world: ClusterState
+    graph: Graph, options: ReadinessOptions, cluster: ClusterState
 ) -> tuple[dict[str, DesiredResource], tuple[wire.Result, ...]]:
-    """A Usage for every dependency of a resource that wants them, by resource name.
+    """Return Usages by resource name, and warnings for dependencies that none can protect.
 
-    And a warning for each that no Usage can protect.
+    A resource's own setting wins over the option.
     """
-    found: dict[str, DesiredResource] = {}
+    composed: dict[str, DesiredResource] = {}
     unprotected: list[Diagnostic] = []
-    for user, dependencies in edges.items():
-        order = world.composed[user].order
-        stated = order.usages if order is not None else None
-        if stated if stated is not None else settings.usages:
-            for used in sorted({each.name for each in dependencies}):
-                of, by = world.find(used), world.find(user)
-                if of is None or by is None:
-                    continue
-                usage = _usage(_End(used, of, world), _End(user, by, world), settings, world)
-                if usage is None:
-                    unprotected.append(_unprotected(used, user))
-                else:
-                    _add(found, f"usage:{user}:{used}", usage, world)
-    return found, lint.dialect_warnings(unprotected)
-
-
-def _add(found: dict[str, DesiredResource], name: str, usage: Object, world: ClusterState) -> None:
-    if name in found or name in world.composed:
-        raise DocumentError.of(f'cannot compose a Usage: resource name "{name}" is used twice')
-    is_ready = judge(world.find(name)).is_ready
-    found[name] = DesiredResource(
-        resource=usage, ready=enums.READY_TRUE if is_ready else enums.READY_FALSE
-    )
+    for user, dependencies in graph.items():
+        order = cluster.composed[user].order
+        own_setting = order.usages if order is not None else None
+        if not (options.usages if own_setting is None else own_setting):
+            continue
+        for used in sorted({each.name for each in dependencies}):
+            of, by = cluster.find(used), cluster.find(user)
+            if of is None or by is None:
+                continue
+            usage = _usage(_End(used, of, cluster), _End(user, by, cluster), options, cluster)
+            if usage is None:
+                unprotected.append(_unprotected(used, user))
+                continue
+            name = f"usage:{user}:{used}"
+            if name in composed or name in cluster.composed:
+                raise DocumentError.of(
+                    f'cannot compose a Usage: resource name "{name}" is used twice'
+                )
+            is_ready = judge(cluster.find(name)).is_ready
+            composed[name] = DesiredResource(
+                resource=usage, ready=enums.READY_TRUE if is_ready else enums.READY_FALSE
+            )
+    return composed, lint.dialect_warnings(unprotected)
 
 
 class _End:
-    """One of the two objects of a Usage. Its scope is certain, for it was read from the cluster.
+    """One of the two objects of a Usage, as observed, so that its scope is certain.
 
-    Crossplane puts all that a namespaced XR composes into its namespace.
+    Crossplane composes all resources of a namespaced XR in the XR's namespace.
     """
 
-    def __init__(self, name: str, resource: Mapping[str, Readable], world: ClusterState) -> None:
+    def __init__(self, name: str, resource: Mapping[str, Readable], cluster: ClusterState) -> None:
         self.name = name
-        self.namespace = _namespace(resource) or _namespace(world.xr)
+        self.namespace = _namespace(resource) or _namespace(cluster.xr)
         api_version, kind = api_version_and_kind(resource)
         self.object_name = str(find_path(resource, ("metadata", "name")))
         self.type: Object = {"apiVersion": api_version, "kind": kind}
 
     def reference(self, **more: str) -> Object:
-        """What a Usage says of it."""
+        """Return the Usage's reference to the object."""
         return {**self.type, "resourceRef": {"name": self.object_name, **more}}
 
 
-def _usage(of: _End, by: _End, settings: ReadinessOptions, world: ClusterState) -> Object | None:
-    """The Usage; None where there can be none.
+def _usage(of: _End, by: _End, options: ReadinessOptions, cluster: ClusterState) -> Object | None:
+    """Return the Usage; None if none can refer to both objects.
 
-    Crossplane's webhook looks for Usages of an object under its namespace, which is empty for a
-    cluster scoped one. A Usage without a namespace in its reference is found under its own.
+    Crossplane's webhook looks for Usages of an object under the object's namespace, which is
+    empty for a cluster-scoped one. A Usage without a namespace in its reference is found under
+    its own namespace.
     """
     kind, namespace = "Usage", by.namespace or of.namespace
-    is_modern = _is_modern(world.xr) or (namespace is not None and world.has_protection)
-    api_version = settings.usage_version or (_MODERN if is_modern else _LEGACY)
+    is_modern = _is_modern(cluster.xr) or (namespace is not None and cluster.has_protection)
+    api_version = options.usage_version or (_MODERN if is_modern else _LEGACY)
     if api_version == _MODERN and namespace is None:
         kind = "ClusterUsage"
     elif api_version != _MODERN and namespace is not None:
@@ -113,10 +114,10 @@ def _unprotected(used: str, user: str) -> Diagnostic:
 
 
 def _namespace(resource: Mapping[str, Readable]) -> str | None:
-    found = find_path(resource, ("metadata", "namespace"))
-    return found if isinstance(found, str) and found else None
+    namespace = find_path(resource, ("metadata", "namespace"))
+    return namespace if isinstance(namespace, str) and namespace else None
 
 
 def _is_modern(xr: Mapping[str, Readable]) -> bool:
-    """Whether the XR is one of Crossplane 2: those keep their machinery apart."""
+    """Report whether the XR is of Crossplane 2: namespaced, or with ``spec.crossplane``."""
     return _namespace(xr) is not None or find_path(xr, ("spec", "crossplane")) is not None

@@ -111,8 +111,8 @@ class CaptureWriter:
 
 def _name(request: bytes, text: bytes) -> str:
     """The same for the same case, so that an XR at rest is captured once."""
-    found = telemetry.read(request)
-    parts = (found.get(key, "") for key in ("kind", "namespace", "name", "step"))
+    info = telemetry.read(request)
+    parts = (info.kind, info.namespace, info.name, info.step)
     readable = "-".join(part for part in parts if part).lower()
     readable = _UNSAFE.sub("-", readable)[:_MAX_NAME].strip("-")
     return f"{readable}-{hashlib.sha256(text).hexdigest()[:_DIGEST]}{capture.SUFFIX}"
@@ -132,8 +132,9 @@ def _replace(path: Path, text: bytes) -> None:
 
 
 def _of(request: bytes) -> dict[str, str]:
-    found = telemetry.read(request)
-    return {key: found[key] for key in ("kind", "namespace", "name") if key in found}
+    info = telemetry.read(request)
+    names = {"kind": info.kind, "namespace": info.namespace, "name": info.name}
+    return {key: name for key, name in names.items() if name}
 
 
 def _complain(why: str) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -32,7 +31,6 @@ _MAX_DEBUG_BYTES = 64 * 1024
 _MAX_BYTES_PER_CHARACTER = 4
 # Ours, and not cut.
 _MESSAGE = "msg"
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _LOG = logging.getLogger(__name__)
 _OURS = logging.getLogger(_PACKAGE)
 
@@ -206,4 +204,5 @@ class _Text(logging.Formatter):
 
 def _clean(text: str) -> str:
     """What a terminal shows and does not obey."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", diagnostics.cut(text, _MAX_DEBUG_BYTES))
+    text = diagnostics.cut(text, _MAX_DEBUG_BYTES)
+    return diagnostics.CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)

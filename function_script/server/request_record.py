@@ -23,12 +23,6 @@ OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
 # These are for the operator to look into; all others are the user's business.
 _ALARMING = {Cause.BUG, Cause.FORBIDDEN, Cause.KILLED}
 _LIMITS = {Cause.TIMEOUT: "time", Cause.MEMORY: "memory", Cause.OUTPUT: "printed"}
-# A worker has run a stranger's program: of what it reports, only this is passed on.
-_TEXTS = ("api_version", "kind", "namespace", "name", "uid", "step", "input", "language")
-_MAX_CHARACTERS = 256
-_MAX_DIGITS = 12
-_NUMBERS = ("program_microseconds", "documents", "remembered", "looked_up")
-
 
 _Identity: TypeAlias = Mapping[str, str]
 
@@ -66,7 +60,7 @@ def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float)
     return RequestRecord(
         outcome=reply.cause.value,
         is_alarming=reply.cause in _ALARMING,
-        identity=telemetry.read(data),
+        identity=telemetry.read(data).identity(),
         request_bytes=len(data),
         response_bytes=response_bytes,
         seconds=seconds,
@@ -81,31 +75,21 @@ def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float)
 def _of_answer(
     reply: Answered, request_bytes: int, response_bytes: int, seconds: float
 ) -> RequestRecord:
-    told = reply.facts
-    numbers = _numbers(told)
-    took = numbers.pop("program_microseconds", None)
+    info = reply.info
+    microseconds = info.program_microseconds
     return RequestRecord(
         outcome=FATAL if reply.diagnostics else OK,
-        is_alarming="bug" in told,
-        identity={key: told[key][:_MAX_CHARACTERS] for key in _TEXTS if key in told},
+        is_alarming=bool(info.bug),
+        identity=info.identity(),
         request_bytes=request_bytes,
         response_bytes=response_bytes,
         seconds=seconds,
         waited_seconds=reply.waited_seconds,
         cpu_seconds=reply.cpu_seconds,
-        program_seconds=None if took is None else took * 1e-6,
-        counts=numbers,
-        limit=told.get("limit", "")[:_MAX_CHARACTERS],
+        program_seconds=None if microseconds is None else microseconds * 1e-6,
+        counts=info.counts(),
+        limit=info.limit,
         error=diagnostics.to_line(reply.diagnostics) if reply.diagnostics else "",
-        detail=told.get("bug", ""),
+        detail=info.bug,
         problems=reply.diagnostics,
     )
-
-
-def _numbers(told: Mapping[str, str]) -> dict[str, int]:
-    found = {}
-    for key in _NUMBERS:
-        text = told.get(key, "")
-        if text.isdecimal() and len(text) <= _MAX_DIGITS:
-            found[key] = int(text)
-    return found

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
+from function_script.diagnostics import Note
 from function_script.source import Span, excerpt
 from function_script.tools import manifests
 
@@ -22,12 +23,6 @@ if TYPE_CHECKING:
     from function_script.tools.step_inputs import StepInput
 
 _MODULE: Final = re.compile(r'modules\["?(?P<name>[^"\]]+)"?\]')
-# Where else a problem points, in its own words: "called from f at script:3".
-_MENTION: Final = re.compile(
-    r'(?P<name>\b(?:script|inline(?:\.templates\[\d+\])?)|modules\["?[^"\]\s]+"?\])'
-    r":(?P<line>\d+)(?::(?P<column>\d+))?"
-)
-_FIELD: Final = re.compile(r"(?P<path>(?:input|spec)\b[^\s:]*): ")
 
 
 def map_to_source(problem: Diagnostic, found: StepInput, programs: Path | None) -> Diagnostic:
@@ -37,7 +32,7 @@ def map_to_source(problem: Diagnostic, found: StepInput, programs: Path | None) 
     """
     span = problem.span
     if span is None:
-        field = _field(problem)
+        field = objects.read_path(problem.field)
         # Without a field's path, the problem is the whole step's.
         path = (*found.path, *field[1:]) if field else found.path[:-1]
         return _at(problem, found.document.span(path), found.document)
@@ -46,33 +41,33 @@ def map_to_source(problem: Diagnostic, found: StepInput, programs: Path | None) 
     outer = find_outer(span, found)
     if outer is None:
         # Quoted or folded: its lines do not stand in the file one by one.
-        noted = replace(problem, notes=(f"at {span}", *problem.notes))
+        noted = replace(problem, notes=(Note("at", span), *problem.notes))
         return _at(noted, found.document.span(_embedded(span, found) or ()), found.document)
     return _at(_mentioning(problem, found), outer, found.document)
 
 
 def _mentioning(problem: Diagnostic, found: StepInput) -> Diagnostic:
-    """The problem with the other places that it mentions in its author's file, too."""
+    """Move the other positions of a problem to its author's file, too."""
+    notes = tuple(
+        note if isinstance(note, str) else note._replace(span=_outer(note.span, found))
+        for note in problem.notes
+    )
+    mention = problem.mention
+    if mention is None or not problem.message.endswith(str(mention)):
+        return replace(problem, notes=notes)
+    outer = _outer(mention, found)
+    message = f"{problem.message.removesuffix(str(mention))}{outer}"
+    return replace(problem, message=message, notes=notes, mention=outer)
 
-    def outer(mention: re.Match[str]) -> str:
-        column = mention["column"]
-        span = Span(
-            name=mention["name"],
-            line=int(mention["line"]),
-            column=int(column) if column else None,
-        )
-        place = find_outer(span, found)
-        return mention[0] if place is None else str(place)
 
-    message = _MENTION.sub(outer, problem.message)
-    notes = tuple(_MENTION.sub(outer, note) for note in problem.notes)
-    return replace(problem, message=message, notes=notes)
+def _outer(span: Span, found: StepInput) -> Span:
+    return find_outer(span, found) or span
 
 
 def to_field(problem: Diagnostic, document: Document) -> Diagnostic:
-    """A problem whose message begins with a field's path, at that field; others unchanged."""
-    field = _field(problem)
-    return _at(problem, document.span(field) if field else None, document)
+    """A problem with a field of ``document``, at that field; others unchanged."""
+    span = document.span(objects.read_path(problem.field)) if problem.field else None
+    return _at(problem, span, document)
 
 
 def find_outer(span: Span, found: StepInput) -> Span | None:
@@ -97,15 +92,6 @@ def _embedded(span: Span, found: StepInput) -> objects.Path | None:
     if path is None or not isinstance(objects.find_path(found.value, path), str):
         return None
     return (*found.path, *path)
-
-
-def _field(problem: Diagnostic) -> objects.Path:
-    """The path of the field that a message begins with; empty when it begins otherwise."""
-    field = _FIELD.match(problem.message)
-    try:
-        return objects.parse_path(field["path"]) if field else ()
-    except ValueError:
-        return ()
 
 
 def _at(problem: Diagnostic, span: Span | None, document: Document) -> Diagnostic:

@@ -14,6 +14,7 @@ from function_script import documents
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.source import Span, excerpt
+from function_script.values import is_encodable
 
 if TYPE_CHECKING:
     from function_script.documents import Document
@@ -111,7 +112,7 @@ def _with_excerpts(error: FatalError, source: Source) -> FatalError:
         problem if problem.span is None else replace(problem, excerpt=excerpt(source, problem.span))
         for problem in error.diagnostics
     )
-    return type(error)(*shown)
+    return error.with_diagnostics(*shown)
 
 
 def read_value(text: str) -> Value:
@@ -136,7 +137,7 @@ def read_json(data: str | bytes) -> Value:
         raise ValueError("a number in it has more than 4,300 digits") from error
     if text.count("{") + text.count("[") > _LIMITS.depth and _depth(value) > _LIMITS.depth:
         raise ValueError(_TOO_DEEP)
-    if _SURROGATE.search(text) and not _is_unicode(value):
+    if _SURROGATE.search(text) and not is_encodable(value):
         raise ValueError("a string in it has half of a surrogate pair")
     return value
 
@@ -147,15 +148,6 @@ class _ConstantError(ValueError):
 
 def _refuse_constant(name: str) -> Value:
     raise _ConstantError(f"{name} is not a JSON value")
-
-
-def _is_unicode(value: Value) -> bool:
-    """Report whether all strings can be written as UTF-8."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _depth(value: Value) -> int:

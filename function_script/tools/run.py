@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING
 
 from google.protobuf import json_format
 
-from function_script import capture, function
+from function_script import capture, function, objects
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.sandbox.outcome import RETRIED
 from function_script.tools import bounded, manifests
 from function_script.tools.results import fatal_messages
-from function_script.values import MAX_SAFE_INTEGER
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.diagnostics import Diagnostic
     from function_script.source import Source
-    from function_script.values import Object, Value
+    from function_script.values import Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,18 +103,7 @@ def _write(path: Path, case: str) -> None:
 def to_json(response: fnv1.RunFunctionResponse) -> str:
     """Protobuf JSON with the protocol's field names; integral numbers without a fraction."""
     found: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
-    return json.dumps(_with_integers(found), indent=2, sort_keys=True, ensure_ascii=False)
-
-
-def _with_integers(value: Value) -> Value:
-    """A Struct knows doubles only; people write 1 and not 1.0."""
-    if isinstance(value, dict):
-        return {key: _with_integers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with_integers(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_SAFE_INTEGER:
-        return int(value)
-    return value
+    return json.dumps(objects.with_integers(found), indent=2, sort_keys=True, ensure_ascii=False)
 
 
 def _error(

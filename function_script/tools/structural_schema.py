@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.fields import child
+from function_script.reader import child
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from google.protobuf import json_format
 
 from function_script import inputs, objects
 from function_script.errors import FatalError, InputError, ProgramError
-from function_script.fields import nearest
+from function_script.problems import suggest
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
 from function_script.source import Span, excerpt
@@ -66,9 +66,10 @@ def load_input(source: Source, step: str = "") -> StepInput:
     if chosen:
         cause, hint = f"there are {len(chosen)}", f"choose one with --step: {names}"
     elif found:
-        near = nearest(step, tuple(each.step for each in found))
         cause = f'no step "{step}" has one'
-        hint = f'did you mean "{near}"?' if near else f"the steps with templates are {names}"
+        hint = suggest(
+            step, tuple(each.step for each in found), f"the steps with templates are {names}"
+        )
     else:
         cause = f"it holds no {' or '.join(_TEMPLATES)}"
         hint = "a script has no text to show: `function-script run` prints what it returns"
@@ -126,7 +127,7 @@ def _positions(found: StepInput, programs: Path | None) -> Iterator[None]:
             author_positions.map_to_source(problem, found, programs)
             for problem in error.diagnostics
         ]
-        raise type(error)(*moved) from error
+        raise error.with_diagnostics(*moved) from error
 
 
 def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
@@ -145,8 +146,7 @@ def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
 def _request(found: StepInput, data: Object) -> fnv1.RunFunctionRequest:
     for key in data:
         if key not in _FIELDS:
-            near = nearest(key, tuple(_FIELDS))
-            hint = f'did you mean "{near}"?' if near else f"it has {', '.join(_NAMES.values())}"
+            hint = suggest(key, tuple(_FIELDS), f"it has {', '.join(_NAMES.values())}")
             raise InputError.of(f'cannot read the data: a request has no field "{key}"', hint=hint)
     parts = {key: value for key, value in data.items() if key != "input"}
     try:

@@ -26,21 +26,21 @@ STAMPING = {
 def wall_clocks(source: str) -> set[str]:
     """What a module reads the time of day with."""
     tree = ast.parse(source)
-    named = {
+    functions = {
         f"time.{alias.name}"
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module == "time"
         for alias in node.names
     }
     read = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return (read | named) & (WALL_CLOCKS | {"time.CLOCK_REALTIME"})
+    return (read | functions) & (WALL_CLOCKS | {"time.CLOCK_REALTIME"})
 
 
 def test_the_time_of_day_is_read_for_stamps_only() -> None:
     """Limits, deadlines, pace, patience and TTLs do not know it."""
     paths = PACKAGE.rglob("*.py")
-    found = {str(path.relative_to(PACKAGE)) for path in paths if wall_clocks(path.read_text())}
-    assert found == STAMPING.keys()
+    readers = {str(path.relative_to(PACKAGE)) for path in paths if wall_clocks(path.read_text())}
+    assert readers == STAMPING.keys()
 
 
 @pytest.mark.parametrize(

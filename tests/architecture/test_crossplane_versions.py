@@ -28,7 +28,7 @@ def test_every_page_states_the_packages_constraint() -> None:
     assert f'`spec.crossplane.version: "{constraint()}"`' in (
         (ROOT / "package" / "README.md").read_text()
     )
-    assert "Crossplane, [1.17 or later](docs/reference/crossplane-versions.md)" in (
+    assert "Crossplane [1.17 or later](docs/reference/crossplane-versions.md)" in (
         (ROOT / "README.md").read_text()
     )
 

@@ -38,7 +38,7 @@ def _name(path: Path) -> str:
 
 def _sessions() -> list[tuple[str, str, str]]:
     """Each shown command with the page it is on and the output shown for it."""
-    found = []
+    pages = []
     for page in PAGES:
         if page.parent in WALKED:
             continue
@@ -46,15 +46,15 @@ def _sessions() -> list[tuple[str, str, str]]:
             for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 command, _, output = part.partition("\n")
                 if command.startswith("function-script ") and "[OPTIONS]" not in command:
-                    found.append((_name(page), command, output.strip("\n")))
-    return found
+                    pages.append((_name(page), command, output.strip("\n")))
+    return pages
 
 
 @pytest.mark.parametrize(("page", "command", "shown"), _sessions())
 def test_shown_commands_do_what_is_shown(page: str, command: str, shown: str) -> None:
     """A command in a document prints what stands below it; ``...`` stands for anything."""
     program, *arguments = shlex.split(command)
-    done = subprocess.run(
+    result = subprocess.run(
         [BIN / program, *arguments],
         cwd=ROOT,
         env={**os.environ, "NO_COLOR": "1"},
@@ -63,7 +63,7 @@ def test_shown_commands_do_what_is_shown(page: str, command: str, shown: str) ->
         check=False,
     )
     pattern = re.escape(shown).replace(re.escape("..."), ".*")
-    printed = (done.stdout + without_note(done.stderr)).strip("\n")
+    printed = (result.stdout + without_note(result.stderr)).strip("\n")
     assert re.fullmatch(pattern, printed, re.DOTALL), f"{page} shows otherwise:\n{printed}"
 
 
@@ -72,10 +72,10 @@ def test_links_lead_somewhere(page: Path) -> None:
     """A relative link names a file that exists, and a heading of it where it names one."""
     for target, anchor in LINK.findall(page.read_text()):
         if "://" not in target:
-            found = page.parent / target
-            assert found.exists(), f"{_name(page)} links to {target}"
+            path = page.parent / target
+            assert path.exists(), f"{_name(page)} links to {target}"
             if anchor:
-                assert anchor in _anchors(found), f"{_name(page)} links to {target}#{anchor}"
+                assert anchor in _anchors(path), f"{_name(page)} links to {target}#{anchor}"
 
 
 def _anchors(page: Path) -> set[str]:

@@ -61,5 +61,5 @@ def test_the_image_has_what_is_tested_and_the_extras() -> None:
     assert set(pins(ROOT / "requirements/runtime.txt")) - set(image) == {"setuptools"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"]
-    wanted = {re.split(r"[<>=]", line)[0] for name in ("crypto", "otel") for line in extras[name]}
-    assert wanted <= set(image)
+    names = {re.split(r"[<>=]", line)[0] for name in ("crypto", "otel") for line in extras[name]}
+    assert names <= set(image)

@@ -57,8 +57,8 @@ def test_the_distribution_has_the_names_of_the_release() -> None:
 
 def load(path: Path) -> Object:
     """The first object of a manifest."""
-    found = documents.read_source(Source(name=path.name, text=path.read_text()))
-    return next(iter(found)).value
+    stream = documents.read_source(Source(name=path.name, text=path.read_text()))
+    return next(iter(stream)).value
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def test_no_output_installs_by_the_bare_name(
         assert execute(["init", str(tmp_path / language), "--language", language]) == 0
     output = capsys.readouterr()
     assert output.out.count("Usage: ") >= 15
-    written = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
-    assert "pip install" in written
-    assert spellings.unpublished_installs(output.out + output.err + written) == []
+    text = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    assert "pip install" in text
+    assert spellings.unpublished_installs(output.out + output.err + text) == []
 
 
 COPIED = ("function_script", "docs", "examples", "package", "README.md", "pyproject.toml")

@@ -34,16 +34,16 @@ def test_a_usual_run_draws_the_same_examples() -> None:
     """Two runs of one property test see equal examples, and no database adds old ones."""
     runs: list[list[int]] = [[], []]
 
-    def run(seen: list[int]) -> None:
+    def run(examples: list[int]) -> None:
         @given(st.integers())
         @example(7)
         def draw(number: int) -> None:
-            seen.append(number)
+            examples.append(number)
 
         draw()
 
-    for seen in runs:
-        run(seen)
+    for examples in runs:
+        run(examples)
     assert hypothesis_settings.default is not None
     assert hypothesis_settings.default.database is None
     assert runs[0] == runs[1]

@@ -16,6 +16,6 @@ def test_every_rule_has_a_test_that_exists() -> None:
     sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
     assert len([row for row in rows if re.match(r"\| (MUST|SHOULD)", row)]) == RULES
     for row in rows:
-        named = re.findall(r"`(test_\w+)`", row)
-        assert named, row
-        assert [name for name in named if f"def {name}(" not in sources] == []
+        tests = re.findall(r"`(test_\w+)`", row)
+        assert tests, row
+        assert [name for name in tests if f"def {name}(" not in sources] == []

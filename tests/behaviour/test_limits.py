@@ -83,11 +83,11 @@ IN_INPUT = {
 
 
 def told(step_input: Object, ceilings: Limits) -> tuple[str, str]:
-    """The limit in the facts, and the FATAL's message."""
+    """The limit in the info for the log, and the FATAL's message."""
     data = builders.request(step_input).SerializeToString()
     answer = function.handle(data, ceilings, lambda _: None)
     response = builders.pb.RunFunctionResponse.FromString(answer.response)
-    return answer.facts["limit"], response.results[0].message
+    return answer.info.limit, response.results[0].message
 
 
 @pytest.mark.parametrize(("name", "step_input"), NARROWABLE + BY_FLAG_ONLY)
@@ -109,9 +109,23 @@ def test_a_narrowed_limit_names_the_field_of_the_input(name: str, step_input: Ob
     assert message.endswith(f"set by {LIMITS[name].path})")
 
 
-def test_a_limit_that_nobody_sets_says_nothing_of_it() -> None:
-    """An engine's own bounds for one value have no flag."""
-    name, message = told(builders.jinja("{{ 'x' * 3000000 }}"), Limits())
+RECURSIVE = '{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}'
+NESTED = """
+{%- set box = namespace(value=[]) -%}
+{%- for _ in range(120) %}{% set box.value = [box.value] %}{% endfor -%}
+{{ box.value }}"""
+BUILT_IN_BOUNDS = [
+    pytest.param(builders.jinja("{{ 'x' * 3000000 }}"), id="a long text, Jinja"),
+    pytest.param(builders.jinja(NESTED), id="a deep value, Jinja"),
+    pytest.param(gotemplate(RECURSIVE), id="templates within templates, Go"),
+]
+
+
+@pytest.mark.parametrize("ceilings", [Limits(), replace(Limits(), depth=60)], ids=["wide", "60"])
+@pytest.mark.parametrize("step_input", BUILT_IN_BOUNDS)
+def test_a_built_in_bound_is_attributed_to_no_setting(step_input: Object, ceilings: Limits) -> None:
+    """A bound that nobody can set names no flag, whatever words its message has."""
+    name, message = told(step_input, ceilings)
     assert name == BUILT_IN
     assert "set by" not in message
 

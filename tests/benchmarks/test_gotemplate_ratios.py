@@ -56,13 +56,13 @@ def sources(text: str) -> Sources:
 
 def least(work: Callable[[], object], *, times: int) -> float:
     """CPU seconds of the quickest round of so many calls."""
-    found = []
+    seconds = []
     for _ in range(ROUNDS):
         began = time.process_time()
         for _ in range(times):
             work()
-        found.append(time.process_time() - began)
-    return min(found)
+        seconds.append(time.process_time() - began)
+    return min(seconds)
 
 
 def rendering(text: str, data: Object) -> Callable[[], str]:

@@ -90,9 +90,9 @@ def test_what_is_not_touched_is_not_decoded(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_known_documents_cost_less_than_new_ones(language: str) -> None:
     """What was composed before is neither parsed nor checked nor encoded again."""
-    known = cost(language, Workload(observed=0, produced=100, new=False))
+    cpu = cost(language, Workload(observed=0, produced=100, new=False))
     new = cost(language, Workload(observed=0, produced=100, new=True))
-    assert is_within(2 / 3, known, new)
+    assert is_within(2 / 3, cpu, new)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

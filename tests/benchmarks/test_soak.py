@@ -24,7 +24,7 @@ def test_a_short_soak_is_borne(tmp_path: Path, flags: list[str]) -> None:
     command = [sys.executable, "soak.py", *load, *flags, "--zygote-every", "2"]
     # The whole suite may run with a path that leaves out the script's own directory.
     path = os.pathsep.join(filter(None, (str(BENCHMARKS), os.environ.get("PYTHONPATH"))))
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, "--output", str(output)],
         cwd=BENCHMARKS,
         env=os.environ | {"PYTHONPATH": path},
@@ -32,11 +32,11 @@ def test_a_short_soak_is_borne(tmp_path: Path, flags: list[str]) -> None:
         text=True,
         check=False,
     )
-    assert output.exists(), done.stderr
+    assert output.exists(), result.stderr
     report = json.loads(output.read_text())
     for line in report["judged"]:
         if line["what"].startswith(JUDGED):
-            assert line["measured"] <= line["at_most"], done.stdout + done.stderr
+            assert line["measured"] <= line["at_most"], result.stdout + result.stderr
     assert report["outcomes"]["good"] > 20
     assert report["outcomes"]["hostile"] >= 1
     assert report["killed"]["workers"] >= 2

@@ -84,11 +84,13 @@ def load() -> list[Mistake]:
 def read(path: Path) -> Mistake:
     """One file of the catalogue."""
     text = path.read_text()
-    found = list(_SECTION.finditer(text))
-    ends = [mark.start() for mark in found[1:]] + [len(text)]
-    parts = {mark[1]: text[mark.end() : end] for mark, end in zip(found, ends, strict=True)}
-    end = next(mark.start() for mark in found if mark[1] in {"render", "cluster"})
-    return Mistake(path=path, about=text[: found[0].start()].strip(), head=text[:end], parts=parts)
+    sections = list(_SECTION.finditer(text))
+    ends = [mark.start() for mark in sections[1:]] + [len(text)]
+    parts = {mark[1]: text[mark.end() : end] for mark, end in zip(sections, ends, strict=True)}
+    end = next(mark.start() for mark in sections if mark[1] in {"render", "cluster"})
+    return Mistake(
+        path=path, about=text[: sections[0].start()].strip(), head=text[:end], parts=parts
+    )
 
 
 def write(mistake: Mistake, outcome: Outcome) -> None:
@@ -100,23 +102,23 @@ def write(mistake: Mistake, outcome: Outcome) -> None:
 def places(mistake: Mistake) -> list[tuple[int, int]]:
     """Line and column of each place that the file names; each must be there exactly once."""
     text = mistake.parts[COMPOSITION]
-    found = []
+    lines = []
     for place in mistake.parts["place"].splitlines():
-        wanted = place.replace(MARK, "")
-        assert text.count(wanted) == 1, f"{wanted!r} is there {text.count(wanted)} times"
-        before = text[: text.index(wanted) + max(0, place.find(MARK))]
-        found.append((before.count("\n") + 1, len(before) - before.rfind("\n")))
-    return found
+        line = place.replace(MARK, "")
+        assert text.count(line) == 1, f"{line!r} is there {text.count(line)} times"
+        before = text[: text.index(line) + max(0, place.find(MARK))]
+        lines.append((before.count("\n") + 1, len(before) - before.rfind("\n")))
+    return lines
 
 
 def pointed_at(mistake: Mistake, line: str) -> list[str]:
     """The text at each place that the line for the cluster names, up to the end of its line."""
-    found = []
+    places = []
     for name, module, number, column in _PLACE.findall(line):
         step_input = yaml.safe_load(mistake.parts[COMPOSITION])["spec"]["pipeline"][0]["input"]
         text = step_input["modules"][module] if module else step_input[name]
-        found.append(text.split("\n")[int(number) - 1][int(column) - 1 :])
-    return found
+        places.append(text.split("\n")[int(number) - 1][int(column) - 1 :])
+    return places
 
 
 def fixed(mistake: Mistake) -> str:
@@ -166,11 +168,11 @@ def run(directory: Path, pool: Pool) -> Outcome:
 
 def _render(paths: loading.RenderPaths, runner: Runner) -> render.RenderResult:
     composition = loading.load_one(paths.composition, "a Composition")
-    given = render.RenderInputs(
+    inputs = render.RenderInputs(
         xr=loading.load_one(paths.xr, "an XR").value,
         composition=composition.value,
         observed=loading.load_values([paths.observed] if paths.observed else []),
     )
     with error_positions.map_errors(composition, paths.programs):
-        steps.parse(given.composition)
-        return render.render(given, runner)
+        steps.parse(inputs.composition)
+        return render.render(inputs, runner)

@@ -97,8 +97,8 @@ def test_hint_mends_it(mistake: Mistake, here: Path, pool: Pool) -> None:
 @each_mistake
 def test_text_says_what_to_do(mistake: Mistake) -> None:
     """Every problem has a hint, or says itself what is wanted."""
-    told = catalogue.read(mistake.path).told
-    for frame in told.get("render", told.get("cluster", "")).split("\n\nerror"):
+    texts = catalogue.read(mistake.path).told
+    for frame in texts.get("render", texts.get("cluster", "")).split("\n\nerror"):
         assert any(words in frame for words in SAYS_WHAT_TO_DO), frame
 
 

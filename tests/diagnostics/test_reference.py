@@ -38,18 +38,18 @@ def _table() -> str:
 
 def _told(mistake: Mistake) -> str:
     frame = mistake.told.get("render", "")
-    told = frame.partition("\n")[0].removeprefix("error: ") or mistake.told["cluster"].strip()
-    told = _PLACE.sub("", told).partition(" (")[0]
-    short = told if len(told) <= _MAX_CHARACTERS else f"{told[:_MAX_CHARACTERS]}…"
+    message = frame.partition("\n")[0].removeprefix("error: ") or mistake.told["cluster"].strip()
+    message = _PLACE.sub("", message).partition(" (")[0]
+    short = message if len(message) <= _MAX_CHARACTERS else f"{message[:_MAX_CHARACTERS]}…"
     ticks = "``" if "`" in short else "`"
     return f"{ticks}{short}{ticks}".replace("|", "\\|")
 
 
 def test_page_lists_the_catalogue(*, update_goldens: bool) -> None:
     """A row for each mistake, with the first line that its author sees."""
-    head, found, _ = PAGE.read_text().partition("### ")
+    head, heading, _ = PAGE.read_text().partition("### ")
     generated.check(PAGE, head + _table(), update=update_goldens)
-    assert found or update_goldens
+    assert heading or update_goldens
 
 
 def test_page_shows_a_mistake_as_it_is_told() -> None:

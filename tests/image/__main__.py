@@ -80,9 +80,11 @@ def _install(missing: list[str]) -> list[str]:
 
 def _obstacle() -> str:
     """Say why containers cannot run here: in a word of the program that refused."""
-    done = subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True, text=True)
-    if done.returncode:
-        return done.stderr.strip()
+    result = subprocess.run(
+        ["unshare", "--net", "true"], check=False, capture_output=True, text=True
+    )
+    if result.returncode:
+        return result.stderr.strip()
     settings = Settings(entrypoint=("/usr/local/bin/python3", "-c", "pass"))
     with tempfile.TemporaryDirectory() as directory:
         # Of a base image: a mistake in ours must not look like a machine without containers.

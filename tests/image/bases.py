@@ -98,11 +98,11 @@ def _bootstrap(root: Path, packages: tuple[str, ...]) -> None:
     command = ["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory"]
     command += ["--dpkgopt=force-unsafe-io", f"--include={','.join(packages)}"]
     command += [f"--aptopt={option}" for option in machine.apt_options()]
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, SUITE, root, *machine.apt_mirror()], check=False, capture_output=True, text=True
     )
-    if done.returncode:
-        raise DockerfileError(f"mmdebstrap failed:\n{done.stderr}")
+    if result.returncode:
+        raise DockerfileError(f"mmdebstrap failed:\n{result.stderr}")
     # They are this machine's.
     for name in ("resolv.conf", "hostname", "apt/apt.conf.d/99mmdebstrap"):
         (root / "etc" / name).unlink(missing_ok=True)

@@ -120,8 +120,8 @@ class Container:
     @property
     def pid(self) -> int:
         """The id of its first process on this machine; 0 before there is one."""
-        done = self._control("state", self._name)
-        state = json.loads(done.stdout) if done.returncode == 0 else {}
+        result = self._control("state", self._name)
+        state = json.loads(result.stdout) if result.returncode == 0 else {}
         return int(state.get("pid", 0)) if state.get("status") == "running" else 0
 
     @property
@@ -149,8 +149,8 @@ class Container:
 
     def signal(self, number: signal.Signals) -> None:
         """Send its first process a signal."""
-        done = self._control("kill", self._name, number.name.removeprefix("SIG"))
-        assert done.returncode == 0, done.stderr
+        result = self._control("kill", self._name, number.name.removeprefix("SIG"))
+        assert result.returncode == 0, result.stderr
 
     def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
         """Wait for its end and return its exit code."""

@@ -112,21 +112,21 @@ class Builder:
         return image
 
     def _follow(self, instruction: Instruction, image: Image, values: dict[str, str]) -> None:
-        text, known = instruction.text, {**values, **image.environment}
+        text, variables = instruction.text, {**values, **image.environment}
         match instruction.name:
             case "ARG":
-                self._declare(text, values, known)
+                self._declare(text, values, variables)
             case "ENV":
-                image.environment |= _pairs(text, known)
+                image.environment |= _pairs(text, variables)
             case "LABEL":
-                image.labels |= _pairs(text, known)
+                image.labels |= _pairs(text, variables)
             case "WORKDIR":
-                image.directory = str(Path(image.directory, *words(text, known)))
+                image.directory = str(Path(image.directory, *words(text, variables)))
                 _inside(image.root, image.directory).mkdir(parents=True, exist_ok=True)
             case "USER":
-                (image.user,) = words(text, known)
+                (image.user,) = words(text, variables)
             case "EXPOSE":
-                image.ports += words(text, known)
+                image.ports += words(text, variables)
             case "ENTRYPOINT":
                 image.entrypoint = json.loads(text)
             case "RUN":
@@ -180,7 +180,7 @@ def _run(text: str, image: Image, values: Mapping[str, str]) -> None:
         raise DockerfileError("RUN with a list, a flag or a document is not known here")
     with machine.lent_to(image.root) as variables:
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 ["/bin/sh", "-c", text],
                 check=False,
                 env={**variables, **image.environment, **values, "HOME": "/root"},
@@ -192,9 +192,9 @@ def _run(text: str, image: Image, values: Mapping[str, str]) -> None:
             )
         except subprocess.TimeoutExpired as error:
             raise DockerfileError(f"RUN took longer than {_LINE_SECONDS:g} s") from error
-    if done.returncode:
-        output = done.stdout.decode(errors="replace")
-        raise DockerfileError(f"RUN ended with exit code {done.returncode}:\n{output}")
+    if result.returncode:
+        output = result.stdout.decode(errors="replace")
+        raise DockerfileError(f"RUN ended with exit code {result.returncode}:\n{output}")
 
 
 def _enter(image: Image) -> None:

@@ -82,7 +82,7 @@ def test_the_code_that_every_request_passes_is_machine_code(image: Image) -> Non
 def test_the_base_is_as_it_was(image: Image) -> None:
     """The last stage adds files and replaces none; nothing in it belongs to a build."""
     base = build.make_bases().directory / {"slim": "python-slim", "bare": "bare"}[variant(image)]
-    done = subprocess.run(
+    result = subprocess.run(
         ["diff", "--recursive", "--no-dereference", "--brief", base, image.root],
         check=False,
         capture_output=True,
@@ -90,7 +90,7 @@ def test_the_base_is_as_it_was(image: Image) -> None:
     )
     lines = [
         line
-        for line in done.stdout.splitlines()
+        for line in result.stdout.splitlines()
         if "__pycache__" not in line and "is a character special file" not in line
     ]
     assert lines == [

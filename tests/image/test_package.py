@@ -43,9 +43,9 @@ def settings(image: Image) -> list[str]:
 
 def run(*command: str) -> str:
     """Run a command and return its output."""
-    done = subprocess.run([*command], check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    result = subprocess.run([*command], check=False, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 def function_script(*arguments: str) -> str:

@@ -100,9 +100,9 @@ LABEL one="a b" two=$WORD
 ENTRYPOINT ["/program", "argument"]
 """
     image = carry_out(tmp_path, text, WORD="given")
-    written = image.root / "copies" / "written"
-    assert written.read_text() == "given other:/place/below:content:file"
-    assert written.stat().st_mode & 0o777 == 0o600
+    path = image.root / "copies" / "written"
+    assert path.read_text() == "given other:/place/below:content:file"
+    assert path.stat().st_mode & 0o777 == 0o600
     assert (image.root / "all" / "below" / "file").read_text() == "content"
     assert image.environment["PATH"].startswith("/own:/usr/local/bin:")
     assert (image.user, image.ports, image.directory) == ("7:8", ["9443"], "/place/below")

@@ -100,7 +100,7 @@ def run(
     command: list[str | Path], cwd: Path, env: Mapping[str, str] | None = None, code: int = 0
 ) -> str:
     """Run a command to its end, which must be this exit code; returns what it printed."""
-    done = subprocess.run(
+    result = subprocess.run(
         command,
         cwd=cwd,
         env=env,
@@ -109,9 +109,9 @@ def run(
         text=True,
         check=False,
     )
-    end = "\n".join(done.stdout.splitlines()[-SHOWN_LINES:])
-    assert done.returncode == code, f"{command} ended with {done.returncode}:\n{end}"
-    return done.stdout
+    end = "\n".join(result.stdout.splitlines()[-SHOWN_LINES:])
+    assert result.returncode == code, f"{command} ended with {result.returncode}:\n{end}"
+    return result.stdout
 
 
 def _interpreters() -> Iterator[str]:
@@ -129,11 +129,11 @@ def _pythons() -> list[Python]:
     for name in _interpreters():
         if shutil.which(name) is None:
             continue
-        done = subprocess.run(
+        result = subprocess.run(
             [name, "-c", program], capture_output=True, text=True, check=False, cwd="/"
         )
-        if done.returncode == 0:
-            path, major, minor = done.stdout.rsplit(maxsplit=2)
+        if result.returncode == 0:
+            path, major, minor = result.stdout.rsplit(maxsplit=2)
             version = (int(major), int(minor))
             pythons.setdefault(version, Python(path, version))
     return sorted(pythons.values(), key=lambda python: python.version)

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script.limits import MIB
+from function_script.telemetry import RequestInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from function_script.diagnostics import Diagnostic
     from function_script.limits import Limits
@@ -75,8 +76,8 @@ def can_bound_address_space() -> bool:
     code = (
         "import resource as r; r.setrlimit(r.RLIMIT_AS, (300 << 20, 300 << 20)); bytearray(1 << 30)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    return done.returncode != 0
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    return result.returncode != 0
 
 
 def succeeds(attempt: Callable[[], object]) -> bool:
@@ -109,7 +110,7 @@ class Answer:
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
+    info: RequestInfo = field(default_factory=RequestInfo)
 
 
 def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:

@@ -59,15 +59,15 @@ def test_the_names_are_gone_in_a_process(darwin: System) -> None:
 def test_the_names_are_gone_in_an_isolated_process(darwin: System) -> None:
     """Workers are started like this, without any site's packages."""
     paths = [path for path in sys.path if path.endswith("site-packages")]
-    done = darwin.run("-I", "-S", "-c", IN_THIS_PROCESS, *paths)
-    assert done.stdout == "[] False\n", done.stderr
+    result = darwin.run("-I", "-S", "-c", IN_THIS_PROCESS, *paths)
+    assert result.stdout == "[] False\n", result.stderr
 
 
 @played
 def test_the_names_are_gone_in_a_worker(darwin: System) -> None:
     """Asked of the worker itself."""
-    done = darwin.run("-c", IN_A_WORKER)
-    assert done.stdout == "[]\n", done.stderr
+    result = darwin.run("-c", IN_A_WORKER)
+    assert result.stdout == "[]\n", result.stderr
 
 
 @played
@@ -79,10 +79,10 @@ def test_the_names_are_gone_in_the_console_script(darwin: System) -> None:
 
 def test_a_command_says_once_what_is_missing(darwin: System) -> None:
     """On stderr; the result is the same as everywhere."""
-    done = darwin.call("render", EXAMPLE)
-    assert done.stdout == (ROOT / EXAMPLE / "expected.yaml").read_text()
-    assert done.stderr.count("note: ") == 1
-    assert done.stderr.startswith(NOTE)
+    result = darwin.call("render", EXAMPLE)
+    assert result.stdout == (ROOT / EXAMPLE / "expected.yaml").read_text()
+    assert result.stderr.count("note: ") == 1
+    assert result.stderr.startswith(NOTE)
 
 
 @pytest.mark.parametrize("command", ["render", "test"])
@@ -99,10 +99,10 @@ def test_commands_that_run_nothing_say_nothing_of_it(darwin: System) -> None:
 
 def test_serve_says_where_it_runs(darwin: System) -> None:
     """In one sentence, before anything is imported that is not there."""
-    done = darwin.call("serve", "--insecure")
-    assert done.returncode == 1
-    assert done.stdout == ""
-    first, *others = done.stderr.splitlines()
+    result = darwin.call("serve", "--insecure")
+    assert result.returncode == 1
+    assert result.stdout == ""
+    first, *others = result.stderr.splitlines()
     assert first.startswith("error: cannot serve: `serve` runs on Linux alone, and this system has")
     assert others == ["  = hint: run the image"]
 
@@ -110,21 +110,21 @@ def test_serve_says_where_it_runs(darwin: System) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="it is the Linux that is compared")
 def test_linux_has_no_note() -> None:
     """Nothing is missing there."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "function_script", "render", EXAMPLE],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stderr == ""
+    assert result.stderr == ""
 
 
 def test_cases_run_at_the_same_time(darwin: System) -> None:
     """Four workers, with one report in order."""
-    done = darwin.call("test", "examples", "--jobs", "4")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert " passed in " in done.stdout.splitlines()[-1]
+    result = darwin.call("test", "examples", "--jobs", "4")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert " passed in " in result.stdout.splitlines()[-1]
 
 
 def test_ctrl_c_ends_the_worker(darwin: System, tmp_path: Path) -> None:
@@ -149,8 +149,8 @@ def test_ctrl_c_ends_the_worker(darwin: System, tmp_path: Path) -> None:
 
 def _children(pid: int) -> list[int]:
     """List the children of a process, without the programs by which it watches their memory."""
-    done = subprocess.run(["ps", "-A", "-o", "ppid=,pid=,comm="], capture_output=True, check=True)
-    rows = (line.split(None, 2) for line in done.stdout.splitlines())
+    result = subprocess.run(["ps", "-A", "-o", "ppid=,pid=,comm="], capture_output=True, check=True)
+    rows = (line.split(None, 2) for line in result.stdout.splitlines())
     return [int(row[1]) for row in rows if int(row[0]) == pid and row[-1] != b"ps"]
 
 

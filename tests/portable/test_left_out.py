@@ -24,6 +24,6 @@ def test_a_pattern_matches_a_file(pattern: str) -> None:
 def test_no_tool_is_left_out(word: str) -> None:
     """Their tests run everywhere."""
     pattern = re.compile(f"^(unit|browser).*[/_]{word}")
-    named = [name for name in NAMES if pattern.search(name)]
-    assert named
-    assert not any(map(linux_only.is_left_out, named))
+    paths = [name for name in NAMES if pattern.search(name)]
+    assert paths
+    assert not any(map(linux_only.is_left_out, paths))

@@ -55,8 +55,8 @@ def test_every_module_of_the_tools_can_be_imported(windows: System) -> None:
     ]
     assert len(modules) > 200
     code = "import importlib, sys; [importlib.import_module(name) for name in sys.argv[1:]]"
-    done = windows.run("-c", code, *modules)
-    assert done.returncode == 0, done.stderr
+    result = windows.run("-c", code, *modules)
+    assert result.returncode == 0, result.stderr
 
 
 def here(*arguments: str, directory: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -94,8 +94,8 @@ def test_a_project_is_begun_and_checked(windows: System, tmp_path: Path) -> None
         directory = tmp_path / name
         directory.mkdir()
         for command in (("init", "project"), ("editor", "project"), ("check", "project")):
-            done = run(*command, directory=directory)
-            assert done.returncode == 0, done.stderr
+            result = run(*command, directory=directory)
+            assert result.returncode == 0, result.stderr
     files = {path.relative_to(tmp_path / "here"): path for path in (tmp_path / "here").rglob("*")}
     assert len(files) > 5
     for name, path in files.items():
@@ -117,12 +117,12 @@ def test_programs_are_not_run(windows: System, arguments: tuple[str, ...], tmp_p
     """One sentence says what to use."""
     request = tmp_path / "request.json"
     request.write_text("{}")
-    done = windows.call(*(argument.format(request=request) for argument in arguments))
-    assert (done.stdout, done.stderr, done.returncode) == ("", SENTENCE, 1)
+    result = windows.call(*(argument.format(request=request) for argument in arguments))
+    assert (result.stdout, result.stderr, result.returncode) == ("", SENTENCE, 1)
 
 
 def test_serve_says_where_it_runs(windows: System) -> None:
     """On Linux."""
-    done = windows.call("serve", "--insecure")
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: cannot serve: `serve` runs on Linux alone")
+    result = windows.call("serve", "--insecure")
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: cannot serve: `serve` runs on Linux alone")

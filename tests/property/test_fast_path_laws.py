@@ -156,10 +156,10 @@ def test_a_text_seen_before_counts_with_the_limits_of_now() -> None:
 def test_params_of_a_remembered_input_are_a_copy_each_time() -> None:
     """What one run does to its params does not reach the next."""
     payload = wire.encode_struct(jinja("x", params={"list": [1]}))
-    first = inputs.read(payload, Limits(), dict)
+    first = inputs.parse_cached(payload, Limits(), dict)
     assert isinstance(first.params["list"], list)
     first.params["list"].append(2)
-    assert inputs.read(payload, Limits(), dict).params == {"list": [1]}
+    assert inputs.parse_cached(payload, Limits(), dict).params == {"list": [1]}
 
 
 def test_an_input_counts_with_the_operators_limits() -> None:
@@ -167,4 +167,4 @@ def test_an_input_counts_with_the_operators_limits() -> None:
     payload = wire.encode_struct(jinja("x"))
     for seconds in (1.0, 2.0):
         limits = Limits(timeout_seconds=seconds)
-        assert inputs.read(payload, limits, dict).limits == limits
+        assert inputs.parse_cached(payload, limits, dict).limits == limits

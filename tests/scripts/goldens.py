@@ -96,12 +96,12 @@ def _sorted(value: Value) -> Lazy:
 
 def _read(path: Path, main: str) -> Golden:
     text = path.read_text()
-    found = list(_SECTION.finditer(text))
-    ends = [mark.start() for mark in found[1:]] + [len(text)]
+    headings = list(_SECTION.finditer(text))
+    ends = [mark.start() for mark in headings[1:]] + [len(text)]
     sections = [
-        (mark[1], mark[2], text[mark.end() : end]) for mark, end in zip(found, ends, strict=True)
+        (mark[1], mark[2], text[mark.end() : end]) for mark, end in zip(headings, ends, strict=True)
     ]
-    given = {name: body for name, argument, body in sections if argument is None}
+    parts = {name: body for name, argument, body in sections if argument is None}
     modules = {
         argument: Source(name=f"modules[{argument}]", text=body)
         for name, argument, body in sections
@@ -111,14 +111,14 @@ def _read(path: Path, main: str) -> Golden:
     assert outcome in {"expected", "error"}, f"{path.name} must end with its outcome"
     return Golden(
         path=path,
-        head=text[: found[-1].start()],
-        scope=scope(yaml.safe_load(given.get("scope", "")) or {}),
+        head=text[: headings[-1].start()],
+        scope=scope(yaml.safe_load(parts.get("scope", "")) or {}),
         program=Program(
-            main=Source(name=main, text=given["program"]),
+            main=Source(name=main, text=parts["program"]),
             modules=modules,
-            options=yaml.safe_load(given.get("options", "")) or {},
+            options=yaml.safe_load(parts.get("options", "")) or {},
         ),
-        limits=Limits(**(yaml.safe_load(given.get("limits", "")) or {})),
+        limits=Limits(**(yaml.safe_load(parts.get("limits", "")) or {})),
         outcome=outcome,
         text=expected,
     )

@@ -71,5 +71,5 @@ def call(message: pb.RunFunctionRequest, limits: Limits | None = None) -> pb.Run
 
 def to_dict(message: pb.RunFunctionResponse) -> Object:
     """Protobuf JSON with the protocol's field names."""
-    found: Object = json_format.MessageToDict(message, preserving_proto_field_name=True)
-    return found
+    value: Object = json_format.MessageToDict(message, preserving_proto_field_name=True)
+    return value

@@ -113,8 +113,8 @@ def folder(path: Path, **files: str) -> Path:
 
 def run(path: Path, terms: RunOptions | None = None, jobs: int = 2) -> dict[str, CaseVerdict]:
     """The verdicts of all cases below ``path``, by the last part of their names."""
-    found = session.run_all(discovery.find([path]), terms or RunOptions(), jobs)
-    return {verdict.name.rpartition("/")[2]: verdict for verdict in found}
+    verdicts = session.run_all(discovery.find([path]), terms or RunOptions(), jobs)
+    return {verdict.name.rpartition("/")[2]: verdict for verdict in verdicts}
 
 
 def run_one(path: Path, case: str, terms: RunOptions | None = None) -> CaseVerdict:

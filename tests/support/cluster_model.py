@@ -49,8 +49,10 @@ class Cluster:
 
     def objects(self) -> dict[str, Object]:
         """The composed resources by their resource names, as they are in the cluster."""
-        found = {name: cast("Object", each["resource"]) for name, each in self.resources.items()}
-        return copy.deepcopy(found)
+        objects_by_name = {
+            name: cast("Object", each["resource"]) for name, each in self.resources.items()
+        }
+        return copy.deepcopy(objects_by_name)
 
     def _settle(self, step: Object) -> Object:
         """The response to the last call, for which all is fetched that the one before required."""
@@ -60,36 +62,36 @@ class Cluster:
             parts = {"observed": observed, "required_resources": fetched, **self.parts}
             response = to_dict(call(request(step, **parts)))
             requirements = cast("Object", response.get("requirements", {}))
-            wanted = cast("dict[str, Object]", requirements.get("resources", {}))
-            if wanted.keys() <= fetched.keys():
+            selectors = cast("dict[str, Object]", requirements.get("resources", {}))
+            if selectors.keys() <= fetched.keys():
                 return response
-            fetched = {name: self._fetch(selector) for name, selector in wanted.items()}
-        raise AssertionError(f"the requirements do not settle: {sorted(wanted)}")
+            fetched = {name: self._fetch(selector) for name, selector in selectors.items()}
+        raise AssertionError(f"the requirements do not settle: {sorted(selectors)}")
 
     def _fetch(self, selector: Object) -> Object:
-        found = [
+        matches = [
             each
             for each in self.required
             if cast("Object", each["metadata"])["name"] == selector["match_name"]
         ]
-        return {"items": [{"resource": each} for each in found]}
+        return {"items": [{"resource": each} for each in matches]}
 
     def _apply(self, desired: dict[str, Object]) -> None:
         before, self.resources = self.resources, {}
         for name, entry in desired.items():
-            wanted = copy.deepcopy(cast("Object", entry["resource"]))
+            resource = copy.deepcopy(cast("Object", entry["resource"]))
             existing = before.get(name)
             if existing is None:
-                metadata = cast("Object", wanted.setdefault("metadata", {}))
+                metadata = cast("Object", resource.setdefault("metadata", {}))
                 metadata.setdefault("name", f"demo-{name}")
                 metadata["namespace"] = "here"
-                self.resources[name] = {"resource": wanted}
+                self.resources[name] = {"resource": resource}
             else:
-                kept = cast("Object", existing["resource"])
-                metadata = cast("Object", kept["metadata"]) | cast(
-                    "Object", wanted.get("metadata", {})
+                unchanged = cast("Object", existing["resource"])
+                metadata = cast("Object", unchanged["metadata"]) | cast(
+                    "Object", resource.get("metadata", {})
                 )
-                whole = {**wanted, "metadata": metadata}
-                if "status" in kept:
-                    whole["status"] = kept["status"]
+                whole = {**resource, "metadata": metadata}
+                if "status" in unchanged:
+                    whole["status"] = unchanged["status"]
                 self.resources[name] = {**existing, "resource": whole}

@@ -52,11 +52,11 @@ def _yaml(value: object) -> str:
 
 def _required(group: str, field: str, value: Value, **more: object) -> Set:
     """A field of what a requirement named ``w`` asks for."""
-    given = {"api_version": "v1", "kind": "K", **more}
+    selector = {"api_version": "v1", "kind": "K", **more}
     return Set(
         field=f"requirements.{group}.*.{field}",
-        starlark=f'{{"requirements": {{"{group}": {{"w": {_starlark(given)}}}}}}}',
-        document=_meta("Requirements", f"{group}: {{w: {_yaml(given)}}}"),
+        starlark=f'{{"requirements": {{"{group}": {{"w": {_starlark(selector)}}}}}}}',
+        document=_meta("Requirements", f"{group}: {{w: {_yaml(selector)}}}"),
         path=f"requirements.{group}.w.{field}",
         value=value,
     )

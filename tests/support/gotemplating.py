@@ -100,5 +100,5 @@ def comparable(response: pb.RunFunctionResponse) -> Object:
         response.desired.ClearField("composite")
     if not response.desired.ByteSize():
         response.ClearField("desired")
-    found: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
-    return found
+    value: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
+    return value

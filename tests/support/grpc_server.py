@@ -96,14 +96,14 @@ class Served:
     def call(self, task: Callable[[], T]) -> T:
         """Have ``task`` done in the loop, and return its result."""
         results: list[T] = []
-        done = threading.Event()
+        is_closed = threading.Event()
 
         def run() -> None:
             results.append(task())
-            done.set()
+            is_closed.set()
 
         self.loop.call_soon_threadsafe(run)
-        assert done.wait(PATIENCE_SECONDS)
+        assert is_closed.wait(PATIENCE_SECONDS)
         return results[0]
 
     def _run(self) -> None:

@@ -24,10 +24,10 @@ XR: Object = {
 
 def program(text: str, modules: Mapping[str, str] | None = None, **options: str) -> Program:
     """A template with modules."""
-    named = (modules or {}).items()
+    items = (modules or {}).items()
     return Program(
         main=Source(name="inline", text=text),
-        modules={name: Source(name=f"modules[{name}]", text=body) for name, body in named},
+        modules={name: Source(name=f"modules[{name}]", text=body) for name, body in items},
         options=options,
     )
 

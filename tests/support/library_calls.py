@@ -28,6 +28,6 @@ def called(expression: str) -> object:
 def _value(node: ast.expr) -> object:
     if isinstance(node, ast.Call):
         assert isinstance(node.func, ast.Name)
-        named = {str(keyword.arg): _value(keyword.value) for keyword in node.keywords}
-        return CALLS[node.func.id](*map(_value, node.args), **named)  # type: ignore[arg-type] # literals
+        keywords = {str(keyword.arg): _value(keyword.value) for keyword in node.keywords}
+        return CALLS[node.func.id](*map(_value, node.args), **keywords)  # type: ignore[arg-type] # literals
     return ast.literal_eval(node)

@@ -20,8 +20,8 @@ _PREFIX = "script.fn.crossplane.io"
 def observed(kind: str = "Thing", status: Object | None = None, **metadata: Value) -> Object:
     """An entry of observed resources."""
     whole: Object = {"name": f"{kind.lower()}-1", "generation": 1, **metadata}
-    found: Object = {"apiVersion": "example.org/v1", "kind": kind, "metadata": whole}
-    return {"resource": found | ({} if status is None else {"status": status})}
+    resource: Object = {"apiVersion": "example.org/v1", "kind": kind, "metadata": whole}
+    return {"resource": resource | ({} if status is None else {"status": status})}
 
 
 def step(language: str, resources: dict[str, Object], **fields: Value) -> Object:
@@ -69,8 +69,8 @@ def readiness(response: Object) -> dict[str, Value]:
 
 def condition(response: Object) -> Object:
     """The only condition of a response."""
-    (found,) = cast("list[Object]", response["conditions"])
-    return found
+    (condition,) = cast("list[Object]", response["conditions"])
+    return condition
 
 
 def fatal(response: Object) -> str:

@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING
 from function_script.diagnostics import Diagnostic
 from function_script.limits import MIB
 from function_script.source import Excerpt, Span
+from function_script.telemetry import RequestInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import NoReturn
 
     from function_script.limits import Limits
@@ -49,7 +50,7 @@ class Answer:
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
+    info: RequestInfo = field(default_factory=RequestInfo)
 
 
 def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:
@@ -63,7 +64,7 @@ def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> 
     return Answer(
         response=COMMANDS[command.decode()](argument),
         diagnostics={b"problem": (PROBLEM,), b"problems": PROBLEMS}.get(command, ()),
-        facts={"command": command.decode()},
+        info=RequestInfo(step=command.decode()),
     )
 
 
@@ -113,9 +114,9 @@ def _swell(argument: bytes) -> bytes:
 
 
 def _hoard(_: bytes) -> NoReturn:
-    kept = []
+    blocks = []
     while True:
-        kept.append(bytearray(4096))
+        blocks.append(bytearray(4096))
 
 
 def _recurse(argument: bytes) -> bytes:
@@ -213,7 +214,7 @@ def _babble(_: bytes) -> bytes:
 
 def _repeat(argument: bytes) -> bytes:
     """Answer twice: the second answer is for a request that has not come yet."""
-    report = b'{"facts":{}}'
+    report = b'{"info":{}}'
     answers = [
         b"\3\1\0" + struct.pack("<QQ", len(text), len(report)) + text + report
         for text in (b"real", argument)

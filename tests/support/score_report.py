@@ -36,9 +36,9 @@ class Scoreboard:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Node) -> None:
         """The main process takes those of a worker that ends."""
-        found = getattr(node, "workeroutput", {}).get(_KEY)
-        if isinstance(found, dict):
-            self.tables |= found
+        scores = getattr(node, "workeroutput", {}).get(_KEY)
+        if isinstance(scores, dict):
+            self.tables |= scores
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
         """All of them, below the run's own summary."""

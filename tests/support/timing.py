@@ -101,6 +101,6 @@ def _work() -> float:
     """CPU seconds of what programs mostly do: dicts, text and calls."""
     began = time.process_time()
     for _ in range(100):
-        found = {f"key-{number}": str(number).rjust(9) for number in range(1_000)}
-        "".join(sorted(found.values(), key=str.strip)).encode()
+        table = {f"key-{number}": str(number).rjust(9) for number in range(1_000)}
+        "".join(sorted(table.values(), key=str.strip)).encode()
     return time.process_time() - began

@@ -128,11 +128,11 @@ class Walk:
             if re.match(pattern, command.text):
                 self.excuses.add(pattern)
                 return
-        done = self._run(self._meant.get(command.text, command.text))
+        result = self._run(self._meant.get(command.text, command.text))
         self.executed.append(command.text)
-        printed = (done.stdout + without_note(done.stderr)).strip("\n")
+        printed = (result.stdout + without_note(result.stderr)).strip("\n")
         if command.output is None:
-            assert done.returncode == 0, f"{command.text} failed:\n{printed}"
+            assert result.returncode == 0, f"{command.text} failed:\n{printed}"
         else:
             expected = command.output.strip("\n")
             pattern = re.escape(expected).replace(re.escape("..."), ".*")
@@ -140,7 +140,7 @@ class Walk:
             assert matches, f"{command.text} printed:\n{printed}"
 
     def _run(self, command: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
+        result = subprocess.run(
             ["sh", "-c", command + _REMEMBER],
             cwd=self.directory,
             env={**self._variables, "WALK": str(self._state)},
@@ -155,7 +155,7 @@ class Walk:
         self._variables = {
             name: value for name, value in variables.items() if name not in _OWN_VARIABLES
         }
-        return done
+        return result
 
     def _change(self, path: Path, lines: str) -> None:
         text = path.read_text()

@@ -79,8 +79,8 @@ def test_a_bug_is_told_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
     answer, response = handle(request(script).SerializeToString())
     assert response.meta.tag == "a-tag"
     assert "internal error (KeyError)" in response.results[0].message
-    assert answer.facts["bug"].startswith("KeyError at function:")
-    assert "secret" not in answer.facts["bug"] + response.results[0].message
+    assert answer.info.bug.startswith("KeyError at function:")
+    assert "secret" not in answer.info.bug + response.results[0].message
 
 
 def test_limits_in_force_are_told_first() -> None:

@@ -92,7 +92,8 @@ def _load(program: Program, parts: tuple[Part, ...]) -> Loaded:
     except ProgramFailure as failure:
         raise ProgramError(*diagnostics.parse_problems(failure, parts)) from failure
     except LimitExceededError as error:
-        raise LimitError.of(f"cannot parse {program.main.name}: {error}") from error
+        message = f"cannot parse {program.main.name}: {error}"
+        raise LimitError.of(message, limit=error.limit) from error
 
 
 def _data(program: Program, scope: Scope, loaded: Loaded) -> LazyDict:
@@ -106,4 +107,5 @@ def _check_size(program: Program, limits: Limits) -> None:
     if size > limits.source_bytes:
         message = f"a source of {size} bytes, the limit is {limits.source_bytes}"
         hint = "its modules count, too" if program.modules else None
-        raise LimitError.of(f"cannot parse {program.main.name}: {message}", hint=hint)
+        message = f"cannot parse {program.main.name}: {message}"
+        raise LimitError.of(message, hint=hint, limit="source")

@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from function_script.diagnostics import Diagnostic
+from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.gotemplate import hints, registry
 from function_script.engines.gotemplate.errors import (
     CallError,
@@ -100,17 +100,19 @@ def run_problem(
     site = sites[-1] if sites else None
     place = _place(site, loaded, parts) if site is not None else None
     used = [
-        f'in template "{inner.template}", used at {_place(outer, loaded, parts).span}'
+        Note(f'in template "{inner.template}", used at', _place(outer, loaded, parts).span)
         for outer, inner in pairwise(sites[-_MAX_NOTES - 1 :])
     ]
-    kind = ProgramError if isinstance(error, GoError) else LimitError
-    return kind.of(
-        _message(error, site, place),
+    problem = Diagnostic(
+        message=_message(error, site, place),
         span=place.span if place is not None else None,
         excerpt=place.excerpt if place is not None else None,
         hint=_hint(error, site, loaded),
         notes=tuple(reversed(used)),
     )
+    if isinstance(error, GoError):
+        return ProgramError(problem)
+    return LimitError(problem, limit=error.limit if isinstance(error, LimitExceededError) else None)
 
 
 def missing_problem(error: GoError, loaded: Loaded, parts: tuple[Part, ...]) -> Diagnostic:

@@ -5,6 +5,11 @@ Functions raise CallError, the evaluator EvalError; problems.py turns them into 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from function_script.errors import LimitName
+
 
 class GoError(Exception):
     """A template's failure; ``text`` is Go's message without the position."""
@@ -90,8 +95,14 @@ class ParseError(GoError):
 
 
 class LimitExceededError(Exception):  # becomes errors.LimitError once its place is known
-    """A run wants more than it may have; the text names the limit and how much was wanted."""
+    """A run wants more than it may have; the text has the amount and the limit.
 
-    def __init__(self, text: str, hint: str | None = None) -> None:
+    ``limit`` names the limit if it can be set; None for a bound of this engine.
+    """
+
+    def __init__(
+        self, text: str, hint: str | None = None, *, limit: LimitName | None = None
+    ) -> None:
         super().__init__(text)
         self.hint = hint
+        self.limit = limit

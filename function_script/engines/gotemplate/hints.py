@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.syntax.lexer import KEYWORDS
-from function_script.fields import nearest
+from function_script.problems import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,5 +92,4 @@ def of_run(text: str, templates: Iterable[str]) -> str | None:
 
 def meant(name: str, names: Iterable[str]) -> str | None:
     """The nearest of ``names``."""
-    near = nearest(name, tuple(names))
-    return f'did you mean "{near}"?' if near else None
+    return suggest(name, tuple(names))

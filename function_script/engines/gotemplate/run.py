@@ -225,7 +225,8 @@ class Run:
         """Refuse more text than a step may render."""
         if self._written > self._limits.output_bytes:
             raise LimitExceededError(
-                f"output of {self._written} characters, the limit is {self._limits.output_bytes}"
+                f"output of {self._written} characters, the limit is {self._limits.output_bytes}",
+                limit="output",
             )
 
     def _look(self) -> None:
@@ -234,11 +235,13 @@ class Run:
             raise LimitExceededError(
                 f"more than {self._limits.steps} steps, which is the limit",
                 hint="loops, templates and large values cost steps: let them do less",
+                limit="steps",
             )
         if time.thread_time() > self._deadline:
             seconds = self._limits.timeout_seconds
             raise LimitExceededError(
-                f"rendering needs more CPU time than its share of the limit of {seconds:g} s"
+                f"rendering needs more CPU time than its share of the limit of {seconds:g} s",
+                limit="time",
             )
         if len(self.parts) - self._counted > _PARTS_UNCOUNTED:
             self._count()
@@ -304,12 +307,14 @@ class _Measure:
             raise LimitExceededError(
                 f"a value nested more than {self.limits.depth} deep, which is the limit",
                 hint="does it contain itself?",
+                limit="depth",
             )
         self.nodes += items
         self.characters += items
         if self.nodes > self.limits.nodes:
             raise LimitExceededError(
-                f"a value of more than {self.limits.nodes} nodes, which is the limit"
+                f"a value of more than {self.limits.nodes} nodes, which is the limit",
+                limit="nodes",
             )
 
 

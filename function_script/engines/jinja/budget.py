@@ -42,6 +42,7 @@ class Budget:
             raise BudgetError(
                 f"{self.used} steps used, the limit is {self.allowed}",
                 hint="loops, calls and big values cost steps: let them do less",
+                limit="steps",
             )
 
     def characters(self, count: int) -> None:
@@ -70,6 +71,7 @@ class Budget:
             raise BudgetError(
                 f"calls are nested {self.depth} deep, the limit is {self.max_depth}",
                 hint="does a macro call itself without an end?",
+                limit="depth",
             )
 
 

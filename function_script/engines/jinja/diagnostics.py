@@ -44,10 +44,12 @@ def to_error(error: Exception, run: Run, last: Place | None) -> FatalError:
     """
     places = positions.of_traceback(error.__traceback__) or ([last] if last else [])
     place = places[-1] if places else None
-    kind = LimitError if isinstance(error, (BudgetError, RecursionError)) else ProgramError
     message, hint, name = _told(error, run, place)
     told = positions.to_diagnostic(place, message, name=name, hint=hint)
-    return kind(replace(told, notes=positions.callers(places)))
+    problem = replace(told, notes=positions.callers(places))
+    if isinstance(error, BudgetError):
+        return LimitError(problem, limit=error.limit)
+    return LimitError(problem) if isinstance(error, RecursionError) else ProgramError(problem)
 
 
 def _told(error: Exception, run: Run, place: Place | None) -> tuple[str, str | None, str | None]:

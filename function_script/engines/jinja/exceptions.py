@@ -13,6 +13,8 @@ from function_script.values import type_name
 if TYPE_CHECKING:
     from jinja2 import Undefined
 
+    from function_script.errors import LimitName
+
 
 class RenderError(Exception):
     """The template asked for something that cannot be done.
@@ -32,7 +34,16 @@ class AuthorError(RenderError):
 
 
 class BudgetError(RenderError):
-    """A limit was reached; the message says which one and how much was wanted."""
+    """A limit was reached; the message has the amount and the limit.
+
+    ``limit`` names the limit if it can be set; None for a bound of this engine.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, limit: LimitName | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.limit = limit
 
 
 class MissingError(Exception):

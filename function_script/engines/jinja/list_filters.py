@@ -17,7 +17,7 @@ from function_script.engines.jinja.exceptions import MissingError, RenderError, 
 from function_script.engines.jinja.lookups import Group
 from function_script.engines.jinja.operators import add, is_number
 from function_script.engines.jinja.output import flow, text
-from function_script.fields import nearest
+from function_script.problems import suggest
 
 if TYPE_CHECKING:
     from function_script.engines.jinja.calls import Call
@@ -257,8 +257,7 @@ def _named(table: Mapping[str, object], name: object, kind: str) -> Call:
         return cast("Call", table[name])
     if not isinstance(name, str):
         raise RenderError(f"the name of a {kind} must be a string, not {a(name)}")
-    near = nearest(name, tuple(table))
-    hint = f'did you mean "{near}"?' if near else None
+    hint = suggest(name, tuple(table))
     raise RenderError(f'there is no {kind} "{name}"', hint=hint, name=name)
 
 

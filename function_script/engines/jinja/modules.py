@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.engines.jinja.tree import Violation
-from function_script.fields import nearest
+from function_script.problems import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,13 +41,12 @@ def _of_template(
 
 
 def _missing(reference: Reference, modules: Mapping[str, object]) -> Violation:
-    near = nearest(reference.module, tuple(modules))
     there_are = f"there are {', '.join(sorted(modules))}" if modules else "there are no modules"
     return Violation(
         line=reference.line,
         message=f'there is no module "{reference.module}"',
         name=reference.module,
-        hint=f'did you mean "{near}"?' if near else there_are,
+        hint=suggest(reference.module, tuple(modules), there_are),
     )
 
 
@@ -65,8 +64,7 @@ def _missing_names(reference: Reference, module: TemplateFacts) -> list[Violatio
 
 
 def _hint(name: str, module: TemplateFacts) -> str | None:
-    near = nearest(name, tuple(module.defined))
-    return f'did you mean "{near}"?' if near else None
+    return suggest(name, tuple(module.defined))
 
 
 class _Chains:

@@ -147,6 +147,7 @@ def collect(chunks: Iterator[str], max_bytes: int) -> str:
             raise BudgetError(
                 f"{characters} characters of output, the limit is {max_bytes} bytes",
                 hint="write less, or raise limits.output if the operator allows more",
+                limit="output",
             )
         parts += batch
     whole = "".join(parts)
@@ -162,4 +163,5 @@ def _check_encodes(whole: str, max_bytes: int) -> None:
         message = "the output has half of a surrogate pair, which no file can hold"
         raise RenderError(message, name=f"\\u{ord(whole[error.start]):x}") from error
     if size > max_bytes:
-        raise BudgetError(f"{size} bytes of output, the limit is {max_bytes} bytes")
+        message = f"{size} bytes of output, the limit is {max_bytes} bytes"
+        raise BudgetError(message, limit="output")

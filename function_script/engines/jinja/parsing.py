@@ -15,7 +15,7 @@ from jinja2.parser import Parser as JinjaParser
 from function_script.engines.jinja import syntax_hints
 from function_script.engines.jinja.exceptions import reworded
 from function_script.engines.jinja.tree import Violation
-from function_script.fields import nearest
+from function_script.problems import nearest
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes

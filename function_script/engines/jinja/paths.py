@@ -18,7 +18,7 @@ from jinja2.utils import missing
 from function_script.engines.jinja.exceptions import a, reworded
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.scope import NAMES
-from function_script.fields import nearest
+from function_script.problems import nearest, suggest
 from function_script.program import Lazy
 
 if TYPE_CHECKING:
@@ -71,9 +71,8 @@ def _chain(undefined: Undefined) -> tuple[object, list[object]]:
 
 def _unknown_name(keys: Sequence[object]) -> MissingPath:
     name, whole = str(keys[0]), _join(keys).lstrip(".")
-    near = nearest(name, NAMES)
     cause = f" ({name} does not exist)" if len(keys) > 1 else ""
-    hint = f'did you mean "{near}"?' if near else _filter_like(name)
+    hint = suggest(name, NAMES, _filter_like(name))
     return MissingPath(f"{whole} is undefined{cause}", hint, name)
 
 
@@ -95,9 +94,8 @@ def _hint(key: object, base: object) -> str | None:
 def _hint_of_keys(key: str, candidates: Iterable[object]) -> str:
     first = (str(each) for each in itertools.islice(candidates, _MAX_CANDIDATES))
     keys = [each for each in first if len(each) <= _MAX_KEY_LENGTH]
-    near = nearest(key[:_MAX_KEY_LENGTH], tuple(keys))
-    if near is not None:
-        return f'did you mean "{near}"?'
+    if hint := suggest(key[:_MAX_KEY_LENGTH], tuple(keys)):
+        return hint
     if not keys:
         return "the object is empty: `| default(value)` says what to take instead"
     shown = ", ".join(sorted(keys)[:_MAX_SHOWN])

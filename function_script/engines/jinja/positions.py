@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Template
 
-from function_script.diagnostics import Diagnostic
+from function_script.diagnostics import Diagnostic, Note
 from function_script.engines.jinja.environment import Environment
 from function_script.source import Source, Span, excerpt
 
@@ -187,7 +187,8 @@ def of_finding(source: Source, finding: Violation) -> Diagnostic:
     if finding.opened is None:
         return diagnostic
     tag, line = finding.opened
-    return replace(diagnostic, notes=(f'"{tag}" begins at {source.name}:{line}',))
+    note = Note(f'"{tag}" begins at', Span(name=source.name, line=line))
+    return replace(diagnostic, notes=(note,))
 
 
 def _surplus(source: Source, line: int, close: str) -> int | None:
@@ -235,8 +236,8 @@ def _place(frame: FrameType, line: int, offset: int) -> Place | None:
     return Place(source=source, line=template.get_corresponding_lineno(line), point=point)
 
 
-def callers(places: list[Place]) -> tuple[str, ...]:
+def callers(places: list[Place]) -> tuple[Note, ...]:
     """One note for each place the failing one was called from, the nearest first."""
-    lines = [f"{place.source.name}:{place.line}" for place in places[::-1]]
+    lines = [Span(name=place.source.name, line=place.line) for place in places[::-1]]
     before = dict.fromkeys(line for line in lines if line != lines[0])
-    return tuple(f"called from {line}" for line in before)[:_MAX_NOTES]
+    return tuple(Note("called from", line) for line in before)[:_MAX_NOTES]

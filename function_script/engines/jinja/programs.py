@@ -108,7 +108,7 @@ def check_size(program: Program, limits: Limits) -> None:
     if size > limits.source_bytes:
         message = f"a source of {size} bytes, the limit is {limits.source_bytes}"
         hint = "its modules count, too" if program.modules else None
-        raise LimitError.of(f"cannot compile template: {message}", hint=hint)
+        raise LimitError.of(f"cannot compile template: {message}", hint=hint, limit="source")
 
 
 def build(program: Program, environment: Environment, *, is_whole: bool = False) -> Compiled:

@@ -6,7 +6,6 @@ Finds everything that is wrong at once. Knows the allowlists; nothing of runs an
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -14,7 +13,8 @@ from jinja2 import nodes
 
 from function_script.engines.jinja.budget import MAX_INTEGER
 from function_script.engines.jinja.calls import argument_error, usage
-from function_script.fields import nearest
+from function_script.problems import suggest
+from function_script.values import LONE_SURROGATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +28,6 @@ MAX_LOOPS = 10
 # What a filter or a test is given before the template's own arguments: the run and the value.
 _HIDDEN = 2
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _ALLOWED = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.For, nodes.If, nodes.CondExpr),
@@ -161,8 +160,7 @@ def _visit_named(
     node: nodes.Filter | nodes.Test, kind: str, known: Mapping[str, Call], found: TemplateFacts
 ) -> None:
     if node.name not in known:
-        near = nearest(node.name, tuple(known))
-        hint = f'did you mean "{near}"?' if near else None
+        hint = suggest(node.name, tuple(known))
         message = f'there is no {kind} "{node.name}"'
         found.findings.append(_finding(node, message, name=node.name, hint=hint))
         return
@@ -197,7 +195,7 @@ def _visit_const(node: nodes.Const, found: TemplateFacts) -> None:
         found.findings.append(_finding(node, "a number that is too big"))
     if isinstance(value, int) and abs(value) >= MAX_INTEGER:
         found.findings.append(_finding(node, "an integer of more than 256 bits"))
-    if isinstance(value, str) and _SURROGATE.search(value):
+    if isinstance(value, str) and LONE_SURROGATE.search(value):
         message = "half of a surrogate pair in a text, which no file can hold"
         found.findings.append(_finding(node, message))
 

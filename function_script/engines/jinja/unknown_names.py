@@ -15,7 +15,7 @@ from function_script.engines.jinja.environment import Environment
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.tests import TESTS
 from function_script.engines.jinja.tree import Violation
-from function_script.fields import nearest
+from function_script.problems import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,10 +59,9 @@ def _asked(template: nodes.Template) -> set[str]:
 def _unknown(template: nodes.Template, known: set[str]) -> Iterator[Violation]:
     for name in template.find_all(nodes.Name):
         if name.ctx == "load" and name.name not in known:
-            near = nearest(name.name, tuple(known))
             yield Violation(
                 line=name.lineno,
                 message=f'"{name.name}" has no value, for nothing sets it',
                 name=name.name,
-                hint=f'did you mean "{near}"?' if near else None,
+                hint=suggest(name.name, tuple(known)),
             )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import orjson
 
 from function_script import documents, objects
 from function_script.engines.library.function import Group
 from function_script.errors import FatalError
-from function_script.values import MAX_SAFE_INTEGER, Value
+
+if TYPE_CHECKING:
+    from function_script.values import Value
 
 
 def to_json(value: Value) -> str:
@@ -23,7 +27,7 @@ def to_pretty_json(value: Value) -> str:
 def from_json(text: str) -> Value:
     """The value a JSON text stands for; whole numbers are integers."""
     try:
-        return _whole_numbers(orjson.loads(text))
+        return objects.with_integers(orjson.loads(text))
     except orjson.JSONDecodeError as error:
         raise ValueError(f"invalid JSON: {error}") from error
 
@@ -50,16 +54,6 @@ def from_yaml_stream(text: str) -> list[Value]:
     except FatalError as error:
         raise ValueError(str(error)) from error
     return [objects.deep_copy(document.value) for document in stream]
-
-
-def _whole_numbers(value: Value) -> Value:
-    if isinstance(value, dict):
-        return {key: _whole_numbers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_whole_numbers(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_SAFE_INTEGER:
-        return int(value)
-    return value
 
 
 _GROUP = Group(

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from function_script.engines.library import FUNCTIONS
 from function_script.errors import InputError
-from function_script.fields import nearest
+from function_script.problems import suggest
 
 
 def listing() -> str:
@@ -30,10 +30,11 @@ def entry(name: str) -> str:
     """All that is to be said of one function; raises InputError when there is none."""
     function = next((each for each in FUNCTIONS if each.name == name), None)
     if function is None:
-        near = nearest(name, tuple(each.name for each in FUNCTIONS))
         raise InputError.of(
             f'cannot find "{name}" in the library',
-            hint=f'did you mean "{near}"?' if near else "list all with: function-script docs",
+            hint=suggest(
+                name, tuple(each.name for each in FUNCTIONS), "list all with: function-script docs"
+            ),
         )
     lines = [f"{function.signature} -> {function.returns}", "", f"  {_plain(function.summary)}", ""]
     for parameter in function.parameters:

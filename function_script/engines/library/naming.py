@@ -15,23 +15,20 @@ from typing import TYPE_CHECKING
 import orjson
 
 from function_script.engines.library.function import Group
+from function_script.names import LABEL, LABEL_VALUE, MAX_LABEL, MAX_SUBDOMAIN
 
 if TYPE_CHECKING:
     from function_script.values import Value
 
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
-_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?\Z")
 _HASH_DIGITS = 8
 _MIN_LENGTH = 2 * (_HASH_DIGITS + 1)
-_MAX_LENGTH = 253
-_MAX_LABEL_VALUE_LENGTH = 63
 _MAX_ID_LENGTH = 64
 
 
 def dns1123(text: str, max_length: int = 63) -> str:
     """A DNS-1123 label: the text itself if it is one, else its letters and digits and a hash."""
     _check(max_length, text=text)
-    if _LABEL.match(text) and len(text) <= max_length:
+    if LABEL.fullmatch(text) and len(text) <= max_length:
         return text
     return _with_hash(_letters_and_digits(text), text, max_length)
 
@@ -40,7 +37,7 @@ def child_name(parent: str, name: str, max_length: int = 63) -> str:
     """``parent-name`` as a DNS-1123 label; when too long, both are cut and a hash is added."""
     _check(max_length, parent=parent, name=name)
     whole = f"{parent}-{name}"
-    if _LABEL.match(whole) and len(whole) <= max_length:
+    if LABEL.fullmatch(whole) and len(whole) <= max_length:
         return whole
     head, tail = _letters_and_digits(parent), _letters_and_digits(name)
     room = max_length - _HASH_DIGITS - 2
@@ -63,10 +60,10 @@ def _letters_and_digits(text: str) -> str:
 
 def label_value(text: str) -> str:
     """A label's value: the text itself if it may be one, else what may stay of it and a hash."""
-    if _LABEL_VALUE.match(text) and len(text) <= _MAX_LABEL_VALUE_LENGTH:
+    if LABEL_VALUE.fullmatch(text) and len(text) <= MAX_LABEL:
         return text
     kept = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-_.")
-    return _with_hash(kept, text, _MAX_LABEL_VALUE_LENGTH)
+    return _with_hash(kept, text, MAX_LABEL)
 
 
 def stable_id(seed: str, key: str, length: int = 8) -> str:
@@ -100,9 +97,9 @@ def _check(max_length: int, **texts: str) -> None:
     for parameter, text in texts.items():
         if not text:
             raise ValueError(f"{parameter}: must not be empty")
-    if not _MIN_LENGTH <= max_length <= _MAX_LENGTH:
+    if not _MIN_LENGTH <= max_length <= MAX_SUBDOMAIN:
         raise ValueError(
-            f"max_length: must be between {_MIN_LENGTH} and {_MAX_LENGTH}, not {max_length}"
+            f"max_length: must be between {_MIN_LENGTH} and {MAX_SUBDOMAIN}, not {max_length}"
         )
 
 

@@ -109,7 +109,8 @@ def _result(reply: str, script: build.Script, limits: Limits) -> ScriptResult:
     if size > limits.output_bytes:
         raise LimitError.of(
             f"cannot read the result of main: {size:,} bytes of JSON "
-            f"are more than the limit of {limits.output_bytes:,}"
+            f"are more than the limit of {limits.output_bytes:,}",
+            limit="output",
         )
     # The bridge puts each desired resource on a line of its own, behind a brace or a comma.
     before, *lines = reply.split("\n")

@@ -159,7 +159,8 @@ class _Build:
         if self._bytes > self._limits.source_bytes:
             raise LimitError.of(
                 f"cannot load {source.name}: {self._bytes:,} bytes of source "
-                f"are more than the limit of {self._limits.source_bytes:,}"
+                f"are more than the limit of {self._limits.source_bytes:,}",
+                limit="source",
             )
         text = source.text.removeprefix(_BYTE_ORDER_MARK)
         source = Source(name=source.name, text=text)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from function_script import objects
-from function_script.diagnostics import Diagnostic, cut
+from function_script.diagnostics import Diagnostic, Note, cut
 from function_script.engines.starlark import error_positions, hints
 from function_script.engines.starlark.analysis import keys, missing
 from function_script.engines.starlark.dialect import MAX_CALLS
-from function_script.errors import DocumentError, FatalError, LimitError, ProgramError
+from function_script.errors import DocumentError, FatalError, LimitError, LimitName, ProgramError
 from function_script.source import Source, Span, excerpt
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ _ABSENT = re.compile(r"^Key .* was not found$|`NoneType`")
 # What the interpreter calls the text outside of functions.
 _TOP = {"<module>": "the top level"}
 _LINE_END = re.compile(r"\s*\n\s*")
+# The bridge's prefix for a result beyond a limit.
+_BRIDGE_LIMIT = re.compile(r"limit:(depth|nodes): ")
 _RAISED = re.compile(r"(?:ValueError|TypeError): ")
 
 
@@ -229,9 +231,12 @@ def _line(source: Source, span: Span) -> str:
     return lines[span.line - 1] if span.line <= len(lines) else ""
 
 
-def _notes(calls: Sequence[_Frame]) -> tuple[str, ...]:
-    notes = [
-        f"called from {_TOP.get(frame.function, frame.function)} at {frame.name}:{frame.line}"
+def _notes(calls: Sequence[_Frame]) -> tuple[str | Note, ...]:
+    notes: list[str | Note] = [
+        Note(
+            f"called from {_TOP.get(frame.function, frame.function)} at",
+            Span(name=frame.name, line=frame.line),
+        )
         for frame in calls
     ]
     if len(notes) > _MAX_CALLS_SHOWN:
@@ -241,7 +246,9 @@ def _notes(calls: Sequence[_Frame]) -> tuple[str, ...]:
 
 
 def _limit(verb: str, failure: _Failure, sources: Sources, limits: Limits) -> LimitError | None:
+    limit: LimitName | None = None
     if failure.message == "Evaluation cancelled":
+        limit = "time"
         cause = f"it needs more CPU time than its limit of {limits.timeout_seconds:g} s"
         hint = "look for a loop that does not end, or runs over more than it must"
     elif failure.message.startswith("Starlark call stack overflow"):
@@ -250,16 +257,20 @@ def _limit(verb: str, failure: _Failure, sources: Sources, limits: Limits) -> Li
     else:
         return None
     found = _diagnostic(verb, failure, sources)
-    return LimitError(replace(found, message=f"{verb}: {cause}", hint=hint))
+    return LimitError(replace(found, message=f"{verb}: {cause}", hint=hint), limit=limit)
 
 
 def _bad_result(message: str, main: Source, sources: Sources) -> FatalError:
     cause = message.removeprefix("fail: ")
     span = _written(cause, sources) or main_span(main)
     frame = excerpt(sources[span.name], span) if span else None
-    if cause.startswith("limit: "):
-        cause = cause.removeprefix("limit: ")
-        return LimitError.of(f"cannot read the result of main: {cause}", span=span, excerpt=frame)
+    if limit := _BRIDGE_LIMIT.match(cause):
+        return LimitError.of(
+            f"cannot read the result of main: {cause[limit.end() :]}",
+            span=span,
+            excerpt=frame,
+            limit="depth" if limit[1] == "depth" else "nodes",
+        )
     hint = hints.for_result(cause)
     return DocumentError.of(
         f"cannot read the result of main: {cause}", span=span, excerpt=frame, hint=hint

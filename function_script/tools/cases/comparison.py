@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from function_script import diagnostics, objects
-from function_script.fields import child
+from function_script.reader import child
 from function_script.tools.cases import matching, outcome
 from function_script.tools.cases.matching import Mismatch
 

@@ -6,12 +6,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.fields import nearest, type_with_article
+from function_script.problems import suggest
 from function_script.tools.cases.model import Check, Expectation
 from function_script.tools.cases.outcome import PARTS
+from function_script.values import type_phrase
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
     from function_script.tools.cases.loader import ObjectLoader
     from function_script.values import Object, Value
 
@@ -97,7 +98,7 @@ def _check(fields: ObjectReader) -> Check:
 
 def _check_question(fields: ObjectReader, key: str, value: Value) -> None:
     if key == "exists" and not isinstance(value, bool):
-        fields.problems.add(fields.at(key), f"must be a boolean, not {type_with_article(value)}")
+        fields.problems.add(fields.at(key), f"must be a boolean, not {type_phrase(value)}")
     if key == "oneOf" and not (isinstance(value, list) and value):
         fields.problems.add(fields.at(key), "must be a list that is not empty")
     if key == "matches":
@@ -121,7 +122,6 @@ def _path(fields: ObjectReader) -> str:
         fields.problems.add(fields.at("path"), str(error))
         return ""
     if first not in PARTS:
-        near = nearest(first, PARTS)
-        hint = f'did you mean "{near}"?' if near else f"it begins with one of {', '.join(PARTS)}"
+        hint = suggest(first, PARTS, f"it begins with one of {', '.join(PARTS)}")
         fields.problems.add(fields.at("path"), f'there is no "{first}" to look at', hint=hint)
     return path

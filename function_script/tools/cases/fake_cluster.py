@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.fields import nearest
+from function_script.problems import suggest
 from function_script.tools import manifests
 from function_script.tools.cases.model import Located
 from function_script.tools.render import conditions, names_and_uids, xrds
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
     from function_script.tools.cases.loader import ObjectLoader
     from function_script.tools.cases.model import Setup, Step
     from function_script.tools.render import RenderResult
@@ -147,8 +147,7 @@ def _check_names(step: Step, observed: Mapping[str, Object]) -> None:
     problems = []
     for key, names in (("ready", step.ready), ("changed", step.changed)):
         for name in sorted(set(names) - observed.keys()):
-            near = nearest(name, observed)
-            hint = f'did you mean "{near}"?' if near else "the steps before have composed none"
+            hint = suggest(name, observed, "the steps before have composed none")
             message = f'{key}: there is no composed resource "{name}"'
             problems.append(Diagnostic(message=message, hint=hint))
     if problems:

@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from function_script import objects
-from function_script.diagnostics import Diagnostic
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
-from function_script.fields import ObjectReader, ProblemList, type_with_article
 from function_script.tools.cases.model import Located, locate
 from function_script.tools.render import loading
+from function_script.values import type_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from function_script.diagnostics import Diagnostic
+    from function_script.problems import ProblemList
+    from function_script.reader import ObjectReader
     from function_script.values import Object, Value
 
 _T = TypeVar("_T")
@@ -112,18 +114,14 @@ class ObjectLoader:
 
     def has_problems(self) -> bool:
         """Report whether there is a problem so far."""
-        return bool(self.problems.texts or self.failures)
+        return bool(self.problems or self.failures)
 
     def error(self) -> InputError:
         """Build the error with all problems."""
-        diagnostics = [
-            locate(
-                Diagnostic(message=text, hint=hint),
-                self.document,
-                objects.parse_path(text.partition(": ")[0]),
-            )
-            for text, hint in self.problems.texts
-        ]
+        diagnostics = (
+            locate(problem.to_diagnostic(), self.document, objects.read_path(problem.path))
+            for problem in self.problems
+        )
         return InputError(*diagnostics, *self.failures)
 
     def _load(self, at: str, path: Path) -> list[Located]:
@@ -133,7 +131,7 @@ class ObjectLoader:
     def _path_of(self, at: str, value: Value) -> Path | None:
         if isinstance(value, str):
             return self.path(value)
-        self.problems.add(at, f"must be a path or an object, not {type_with_article(value)}")
+        self.problems.add(at, f"must be a path or an object, not {type_phrase(value)}")
         return None
 
     def attempt(self, at: str, load: Callable[[], list[_T]]) -> list[_T]:

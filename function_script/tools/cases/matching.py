@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script.fields import child, nearest
+from function_script.problems import suggest
+from function_script.reader import child
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,9 +76,8 @@ def to_text(value: Value) -> str:
 
 def nearest_hint(name: str, candidates: Object) -> str | None:
     """Return a hint with the names that exist instead of ``name``."""
-    near = nearest(name, candidates)
-    if near:
-        return f'did you mean "{near}"?'
+    if hint := suggest(name, candidates):
+        return hint
     names = sorted(candidates)
     if not names:
         return "there is none at all"

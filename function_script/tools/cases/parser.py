@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.errors import InputError
-from function_script.fields import ObjectReader, ProblemList
+from function_script.problems import ProblemList
+from function_script.reader import ObjectReader
 from function_script.tools import sources
 from function_script.tools.cases import expectations, fake_cluster, programs, requests
 from function_script.tools.cases.loader import ObjectLoader

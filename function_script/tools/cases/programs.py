@@ -13,7 +13,7 @@ from function_script.tools.cases.model import Program
 from function_script.tools.render import error_positions, functions
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
     from function_script.tools.cases.loader import ObjectLoader
     from function_script.tools.render.steps import Step
     from function_script.values import Object, Value

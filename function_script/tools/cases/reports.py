@@ -130,7 +130,7 @@ def _to_object(verdict: CaseVerdict) -> Object:
 
 def _problem_object(problem: Problem) -> Object:
     diagnostic = problem.diagnostic
-    notes: list[Value] = [*diagnostic.notes]
+    notes: list[Value] = [str(note) for note in diagnostic.notes]
     return {
         "message": diagnostic.message,
         "file": diagnostic.span.name if diagnostic.span else None,

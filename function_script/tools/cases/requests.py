@@ -19,7 +19,7 @@ from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.results import fatal_messages
 
 if TYPE_CHECKING:
-    from function_script.fields import ObjectReader
+    from function_script.reader import ObjectReader
     from function_script.tools.cases.loader import ObjectLoader
     from function_script.tools.render.runners import FunctionCaller
     from function_script.values import Object

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script.fields import child, nearest
+from function_script.problems import suggest
+from function_script.reader import child
 from function_script.tools import structural_schema
 from function_script.tools.check import machinery
 
@@ -66,11 +67,10 @@ class Request:
     def _hint(self, holder: Path, key: str, known: tuple[str, ...]) -> str:
         part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
         advice = machinery.advise(str(part), key)
-        near = nearest(key, known)
         if advice is not None:
             return advice
-        if near:
-            return f'did you mean "{near}"?'
+        if hint := suggest(key, known):
+            return hint
         # The author's own fields first.
         names = sorted(known, key=lambda name: (machinery.is_own(str(part), name), name))
         return f"there are {', '.join(names[:_MAX_SHOWN])}{', …' * (len(names) > _MAX_SHOWN)}"

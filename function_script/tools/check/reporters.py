@@ -106,7 +106,7 @@ def _finding(finding: Finding) -> Object:
     if problem.hint is not None:
         found["hint"] = problem.hint
     if problem.notes:
-        found["notes"] = list(problem.notes)
+        found["notes"] = [str(note) for note in problem.notes]
     if problem.span is not None:
         found["file"] = problem.span.name
         found["line"] = problem.span.line

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from function_script import engines, inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import FatalError
-from function_script.fields import nearest
+from function_script.problems import suggest
 from function_script.source import excerpt
 from function_script.tools import manifests, step_inputs
 from function_script.tools.check import credentials, dependencies, events, names
@@ -62,6 +62,7 @@ def _other_input(subject: CheckedStep) -> Iterator[Diagnostic]:
             message="input.apiVersion: this is read as an input of function-go-templating, which "
             "looks at neither apiVersion nor kind",
             hint=f"its own are {inputs.PEERS[0]} and {inputs.PEERS[1]}",
+            field="input.apiVersion",
         )
     yield from subject.step.doubts
 
@@ -71,6 +72,7 @@ def _unseen(subject: CheckedStep) -> Iterator[Diagnostic]:
         yield Diagnostic(
             message="input.fileSystem.dirPath: the program was not looked at, for it is in files",
             hint="say where they are with --program-root",
+            field="input.fileSystem.dirPath",
         )
 
 
@@ -99,9 +101,11 @@ def _unused_modules(subject: CheckedStep) -> Iterator[Diagnostic]:
         return
     for name in engines.get(step.language).unused_modules(step.program, step.limits):
         if name in written:
+            field = f'input.modules["{name}"]'
             yield Diagnostic(
-                message=f'input.modules["{name}"]: nothing uses this module',
+                message=f"{field}: nothing uses this module",
                 hint="take it out, or load it where it is wanted",
+                field=field,
             )
 
 
@@ -138,14 +142,12 @@ def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
     for source in (program.main, *program.modules.values()):
         for name, span in dependencies.find_mentioned(source, subject.step):
             if name not in subject.composed:
-                near = nearest(name, tuple(sorted(subject.composed)))
+                names = sorted(subject.composed)
                 yield Diagnostic(
                     message=f'no step composes "{name}", so what depends on it is never created',
                     span=span,
                     excerpt=excerpt(source, span),
-                    hint=f'did you mean "{near}"?'
-                    if near
-                    else f"there are {', '.join(sorted(subject.composed))}",
+                    hint=suggest(name, tuple(names), f"there are {', '.join(names)}"),
                 )
 
 

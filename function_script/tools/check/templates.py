@@ -24,9 +24,11 @@ def find_dropped(document: Document) -> Iterator[Diagnostic]:
     The CRDs declare it as an object without fields, so the API server refuses or drops them.
     """
     for key in manifests.object_at(document.value, *_METADATA):
+        field = ".".join((*_METADATA, key))
         problem = Diagnostic(
-            message=f"{'.'.join((*_METADATA, key))}: no cluster keeps this field: kubectl refuses "
+            message=f"{field}: no cluster keeps this field: kubectl refuses "
             "it, and for other clients the API server drops it",
             hint="take it out",
+            field=field,
         )
         yield author_positions.to_field(problem, document)

@@ -130,7 +130,7 @@ class RenderSession:
         shown: Object = {
             "message": self._renamed(problem.message),
             "frame": self._renamed(to_frame(problem)),
-            "notes": [self._renamed(note) for note in problem.notes],
+            "notes": [self._renamed(str(note)) for note in problem.notes],
             "hint": problem.hint,
         }
         span = problem.span

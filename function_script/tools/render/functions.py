@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.fields import nearest
+from function_script.problems import nearest, suggest
 from function_script.tools import manifests
 
 if TYPE_CHECKING:
@@ -136,10 +136,9 @@ def check_names(steps: Iterable[Step], runtimes: Mapping[str, Runtime]) -> None:
     called_names = tuple(dict.fromkeys(names))
     for name in runtimes:
         if name not in called_names:
-            near = nearest(name, called_names)
             raise InputError.of(
                 f'cannot give function "{name}" a place: no step calls it',
-                hint=f'did you mean "{near}"?' if near else f"steps call {', '.join(called_names)}",
+                hint=suggest(name, called_names, f"steps call {', '.join(called_names)}"),
             )
 
 

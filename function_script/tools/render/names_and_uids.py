@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import uuid
+
+from function_script import names
 
 _NIL = uuid.UUID(int=0)
 _MAX_NAME = 63
 _HASH = 12
-_MAX_SUBDOMAIN = 253
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _RBAC_GROUP = "rbac.authorization.k8s.io"
 _RBAC_KINDS = {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
 
@@ -42,4 +41,4 @@ def is_object_name(name: str, group: str, kind: str) -> bool:
     """Report whether ``name`` is an RFC 1123 subdomain; names of RBAC kinds may have colons."""
     if group == _RBAC_GROUP and kind in _RBAC_KINDS:
         name = name.replace(":", "")
-    return len(name) <= _MAX_SUBDOMAIN and _SUBDOMAIN.fullmatch(name) is not None
+    return names.is_subdomain(name)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects, wire
-from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.fields import ObjectReader, ProblemList
+from function_script.problems import Problem, ProblemList
+from function_script.reader import ObjectReader
 from function_script.tools import manifests
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def parse_operation(operation: Object, *, at: str = "", is_lenient: bool = False
 
 def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> list[Step]:
     steps: list[Step] = []
-    if not problems.texts and (spec := fields.object("spec", required=True)):
+    if not problems and (spec := fields.object("spec", required=True)):
         if not is_lenient:
             spec.choice("mode", {_PIPELINE: _PIPELINE})
         if not is_lenient and spec.value.get("pipeline") is None:
@@ -82,8 +82,8 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
                         f'duplicate name "{name}"',
                         hint="give each step a name of its own",
                     )
-    if problems.texts:
-        raise InputError(*(Diagnostic(message=text, hint=hint) for text, hint in problems.texts))
+    if problems:
+        raise InputError(*(problem.to_diagnostic() for problem in problems))
     return steps
 
 
@@ -93,11 +93,13 @@ def check_type(composition: Object, xr: Object) -> None:
     expected = objects.api_version_and_kind(reference)
     actual = objects.api_version_and_kind(xr)
     if expected != actual:
-        raise InputError.of(
-            f"spec.compositeTypeRef: is {expected[1]} of {expected[0]}, "
+        problem = Problem(
+            "spec.compositeTypeRef",
+            f"is {expected[1]} of {expected[0]}, "
             f"but the XR to render is {actual[1]} of {actual[0]}",
-            hint="they must be the same: give the Composition of this XR, or mend one of both",
+            "they must be the same: give the Composition of this XR, or mend one of both",
         )
+        raise InputError(problem.to_diagnostic())
 
 
 def check_selector(composition: Object, xr: Object, *, is_legacy: bool) -> None:

@@ -11,7 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.fields import child
+from function_script.reader import child
 from function_script.source import Source
 from function_script.tools import manifests, sources, structural_schema
 from function_script.tools.validate import openapi

@@ -8,15 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
-from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
-from function_script.fields import ObjectReader, ProblemList
+from function_script.problems import ProblemList
+from function_script.reader import ObjectReader
 from function_script.tools import author_positions, xrds
 from function_script.tools.validate import catalog, packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from function_script.diagnostics import Diagnostic
     from function_script.documents import Document
 
 # The old version may say its schema elsewhere.
@@ -44,10 +45,7 @@ def _diagnostics(document: Document) -> list[Diagnostic]:
     spec = ObjectReader(document.value, "", problems).object("spec", required=True)
     if spec is not None:
         _check_spec(spec, is_xrd=is_xrd)
-    return [
-        author_positions.to_field(Diagnostic(message=text, hint=hint), document)
-        for text, hint in problems.texts
-    ]
+    return [author_positions.to_field(problem.to_diagnostic(), document) for problem in problems]
 
 
 def _check_spec(spec: ObjectReader, *, is_xrd: bool) -> None:

@@ -11,7 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from function_script import quantities
+from function_script import names, quantities
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,10 +98,8 @@ _CHECKS: Final[dict[str, Callable[[str], object]]] = {
     "hostname": _HOSTNAME.fullmatch,
     "ipv4": ipaddress.IPv4Address,
     "ipv6": _is_ipv6,
-    "k8slongname": _pattern(
-        r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
-    ),
-    "k8sshortname": _pattern("(?=.{1,63}\\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?"),
+    "k8slongname": names.is_subdomain,
+    "k8sshortname": names.is_label,
     "mac": _pattern("([0-9a-fA-F]{2}[:-]){5}([0-9a-fA-F]{2}[:-]){0,2}[0-9a-fA-F]{2}"),
     "rgbcolor": _pattern(rf"rgb\(\s*{_BYTE}\s*,\s*{_BYTE}\s*,\s*{_BYTE}\s*\)"),
     "ssn": _pattern("[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}"),

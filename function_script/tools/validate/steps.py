@@ -34,9 +34,9 @@ def problems(found: StepInput) -> Iterator[Problem]:
 
 
 def _field_problem(diagnostic: Diagnostic) -> Problem:
-    """A problem whose message begins with the field's path, seen from inside the input."""
-    path, _, text = diagnostic.message.partition(": ")
-    field = path.removeprefix("input").removeprefix(".")
+    """A problem with a field, seen from inside the input."""
+    text = diagnostic.message.removeprefix(f"{diagnostic.field}: ")
+    field = diagnostic.field.removeprefix("input").removeprefix(".")
     line = diagnostics.to_line((Diagnostic(message=text, hint=diagnostic.hint),))
     return Problem(type="schema", field=field, message=f"{field}: {line}")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -53,7 +52,7 @@ def told(found: function.HandlerResult) -> str:
     response = pb.RunFunctionResponse.FromString(found.response)
     assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL]
     frames = [diagnostics.to_frame(problem) for problem in found.diagnostics]
-    facts = json.dumps(dict(found.facts))
+    facts = repr(found.info)
     return "\n".join([*(result.message for result in response.results), *frames, facts])
 
 

@@ -8,7 +8,7 @@ import time
 import pytest
 from support.sandbox_handlers import PROBLEM
 
-from function_script.diagnostics import Diagnostic
+from function_script.diagnostics import Diagnostic, Note
 from function_script.limits import MIB
 from function_script.sandbox import capacity, outcome, report, speech
 from function_script.sandbox.costs import Costs
@@ -17,7 +17,8 @@ from function_script.sandbox.outcome import AppliedLimits, Cause, ExitStatus
 from function_script.sandbox.pace import RuntimeEstimate
 from function_script.sandbox.report import WorkerReport
 from function_script.sandbox.suspects import PenaltyBox
-from function_script.source import Excerpt
+from function_script.source import Excerpt, Span
+from function_script.telemetry import RequestInfo
 
 TERMS = AppliedLimits(timeout_seconds=2.0, memory_bytes=256 * MIB)
 
@@ -127,11 +128,19 @@ def test_long_details_are_cut() -> None:
     assert len(str(outcome.explain(Cause.CRASH, TERMS, "x" * 10_000))) < 500
 
 
+MENTIONING = Diagnostic(
+    message='resource name "a" is used twice; first at script:2',
+    notes=("plain", Note("called from main at", Span(name="script", line=3, column=1))),
+    field="input.script",
+    mention=Span(name="script", line=2),
+)
+
+
 def test_reports_survive_the_way() -> None:
     """What a worker reports is what its pool reads."""
     told = WorkerReport(
-        diagnostics=(PROBLEM, type(PROBLEM)(message="bare")),
-        facts={"xr": "\N{SNOWMAN}"},
+        diagnostics=(PROBLEM, type(PROBLEM)(message="bare"), MENTIONING),
+        info=RequestInfo(name="\N{SNOWMAN}", documents=0),
         log="a\nb",
         cause=Cause.CRASH,
         detail="d",
@@ -142,13 +151,21 @@ def test_reports_survive_the_way() -> None:
 
 def test_reports_are_always_text() -> None:
     """Half of a character, which no encoding has, becomes a question mark."""
-    told = report.from_json(report.to_json(WorkerReport(facts={"name": "a\ud800b"})))
-    assert told.facts == {"name": "a?b"}
+    told = report.from_json(report.to_json(WorkerReport(info=RequestInfo(name="a\ud800b"))))
+    assert told.info == RequestInfo(name="a?b")
+
+
+def test_long_texts_of_a_worker_are_cut() -> None:
+    """A worker has run a stranger's program; what it sends goes to the log."""
+    info = RequestInfo(name="x" * 1_000, limit="y" * 1_000)
+    told = report.from_json(report.to_json(WorkerReport(info=info)))
+    assert told.info == RequestInfo(name="x" * 256, limit="y" * 256)
 
 
 def test_what_is_empty_is_not_reported() -> None:
-    """Most reports are facts and nothing else; members that are absent read as empty."""
-    assert report.to_json(WorkerReport(facts={"a": "b"})) == b'{"facts":{"a":"b"}}'
+    """Most reports have a RequestInfo and nothing else; members that are absent read as empty."""
+    info = RequestInfo(name="b", documents=0)
+    assert report.to_json(WorkerReport(info=info)) == b'{"info":{"name":"b","documents":0}}'
     alone = {"diagnostics": (PROBLEM,), "log": "l", "cause": Cause.BUG, "detail": "d", "trace": "t"}
     for name, value in alone.items():
         told = WorkerReport(**{name: value})  # type: ignore[arg-type] # each has its own type
@@ -156,16 +173,26 @@ def test_what_is_empty_is_not_reported() -> None:
 
 
 FULL = WorkerReport(
-    diagnostics=(PROBLEM,), facts={"a": "b"}, log="l", cause=Cause.BUG, detail="d", trace="t"
+    diagnostics=(PROBLEM,),
+    info=RequestInfo(name="b", documents=7),
+    log="l",
+    cause=Cause.BUG,
+    detail="d",
+    trace="t",
 )
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        pytest.param(b'{"a":"b"}', b'{"a":1}', id="a fact is a number"),
-        pytest.param(b'{"a":"b"}', b'[["a","b"]]', id="facts are a list"),
-        pytest.param(b'"facts"', b'"fact"', id="no facts"),
+        pytest.param(b'"name":"b"', b'"name":1', id="a text is a number"),
+        pytest.param(b'"name":"b"', b'"evil":"b"', id="an unknown field"),
+        pytest.param(b'"documents":7', b'"documents":"7"', id="a number is a text"),
+        pytest.param(b'"documents":7', b'"documents":true', id="a number is a boolean"),
+        pytest.param(b'"documents":7', b'"documents":-1', id="a negative number"),
+        pytest.param(b'"documents":7', b'"documents":1000000000000', id="a huge number"),
+        pytest.param(b'{"name":"b","documents":7}', b'[["name","b"]]', id="info is a list"),
+        pytest.param(b'"info"', b'"inf"', id="no info"),
         pytest.param(b'"log":"l"', b'"log":1', id="the log is a number"),
         pytest.param(b'"cause":"bug"', b'"cause":"none"', id="an unknown cause"),
         pytest.param(b'"cause":"bug"', b'"cause":["bug"]', id="a list of causes"),
@@ -188,7 +215,7 @@ def test_a_report_that_was_touched_is_refused(old: bytes, new: bytes) -> None:
     "data",
     [
         *(b"", b"null", b"1", b'"a"', b"[1]", b"{}", b"\xff", b"[" * 100_000),
-        *(b'{"facts":{"a":1}}', b'{"facts":["a"]}', b'{"facts":null}', b'{"log":"l"}'),
+        *(b'{"info":{"name":1}}', b'{"info":["name"]}', b'{"info":null}', b'{"log":"l"}'),
     ],
     ids=lambda data: str(data[:30]),
 )
@@ -211,7 +238,9 @@ def test_whatever_is_long_in_a_report_is_cut() -> None:
     long = "\x01" * 30_000
     excerpt = Excerpt(first_line=1, lines=(long,))
     problem = Diagnostic(message=long, hint=long, notes=(long,), excerpt=excerpt)
-    told = WorkerReport(diagnostics=(problem,) * 60, facts={"name": long}, log=long, trace=long)
+    told = WorkerReport(
+        diagnostics=(problem,) * 60, info=RequestInfo(name=long), log=long, trace=long
+    )
     text = report.to_bounded_json(told)
     assert len(text) <= 1 << 20
     assert report.from_json(text).diagnostics[0].message.endswith("…")

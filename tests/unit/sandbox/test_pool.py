@@ -19,6 +19,7 @@ from function_script.errors import LimitError, SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, PoolStats, Reply
 from function_script.sandbox.outcome import Cause
+from function_script.telemetry import RequestInfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,12 +79,12 @@ def test_payloads_of_any_size_are_carried(pool: Pool, size: int) -> None:
     assert reply.response == body
 
 
-def test_diagnostics_and_facts_arrive(pool: Pool) -> None:
+def test_diagnostics_and_info_arrive(pool: Pool) -> None:
     """What people want to know beside the response is typed again on arrival."""
     reply = pool.run(b"problem x")
     assert isinstance(reply, Answered)
     assert reply.diagnostics == (PROBLEM,)
-    assert reply.facts == {"command": "problem"}
+    assert reply.info == RequestInfo(step="problem")
 
 
 def test_more_problems_than_anybody_reads_are_cut(pool: Pool) -> None:

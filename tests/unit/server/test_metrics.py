@@ -15,6 +15,7 @@ from function_script.errors import InputError
 from function_script.sandbox import Answered, Failed, PoolStats
 from function_script.sandbox.outcome import Cause
 from function_script.server import log, metrics, request_record
+from function_script.telemetry import RequestInfo
 
 IDENTITY = {
     "api_version": "example.org/v1",
@@ -132,23 +133,13 @@ def test_labels_have_values_of_ours_only() -> None:
     assert not re.search("xxx|secret|perl|mine|demo|XThing", "\n".join([text, *samples(RECORD)]))
 
 
-def test_a_record_believes_a_worker_only_so_far() -> None:
-    """Facts that are not known, or no numbers, are left out."""
-    reply = Answered(
-        response=b"",
-        facts={
-            "name": "x" * 1_000,
-            "evil": "x",
-            "documents": "-1",
-            "looked_up": "7",
-            "remembered": "9" * 5_000,
-            "program_microseconds": "soon",
-        },
-    )
-    record = request_record.build_record(reply, b"request", 3, 0.5)
-    assert record.identity == {"name": "x" * 256}
-    assert record.counts == {"looked_up": 7}
-    assert record.program_seconds is None
+def test_a_record_has_what_the_worker_counted() -> None:
+    """Counts that are not known are left out, and those that are zero stay."""
+    info = RequestInfo(name="x", documents=0, looked_up=7, program_microseconds=1_500)
+    record = request_record.build_record(Answered(response=b"", info=info), b"request", 3, 0.5)
+    assert record.identity == {"name": "x"}
+    assert record.counts == {"documents": 0, "looked_up": 7}
+    assert record.program_seconds == pytest.approx(0.0015)
 
 
 def test_a_record_of_a_lost_worker_is_read_from_the_request() -> None:

@@ -5,18 +5,16 @@ Mappings give one character for one: ``ß`` has no upper case.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from function_script.engines.gotemplate.values import is_broken, to_bytes, to_string
+from function_script.values import LONE_SURROGATE
 
 # What unicode.IsSpace calls a space; Python's own idea of it is wider.
 SPACES: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-
-_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def upper(character: str) -> str:
@@ -46,7 +44,7 @@ def whole(text: str) -> str:
     """The text as characters: each byte that belongs to none is U+FFFD."""
     if not is_broken(text):
         return text
-    return _LONE_SURROGATE.sub("\ufffd", to_string(to_bytes(text)))
+    return LONE_SURROGATE.sub("\ufffd", to_string(to_bytes(text)))
 
 
 def to_narrow(text: str) -> str:

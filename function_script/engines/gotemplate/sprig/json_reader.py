@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from function_script.engines.gotemplate.sprig.characters import whole
 from function_script.engines.gotemplate.sprig.json_faults import find_fault
+from function_script.values import LONE_SURROGATE
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.function import Allocator
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class BadJsonError(ValueError):
@@ -67,7 +67,7 @@ def _refuse(name: str) -> NoReturn:
 def _mend(value: object) -> object:
     """Halves of characters that were escaped alone become U+FFFD."""
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return LONE_SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
         return list(map(_mend, value))
     if isinstance(value, dict):

@@ -176,7 +176,24 @@ def test_other_places_that_a_problem_mentions_are_in_the_composition_too(tmp_pat
     with pytest.raises(FatalError) as caught:
         render(example(tmp_path, STEP + script))
     (problem,) = caught.value.diagnostics
-    assert problem.notes == (f"called from main at {tmp_path / 'composition.yaml'}:23",)
+    notes = [str(note) for note in problem.notes]
+    assert notes == [f"called from main at {tmp_path / 'composition.yaml'}:23"]
+
+
+def test_positions_in_an_author_s_own_text_stay_as_they_are(tmp_path: Path) -> None:
+    """A script's message is its author's, also where it looks like one of our positions."""
+    text = "read the runbook at script:2 and inline:1"
+    script = f"      script: |\n        def main(req):\n          fail('{text}')\n"
+    with pytest.raises(FatalError) as caught:
+        render(example(tmp_path, STEP + script))
+    (problem,) = caught.value.diagnostics
+    assert problem.message == text
+
+
+def test_a_field_whose_name_looks_like_a_message_is_found(tmp_path: Path) -> None:
+    """The position comes from the field's path and not from the text of the problem."""
+    script = "      script: |\n        def main(req):\n          return {}\n      'a: b': 3\n"
+    assert problems(example(tmp_path, STEP + script)) == ["composition.yaml:22:7"]
 
 
 def test_positions_in_program_files(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from function_script.fields import ObjectReader, ProblemList, child, nearest
+from function_script.problems import ProblemList, nearest
 from function_script.quantities import parse_duration, parse_size
+from function_script.reader import ObjectReader, child
 
 
 def test_paths_quote_what_is_no_plain_word() -> None:
@@ -28,7 +29,7 @@ def test_every_problem_is_kept_with_its_path() -> None:
     for item in fields.objects("b"):
         item.text("c")
     fields.refuse_unknown("a", "b")
-    assert [text for text, _ in problems.texts] == [
+    assert [str(problem) for problem in problems] == [
         "in.a: must be a string, not an integer",
         "in.b[0]: must be an object, not an integer",
         "in.b[1].c: must be a string, not an integer",

@@ -19,27 +19,29 @@ XR = {
 }
 
 
-def facts_of(step_input: object, **parts: object) -> dict[str, str]:
-    """The facts of a request."""
-    return dict(telemetry.read(builders.request(step_input, **parts).SerializeToString()))  # type: ignore[arg-type] # any input
+def identity_of(step_input: object, **parts: object) -> dict[str, str]:
+    """The identity of a request."""
+    return telemetry.read(builders.request(step_input, **parts).SerializeToString()).identity()  # type: ignore[arg-type] # any input
 
 
 def test_a_request_is_known_by_its_xr_and_its_step() -> None:
     """The XR's identity, the input's kind and language, and the name the input was given."""
     step_input = builders.jinja("", metadata={"name": "buckets"})
     of_step = {"step": "buckets", "input": "JinjaTemplate", "language": "jinja"}
-    assert facts_of(step_input) == XR | of_step
+    assert identity_of(step_input) == XR | of_step
 
 
 def test_an_unknown_input_is_told_as_unknown() -> None:
     """What somebody wrote into a kind is no fact; so metrics stay few."""
-    assert facts_of({"apiVersion": "example.org/v1", "kind": "Mine"}) == XR | {"input": "unknown"}
+    assert identity_of({"apiVersion": "example.org/v1", "kind": "Mine"}) == XR | {
+        "input": "unknown"
+    }
 
 
 def test_another_group_of_a_peer_is_no_other_input() -> None:
     """It runs in the same language."""
     step_input = {"apiVersion": "gotemplating.crossplane.io/v1beta1", "kind": "GoTemplate"}
-    assert facts_of(step_input) == XR | {"input": "GoTemplate", "language": "gotemplate"}
+    assert identity_of(step_input) == XR | {"input": "GoTemplate", "language": "gotemplate"}
 
 
 def test_an_input_that_its_fields_tell_is_told_once_it_has_run() -> None:
@@ -47,14 +49,14 @@ def test_an_input_that_its_fields_tell_is_told_once_it_has_run() -> None:
     template = {"source": "Inline", "inline": {"template": "# nothing"}}
     step_input = {"apiVersion": "x/v1", "kind": "Y", **template}
     data = builders.request(step_input).SerializeToString()
-    assert telemetry.read(data)["input"] == "unknown"
+    assert telemetry.read(data).input == "unknown"
     answer = function.handle(data, Limits(), lambda _: None)
-    assert (answer.facts["input"], answer.facts["language"]) == ("GoTemplate", "gotemplate")
+    assert (answer.info.input, answer.info.language) == ("GoTemplate", "gotemplate")
 
 
 def test_an_operation_has_no_xr() -> None:
     """What is not there is left out."""
-    assert facts_of(builders.starlark(""), observed={}) == {
+    assert identity_of(builders.starlark(""), observed={}) == {
         "input": "StarlarkScript",
         "language": "starlark",
     }
@@ -63,7 +65,7 @@ def test_an_operation_has_no_xr() -> None:
 def test_a_name_is_cut_not_refused() -> None:
     """A line of the log has an end, whatever a caller sends."""
     observed = {"composite": {"resource": {"metadata": {"name": "x" * 10_000}}}}
-    assert len(facts_of(None, observed=observed)["name"]) == 256
+    assert len(identity_of(None, observed=observed)["name"]) == 256
 
 
 @pytest.mark.parametrize("kind", inputs.KINDS)
@@ -137,7 +139,7 @@ def test_a_run_counts_what_it_stated_and_what_it_knew() -> None:
     text = f"kind: A\napiVersion: v1\nmetadata: {{annotations: {{{note}: counted}}}}\n"
     data = builders.request(builders.jinja(text)).SerializeToString()
     answers = [function.handle(data, Limits(), lambda _: None) for _ in range(3)]
-    last = answers[-1].facts
-    assert last["documents"] == "1"
-    assert int(last["looked_up"]) >= int(last["remembered"]) > 0
-    assert int(last["program_microseconds"]) > 0
+    last = answers[-1].info
+    assert last.documents == 1
+    assert (last.looked_up or 0) >= (last.remembered or 0) > 0
+    assert (last.program_microseconds or 0) > 0

@@ -1,0 +1,89 @@
+"""Mistakes in fields of untrusted objects, each with the path of its field and perhaps a hint."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+from function_script.diagnostics import Diagnostic
+from function_script.source import Span  # noqa: TC001 - compiled, the type is looked for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+class Problem(NamedTuple):
+    """A mistake in the field at ``path``; an empty path is the object as a whole.
+
+    ``path`` is written as in ``spec.rules[0].host``. ``mention`` is a position that ``text``
+    ends with.
+    """
+
+    path: str
+    text: str
+    hint: str | None = None
+    mention: Span | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}" if self.path else self.text
+
+    def to_diagnostic(self, prefix: str = "", span: Span | None = None) -> Diagnostic:
+        """Return a diagnostic of the text with the path before it, and ``prefix`` before both."""
+        return Diagnostic(
+            message=f"{prefix}{self}",
+            span=span,
+            hint=self.hint,
+            field=self.path,
+            mention=self.mention,
+        )
+
+
+class ProblemList:
+    """Problems of one object, in the order in which they were added; false when there are none."""
+
+    __slots__ = ("_problems",)
+
+    def __init__(self) -> None:
+        self._problems: list[Problem] = []
+
+    def add(
+        self, path: str, text: str, *, hint: str | None = None, mention: Span | None = None
+    ) -> None:
+        """Add one problem of the field at ``path``."""
+        self._problems.append(Problem(path, text, hint, mention))
+
+    def extend(self, others: ProblemList) -> None:
+        """Add the problems of another list."""
+        self._problems += others
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(self._problems)
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+
+def nearest(name: str, names: Mapping[str, object] | tuple[str, ...]) -> str | None:
+    """Return the one of ``names`` closest to ``name``, if one is close.
+
+    Letter case does not count, and a name of the same letters in another order is closest.
+    """
+    by_lower = {candidate.lower(): candidate for candidate in names}
+    letters = sorted(name.lower())
+    matches = [candidate for candidate in by_lower if sorted(candidate) == letters]
+    matches = matches or difflib.get_close_matches(name.lower(), by_lower, n=1)
+    return by_lower[matches[0]] if matches else None
+
+
+@overload
+def suggest(name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str) -> str: ...
+@overload
+def suggest(
+    name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str | None = None
+) -> str | None: ...
+def suggest(
+    name: str, names: Mapping[str, object] | tuple[str, ...], otherwise: str | None = None
+) -> str | None:
+    """Return the hint that names the nearest of ``names``, or else ``otherwise``."""
+    near = nearest(name, names)
+    return f'did you mean "{near}"?' if near else otherwise
