@@ -18,7 +18,7 @@ from support.timing import takes_less
 from function_script import __version__, cli
 from function_script.cli import exit_codes, options
 from function_script.errors import InputError
-from function_script.limits import MIB
+from function_script.limits import LIMITS, MIB
 
 if TYPE_CHECKING:
     from function_script.server import ServeOptions
@@ -327,3 +327,12 @@ def test_a_command_is_quick(args: tuple[str, ...], monkeypatch: pytest.MonkeyPat
     """A small example takes less than 0.45 s of CPU time, its sandbox included."""
     monkeypatch.chdir(ROOT)
     assert takes_less(("-m", "function_script.cli", *args), 0.45)
+
+
+def test_every_limit_has_its_flag() -> None:
+    flags = [max(option.opts, key=len) for option in options.limits()]
+    assert sorted(flags) == sorted(limit.flag for limit in LIMITS.values())
+    defaults = {option.opts[0]: option.default for option in options.limits()}
+    assert defaults["--memory-limit"] == "256Mi"
+    assert defaults["--output-limit"] == "4032Ki"
+    assert defaults["--timeout"] == "2s"
