@@ -43,17 +43,6 @@ class Flags(TypedDict):
 def shared(file: str) -> list[click.Parameter]:
     """Return the flags; programs are beside the argument ``file``."""
     return [
-        *_context_flags(),
-        *_object_flags(),
-        *_function_flags(),
-        options.program_root(f"programs/ beside {file}"),
-        options.functions(),
-        options.debug(),
-    ]
-
-
-def _context_flags() -> list[click.Parameter]:
-    return [
         click.Option(
             ["--context-files"],
             multiple=True,
@@ -78,11 +67,6 @@ def _context_flags() -> list[click.Parameter]:
             is_flag=True,
             help="Print the last step's context, as kind Context.",
         ),
-    ]
-
-
-def _object_flags() -> list[click.Parameter]:
-    return [
         click.Option(
             ["-e", "--required-resources"],
             type=options.PATH,
@@ -97,22 +81,6 @@ def _object_flags() -> list[click.Parameter]:
             metavar="PATH",
             help="Secrets for steps' credentials: a file or a directory.",
         ),
-    ]
-
-
-def required_schemas(*short: str) -> click.Option:
-    """Return the flag of schemas, with the ``short`` names of a command."""
-    return click.Option(
-        [*short, "--required-schemas"],
-        type=options.PATH,
-        metavar="PATH",
-        help="OpenAPI v3 documents (*.json) with schemas that steps may require: a file or a "
-        "directory.",
-    )
-
-
-def _function_flags() -> list[click.Parameter]:
-    return [
         click.Option(
             ["-a", "--function-annotations"],
             multiple=True,
@@ -128,7 +96,21 @@ def _function_flags() -> list[click.Parameter]:
             metavar="DURATION",
             help="Time all steps together may take.",
         ),
+        options.program_root(f"programs/ beside {file}"),
+        options.functions(),
+        options.debug(),
     ]
+
+
+def required_schemas(*short: str) -> click.Option:
+    """Return the flag of schemas, with the ``short`` names of a command."""
+    return click.Option(
+        [*short, "--required-schemas"],
+        type=options.PATH,
+        metavar="PATH",
+        help="OpenAPI v3 documents (*.json) with schemas that steps may require: a file or a "
+        "directory.",
+    )
 
 
 def read_options(flags: Flags, *, full_xr: bool = False) -> Options:

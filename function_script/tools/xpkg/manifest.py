@@ -102,16 +102,23 @@ def load(contents: Contents) -> Package:
     kind = _gvk(meta)[1]
     if kind == "Function":
         documents += _documents(contents.input_crds, contents)
-    content = [document for document in documents if _is_content(document, kind)]
+    # An object of Crossplane's own groups that the package cannot have is a problem below.
+    content = [
+        document
+        for document in documents
+        if kind == "Function" or manifests.group(_gvk(document)[0]) in _OWN_GROUPS
+    ]
     examples = None if contents.examples is None else list(_examples(contents.examples, contents))
     problems = [*_meta_problems(meta.value), *_problems(content, kind), *_unnamed(examples or ())]
     if problems:
         raise InputError(*problems)
+    inside = {id(document) for document in content}
+    spans = (document.span() for document in documents if id(document) not in inside)
     return Package(
         name=manifests.name(meta.value),
         text=_join([meta, *(document for document in content if document is not meta)]),
         examples=None if examples is None else _join(examples),
-        left_out=_left_out(documents, content),
+        left_out=tuple(dict.fromkeys(span.name for span in spans if span is not None)),
     )
 
 
@@ -151,18 +158,6 @@ def _read(path: Path) -> list[Document]:
 
 def _gvk(document: Document) -> tuple[str, str]:
     return objects.api_version_and_kind(document.value)
-
-
-def _is_content(document: Document, kind: str) -> bool:
-    """Report whether a document goes into the package, or must not but belongs to Crossplane."""
-    api_version, _ = _gvk(document)
-    return kind == "Function" or manifests.group(api_version) in _OWN_GROUPS
-
-
-def _left_out(documents: list[Document], content: list[Document]) -> tuple[str, ...]:
-    inside = {id(document) for document in content}
-    spans = (document.span() for document in documents if id(document) not in inside)
-    return tuple(dict.fromkeys(span.name for span in spans if span is not None))
 
 
 def _problems(content: list[Document], kind: str) -> Iterator[Diagnostic]:
