@@ -19,7 +19,6 @@ from workloads import Workload, requests
 from function_script import (
     contribution,
     desired,
-    engines,
     function,
     inputs,
     response,
@@ -66,7 +65,7 @@ def stages(language: str, workload: Workload) -> dict[str, float]:
     index = wire.index_request(data)
     outside = function.external_sources(index)
     step = inputs.parse_cached(index.input or b"", LIMITS, outside)
-    engine = engines.get(step.language)
+    engine = step.language.engine
     decoded = index.observed.resources.values() if index.observed is not None else ()
     structs = [resource.struct or b"" for resource in decoded]
     result = engine.evaluate(step.program, function.scope_of(index, step), LIMITS)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from function_script import (
     contribution,
     desired,
-    engines,
     inputs,
     redaction,
     request,
@@ -91,7 +90,7 @@ def run(
         return response.encode(response.waiting(data, resolved), step.limits)
 
     with record.program(step):
-        result = engines.get(step.language).evaluate(step.program, scope, step.limits)
+        result = step.language.engine.evaluate(step.program, scope, step.limits)
     stated = contribution.read(result, scope, step.limits, step.dialect, step.doubts)
     record.counts(len(stated.composed))
     wanted = requirements.merge(redaction.redact_warnings(stated, data), resolved, data)
@@ -110,7 +109,7 @@ def scope_of(data: wire.Request, step: inputs.Step) -> Scope:
         step.params,
         credentials=step.credentials,
         keep_managed_fields=step.keep_managed_fields,
-        sort_keys=not engines.sorts_keys(step.language),
+        sort_keys=not step.language.sorts_keys,
     )
 
 

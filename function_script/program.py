@@ -26,9 +26,13 @@ class Program:
     modules: Mapping[str, Source] = field(default_factory=dict)
     options: Mapping[str, Value] = field(default_factory=dict)
 
+    def sources(self) -> tuple[Source, ...]:
+        """Return the main source and those of the modules."""
+        return (self.main, *self.modules.values())
+
     def size_bytes(self) -> int:
         """Return the length of all sources in UTF-8."""
-        texts = (source.text for source in (self.main, *self.modules.values()))
+        texts = (source.text for source in self.sources())
         return sum(
             len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts
         )

@@ -78,7 +78,7 @@ def read(data: bytes) -> RequestInfo:
         uid=identity.uid,
         step=identity.input_name,
         input=identity.input_kind if kind else "unknown",
-        language=inputs.LANGUAGES[kind] if kind else "",
+        language=inputs.LANGUAGES[kind].name if kind else "",
     )
 
 
@@ -99,7 +99,7 @@ class Recorder:
         finally:
             self.info = self.info._replace(
                 input=step.kind,
-                language=step.language,
+                language=step.language.name,
                 program_microseconds=(time.perf_counter_ns() - start) // 1000,
             )
 

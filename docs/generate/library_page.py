@@ -12,7 +12,7 @@ from function_script.engines.library import FUNCTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from function_script.engines.library import Function, Group, Parameter
+    from function_script.engines.library import Function, Group
 
 _HEAD = """\
 <!-- Written by `make goldens`. -->
@@ -29,7 +29,7 @@ All are pure: the same arguments give the same result, and nothing is changed. T
 program with an error at its line, such as `cannot call b64decode: the text is no base 64`.
 """
 
-# The names of types in stubs, which are Python's.
+# Python's names of the types, for stubs.
 _TYPES = {
     "any": "Any",
     "boolean": "bool",
@@ -45,7 +45,7 @@ _TYPES = {
 
 
 def reference() -> str:
-    """The page `docs/reference/library.md`."""
+    """Return the page `docs/reference/library.md`."""
     parts = [_HEAD]
     for group, functions in groupby(FUNCTIONS, key=attrgetter("group")):
         parts.append(_section(group, list(functions)))
@@ -68,7 +68,7 @@ def _entry(function: Function) -> str:
 
 
 def stubs() -> str:
-    """Python stubs of the functions as Starlark sees them, for editors that read such."""
+    """Return Python stubs of the functions, for editors that read those for Starlark."""
     head = '"""The functions that every script can call."""\n\nfrom typing import Any\n'
     return "\n\n".join([head, *(_stub(function) for function in FUNCTIONS)])
 
@@ -85,17 +85,13 @@ def _stub(function: Function) -> str:
 
 
 def _stub_parameters(function: Function) -> Iterator[str]:
-    is_marked = False
+    has_star = False
     for parameter in function.parameters:
-        if parameter.is_named_only and not is_marked:
-            is_marked = True
+        if parameter.is_named_only and not has_star:
+            has_star = True
             yield "*"
-        yield _stub_parameter(parameter)
-
-
-def _stub_parameter(parameter: Parameter) -> str:
-    declared = f"{parameter.name}: {_type(parameter.type)}"
-    return declared if parameter.is_required else f"{declared} = {parameter.default!r}"
+        text = f"{parameter.name}: {_type(parameter.type)}"
+        yield text if parameter.is_required else f"{text} = {parameter.default!r}"
 
 
 def _type(name: str) -> str:

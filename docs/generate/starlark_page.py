@@ -14,13 +14,13 @@ from function_script.engines.starlark.analysis import syntax
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_WRITTEN = "Written by `make goldens`."
-BEGIN = f"<!-- {_WRITTEN} -->\n"
+_GENERATED_BY = "Written by `make goldens`."
+BEGIN = f"<!-- {_GENERATED_BY} -->\n"
 END = "<!-- End of what is written. -->\n"
 _STUB_HEAD = f'''\
 """The names that scripts find, for editors that read stubs.
 
-{_WRITTEN}
+{_GENERATED_BY}
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from collections.abc import Callable
 from _typeshed import Incomplete
 
 '''
-# The functions of a response are ours without the first parameter, to which they are bound.
+# A response's functions are those of the prelude, bound to their first parameter.
 _BOUND = re.compile(r"^ +(\w+) = partial\(_\1, \w+\),$", re.MULTILINE)
 _STUB_TYPES = {
     "dict": "dict[str, Incomplete]",
@@ -40,7 +40,7 @@ _STUB_TYPES = {
 
 
 def prelude() -> str:
-    """The functions of the prelude, as a section of `docs/reference/starlark.md`."""
+    """Return the prelude's section of `docs/reference/starlark.md`."""
     request = [_entry(function) for function in _functions("request")]
     response = [_entry(function) for function in _functions("response")]
     response += [_entry(function, of="rsp.") for function in _methods()]
@@ -48,7 +48,7 @@ def prelude() -> str:
 
 
 def stubs() -> str:
-    """The file `prelude.pyi`: the library, the prelude, and what a response offers."""
+    """Return the file `prelude.pyi`: the library, the prelude, and a response's functions."""
     methods = "\n".join(_stub(function, "    ") for function in _methods())
     response = f'class Response:\n    """What ``response()`` gives."""\n\n{methods}'
     own = [_stub(each) for file in ("request", "response") for each in _functions(file)]

@@ -8,7 +8,7 @@ import click
 
 from function_script import release
 from function_script.cli import options, terminal
-from function_script.engines import ENGINES
+from function_script.engines import NAMES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,8 +37,8 @@ class _InitFlags(TypedDict):
 @click.option(
     "-l",
     "--language",
-    type=click.Choice(tuple(ENGINES)),
-    default="starlark",
+    type=click.Choice(NAMES),
+    default=NAMES[0],
     show_default=True,
     help="What the program is written in.",
 )

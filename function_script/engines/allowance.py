@@ -1,7 +1,7 @@
-"""The CPU time that is left of a run, and how much of it finding places may take.
+"""The CPU time that a run may spend on positions of its output.
 
-Called by engines that find out which place of a template wrote a line by rendering once more: a
-place is worth much, and less than the answer.
+Template engines find the position that wrote a line by rendering once more. A position is worth
+less than the response, so it gets a share of the time that remains.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from function_script.limits import Limits
 
-# The rest of what is left is for the rest of the run.
+# The rest is for reading the documents and building the response.
 _SHARE: Final = 0.5
 
 
 class Allowance:
-    """Of a run that begins now; times are CPU seconds of this thread."""
+    """The CPU time of a run that begins now, in seconds of this thread."""
 
     def __init__(self, limits: Limits) -> None:
         self._began = time.thread_time()
         self._end = self._began + limits.timeout_seconds
 
     def used_seconds(self) -> float:
-        """Return what the run has used so far."""
+        """Return the time since the run began."""
         return time.thread_time() - self._began
 
     def left_seconds(self) -> float:
-        """Return what finding places may take from now on."""
+        """Return the time that positions may take from now on."""
         return max(self._end - time.thread_time(), 0.0) * _SHARE

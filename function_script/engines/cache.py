@@ -1,6 +1,6 @@
-"""Compiled programs by their texts: the ones used last, bounded in number and in size.
+"""A cache of compiled programs by their texts, bounded in number and in size.
 
-Called by each engine before it compiles. Holds nothing that a request could change.
+Programs are immutable: no request can change an entry.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ V = TypeVar("V")
 
 
 class Cache(Generic[K, V]):
-    """The values used last: at most ``max_entries``, of ``max_size`` in all.
+    """An LRU cache of at most ``max_entries`` values and ``max_size`` in all.
 
-    Sizes are in a unit of the engine's: bytes, or characters of source.
+    The unit of sizes is the engine's own: bytes, or characters of source.
     """
 
     def __init__(self, *, max_entries: int, max_size: int) -> None:
@@ -29,7 +29,7 @@ class Cache(Generic[K, V]):
         return len(self._entries)
 
     def find(self, key: K) -> V | None:
-        """The remembered value; None when there is none (any more)."""
+        """Return the value; None when it was never added, or was evicted."""
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -37,9 +37,9 @@ class Cache(Generic[K, V]):
         return entry[0]
 
     def put(self, key: K, value: V, size: int) -> None:
-        """Remember ``value``, and forget what was not used for longest.
+        """Add ``value``, and evict the values whose last use is longest ago.
 
-        What is larger than all that may be kept is not remembered, and drives out nothing.
+        A value larger than ``max_size`` is not added, and evicts none.
         """
         if key in self._entries:
             self._size -= self._entries.pop(key)[1]
@@ -48,5 +48,5 @@ class Cache(Generic[K, V]):
         self._entries[key] = (value, size)
         self._size += size
         while len(self._entries) > self._max_entries or self._size > self._max_size:
-            _, (_, gone) = self._entries.popitem(last=False)
-            self._size -= gone
+            _, (_, evicted_size) = self._entries.popitem(last=False)
+            self._size -= evicted_size

@@ -1,6 +1,6 @@
-"""What a program certainly reads of the request, found in its syntax tree without running it.
+"""Fields of the request that a program certainly reads, taken from its syntax tree.
 
-Made by each language for the tool that compares these paths with schemas. Unsure means silent.
+`check` compares their paths with schemas, so a read that is not certain is left out.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from function_script.objects import Path
     from function_script.source import Source, Span
 
-# Stands in a path for an index, or for a key that only a run knows.
+# In a path: an index, or a key that only a run knows.
 ANY: Final = 0
 
 
 class FieldAccess(NamedTuple):
-    """A lookup of the last part of ``path``, from the request on, and where it is written.
+    """A lookup of the last part of ``path``, which begins at the request.
 
-    ``is_guarded``: the program goes on where that part does not exist.
+    ``is_guarded``: the program goes on when that part does not exist.
     """
 
     path: Path
@@ -30,7 +30,7 @@ class FieldAccess(NamedTuple):
 
 
 def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[FieldAccess]:
-    """Without those below what the program changes itself: it may have what it reads from there."""
+    """Return the reads outside of paths that the program changes: those may be its own values."""
     prefixes = set(changed)
     return [
         read
@@ -39,6 +39,6 @@ def unchanged(reads: Iterable[FieldAccess], changed: Iterable[Path]) -> list[Fie
     ]
 
 
-def guarded(reads: Iterable[FieldAccess], asked: Collection[Path]) -> list[FieldAccess]:
-    """With those marked whose path the program asks for anywhere, as in a condition."""
-    return [read._replace(is_guarded=read.is_guarded or read.path in asked) for read in reads]
+def guarded(reads: Iterable[FieldAccess], tested: Collection[Path]) -> list[FieldAccess]:
+    """Return the reads, those marked as guarded whose path the program tests anywhere."""
+    return [read._replace(is_guarded=read.is_guarded or read.path in tested) for read in reads]

@@ -1,7 +1,7 @@
 """A step's input: from the object in the Composition to a frozen Step, or every problem in it.
 
 Nothing in a cluster validates or defaults a function's input, so this package does; it agrees
-with the CRDs in input_crds/. It knows the name of a program's language and nothing else of it.
+with the CRDs in input_crds/. It knows languages by their descriptors only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from function_script.inputs.parsing import (
 )
 from function_script.inputs.readiness_options import ReadinessOptions
 from function_script.inputs.requirements import Required, Requirements
-from function_script.inputs.step import Dialect, ExternalState, Language, Step
+from function_script.inputs.step import Dialect, ExternalState, Step
 
 __all__ = [
     "KINDS",
@@ -27,7 +27,6 @@ __all__ = [
     "PEERS",
     "Dialect",
     "ExternalState",
-    "Language",
     "ReadinessOptions",
     "Required",
     "Requirements",

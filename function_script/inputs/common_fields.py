@@ -1,4 +1,4 @@
-"""Fields that several input kinds share: limits, ttl, delims. Problems go to the reader's list."""
+"""Fields that several input kinds share: limits, ttl. Problems go to the reader's list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from function_script import quantities
-from function_script.values import Value, to_integer, type_phrase
+from function_script.values import to_integer, type_phrase
 
 if TYPE_CHECKING:
     from function_script.limits import Limits
@@ -16,9 +16,6 @@ T = TypeVar("T", int, float)
 
 # The longest duration of Go, and so of Crossplane. A CRD's rules cannot express it.
 _MAX_SECONDS = (2**63 - 1) / 1e9
-_MAX_DELIMITER = 16
-DELIMS = ("{{", "}}")
-"""Go's default delimiters."""
 _NUMBERS = ("steps", "documents", "nodes", "depth")
 
 
@@ -49,27 +46,6 @@ def limits(fields: ObjectReader, ceilings: Limits) -> Limits:
 def ttl_seconds(fields: ObjectReader) -> float | None:
     """Return the response's TTL in seconds; 0 is allowed."""
     return _seconds(fields, "ttl")
-
-
-def delims(fields: ObjectReader) -> list[Value]:
-    """Return both action delimiters; without any, or with empty ones, Go's braces."""
-    section = fields.object("delims")
-    if section is None:
-        return [*DELIMS]
-    section.refuse_unknown("left", "right")
-    left, right = section.text("left") or "", section.text("right") or ""
-    if bool(left) != bool(right):
-        missing = "right" if left else "left"
-        section.problems.add(section.at(missing), "is required beside the other delimiter")
-    check_delims(section, left, right)
-    return [left or DELIMS[0], right or DELIMS[1]]
-
-
-def check_delims(fields: ObjectReader, left: str, right: str) -> None:
-    """Add a problem for a delimiter that is too long."""
-    for key, text in (("left", left), ("right", right)):
-        if len(text) > _MAX_DELIMITER:
-            fields.problems.add(fields.at(key), f"must be at most {_MAX_DELIMITER} characters")
 
 
 def _seconds(fields: ObjectReader, key: str) -> float | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from function_script.inputs import common_fields, program_source, remote
+from function_script.engines.gotemplate.language import DELIMS, LANGUAGE, check_delims
+from function_script.inputs import program_source, remote
 from function_script.inputs.files import files_below
 from function_script.inputs.step import Step
 from function_script.objects import ENVIRONMENT
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 API_VERSION = "gotemplating.fn.crossplane.io/v1beta1"
+KIND = "GoTemplate"
 
 _SECTIONS = {"Inline": "inline", "FileSystem": "fileSystem", "Environment": "environment"}
 _KEYS = {
@@ -83,8 +85,8 @@ def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSo
     ttl_seconds = _ttl_seconds(fields, doubts)
     return Step(
         api_version=API_VERSION,
-        kind="GoTemplate",
-        language="gotemplate",
+        kind=KIND,
+        language=LANGUAGE,
         dialect="gotemplating",
         program=Program(main=program.main, options={**program.options, **options}),
         limits=ceilings,
@@ -217,17 +219,17 @@ def _delims(fields: ObjectReader, doubts: ProblemList) -> list[Value]:
     """Return the delimiters; Go's braces unless both are set, and for an empty one."""
     section = fields.object("delims")
     if section is None:
-        return [*common_fields.DELIMS]
+        return [*DELIMS]
     section.refuse_unknown("left", "right")
     left, right = section.text("left"), section.text("right")
-    common_fields.check_delims(section, left or "", right or "")
+    check_delims(section, left or "", right or "")
     if left is None or right is None:
         if section.value:
             doubts.add(
                 section.path, f"is not looked at without {'left' if left is None else 'right'}"
             )
-        return [*common_fields.DELIMS]
-    return [left or common_fields.DELIMS[0], right or common_fields.DELIMS[1]]
+        return [*DELIMS]
+    return [left or DELIMS[0], right or DELIMS[1]]
 
 
 def _missing_key(fields: ObjectReader, ceilings: Limits) -> str:

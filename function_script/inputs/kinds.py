@@ -17,10 +17,9 @@ from function_script.reader import ObjectReader
 from function_script.values import type_phrase
 
 if TYPE_CHECKING:
-    from function_script.inputs.step import Language, ProgramSources
+    from function_script.engines.language import Language
+    from function_script.inputs.step import ProgramSources
     from function_script.limits import Limits
-    from function_script.program import Program
-    from function_script.values import Object
 
 API_VERSION = "script.fn.crossplane.io/v1beta1"
 
@@ -31,64 +30,18 @@ _COMMON_FIELDS = (
     *("ttl", "limits", "options"),
     *readiness_options.FIELDS,
 )
-_UNDEFINED = {"Lenient": "Lenient", "Strict": "Strict"}
 _MAX_CREDENTIALS = 100
-_MISSING_KEY = {"Checked": "checked", "Default": "default", "Zero": "zero", "Error": "error"}
 
 
-def parse_starlark_script(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
-    """Parse a StarlarkScript: ``script`` and the common fields."""
-    fields.refuse_unknown(*_COMMON_FIELDS, "script")
-    program = program_source.read_program(
-        fields, program_source.SourceFields(text="script", main="main.star"), sources
-    )
-    options = _options(fields)
-    return _step(fields, options, "starlark", program, ceilings)
-
-
-def parse_jinja_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
-    """Parse a JinjaTemplate: ``inline``, ``options.undefined`` and the common fields."""
-    fields.refuse_unknown(*_COMMON_FIELDS, "inline")
-    program = program_source.read_program(
-        fields, program_source.SourceFields(text="inline", main="main.j2"), sources
-    )
-    options = _options(fields, "undefined")
-    of_language: Object = {"undefined": options.choice("undefined", _UNDEFINED) or "Lenient"}
-    return _step(fields, options, "jinja", replace(program, options=of_language), ceilings)
-
-
-def parse_go_template(fields: ObjectReader, ceilings: Limits, sources: ProgramSources) -> Step:
-    """Parse a GoTemplate: ``inline``, ``delims``, its options and the common fields."""
-    fields.refuse_unknown(*_COMMON_FIELDS, "inline", "delims")
-    program = program_source.read_program(
-        fields, program_source.SourceFields(text="inline", main="main.gotmpl"), sources
-    )
-    options = _options(fields, "missingKey", "stableValues", "crypto")
-    of_language: Object = {
-        "dialect": "script",
-        "delims": common_fields.delims(fields),
-        "missingkey": options.choice("missingKey", _MISSING_KEY) or "checked",
-        "stable_values": bool(options.flag("stableValues")),
-        "crypto": bool(options.flag("crypto")),
-    }
-    return _step(fields, options, "gotemplate", replace(program, options=of_language), ceilings)
-
-
-def _options(fields: ObjectReader, *of_language: str) -> ObjectReader:
-    """Return the options; an empty object where the input has none."""
-    options = fields.object("options") or ObjectReader({}, fields.at("options"), fields.problems)
-    options.refuse_unknown("keepManagedFields", *of_language)
-    return options
-
-
-def _step(
-    fields: ObjectReader,
-    options: ObjectReader,
-    language: Language,
-    program: Program,
-    ceilings: Limits,
+def parse(
+    language: Language, fields: ObjectReader, ceilings: Limits, sources: ProgramSources
 ) -> Step:
-    """Parse the common fields and build the step."""
+    """Parse an input of the language's own kind."""
+    fields.refuse_unknown(*_COMMON_FIELDS, language.text_field, *language.fields)
+    program = program_source.read_program(fields, language, sources)
+    options = fields.object("options") or ObjectReader({}, fields.at("options"), fields.problems)
+    options.refuse_unknown("keepManagedFields", *language.options)
+    program = replace(program, options=language.parse_options(fields, options))
     fields.object("metadata")
     params = fields.object("params")
     readiness = readiness_options.read(fields)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from function_script import objects, wire
 from function_script.documents import ByteLruCache
+from function_script.engines import registry
+from function_script.engines.gotemplate.language import LANGUAGE as GOTEMPLATE
 from function_script.errors import InputError
 from function_script.inputs import gotemplating, kinds, remote
 from function_script.inputs.files import files_below
 from function_script.inputs.program_source import INLINE
-from function_script.inputs.step import ExternalState, Language, ProgramSources, Step
+from function_script.inputs.step import ExternalState, ProgramSources, Step
 from function_script.limits import Limits
 from function_script.problems import ProblemList, suggest
 from function_script.reader import ObjectReader
@@ -19,27 +22,27 @@ from function_script.reader import ObjectReader
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from function_script.engines.language import Language
     from function_script.values import Object
 
 Kind = tuple[str, str]
 
 KINDS: dict[Kind, Callable[[ObjectReader, Limits, ProgramSources], Step]] = {
-    (kinds.API_VERSION, "StarlarkScript"): kinds.parse_starlark_script,
-    (kinds.API_VERSION, "JinjaTemplate"): kinds.parse_jinja_template,
-    (kinds.API_VERSION, "GoTemplate"): kinds.parse_go_template,
-    (gotemplating.API_VERSION, "GoTemplate"): gotemplating.parse_go_template,
+    **{
+        (kinds.API_VERSION, language.kind): partial(kinds.parse, language)
+        for language in registry.LANGUAGES.values()
+    },
+    (gotemplating.API_VERSION, gotemplating.KIND): gotemplating.parse_go_template,
 }
 # Languages without parsing an input, for logs and metrics.
 LANGUAGES: dict[Kind, Language] = {
-    (kinds.API_VERSION, "StarlarkScript"): "starlark",
-    (kinds.API_VERSION, "JinjaTemplate"): "jinja",
-    (kinds.API_VERSION, "GoTemplate"): "gotemplate",
-    (gotemplating.API_VERSION, "GoTemplate"): "gotemplate",
+    **{(kinds.API_VERSION, language.kind): language for language in registry.LANGUAGES.values()},
+    (gotemplating.API_VERSION, gotemplating.KIND): GOTEMPLATE,
 }
-PEERS: Final[Kind] = (gotemplating.API_VERSION, "GoTemplate")
+PEERS: Final[Kind] = (gotemplating.API_VERSION, gotemplating.KIND)
 """Kind of every input that has the shape of function-go-templating's, under any name."""
-_ONLY_OURS: Final = frozenset({"StarlarkScript", "JinjaTemplate"})
 _KINDS: Final = frozenset(kind for _, kind in KINDS)
+_ONLY_OURS: Final = _KINDS - {gotemplating.KIND}
 _OUR_GROUP: Final = kinds.API_VERSION.partition("/")[0]
 _GROUPS: Final = frozenset(api_version.partition("/")[0] for api_version, _ in KINDS)
 EMPTY = ExternalState(context=lambda _: None, required=lambda *_: None)
@@ -144,7 +147,7 @@ def _parse(value: Object, ceilings: Limits, sources: ProgramSources) -> Step:
     problems = ProblemList()
     has_default_source = bool(ceilings.default_source)
     if not value and has_default_source:
-        value = {"apiVersion": gotemplating.API_VERSION, "kind": "GoTemplate"}
+        value = {"apiVersion": gotemplating.API_VERSION, "kind": gotemplating.KIND}
     fields = ObjectReader(value, "input", problems)
     kind = find_kind(value, has_default_source=has_default_source)
     if kind is None:

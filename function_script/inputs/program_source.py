@@ -7,7 +7,7 @@ may come from further sources.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from function_script.inputs import external_sources
@@ -18,6 +18,7 @@ from function_script.source import Source
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from function_script.engines.language import Language
     from function_script.inputs.step import ProgramSources
     from function_script.reader import ObjectReader
 
@@ -40,15 +41,7 @@ _BLANKS = " \t\r\n"
 _NO_PROGRAM = Program(main=Source(name="", text=""))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFields:
-    """Names of a kind: ``text`` is the field of an inline program, ``main`` the default file."""
-
-    text: str
-    main: str
-
-
-def read_program(fields: ObjectReader, names: SourceFields, sources: ProgramSources) -> Program:
+def read_program(fields: ObjectReader, language: Language, sources: ProgramSources) -> Program:
     """Return the program of one of our kinds, with all its modules."""
     if fields.value.get("source") is None:
         source: str | None = INLINE
@@ -60,10 +53,10 @@ def read_program(fields: ObjectReader, names: SourceFields, sources: ProgramSour
         fields, *(key for key in _SECTIONS.values() if key != _SECTIONS.get(source)), beside=source
     )
     if source == INLINE:
-        program = _read_inline(fields, names)
+        program = _read_inline(fields, language)
     else:
-        reject_keys(fields, names.text, "modules", beside=source)
-        program = _read_from_source(fields, names, sources, source)
+        reject_keys(fields, language.text_field, "modules", beside=source)
+        program = _read_from_source(fields, language, sources, source)
     return _with_modules(fields, program, sources)
 
 
@@ -106,8 +99,8 @@ def read_directory(section: ObjectReader, sources: ProgramSources) -> Mapping[st
         return None
 
 
-def _read_inline(fields: ObjectReader, names: SourceFields) -> Program:
-    main = Source(name=names.text, text=text(fields, names.text, beside=INLINE))
+def _read_inline(fields: ObjectReader, language: Language) -> Program:
+    main = Source(name=language.text_field, text=text(fields, language.text_field, beside=INLINE))
     modules = fields.texts("modules") or {}
     if len(modules) > MAX_MODULES:
         fields.problems.add(fields.at("modules"), f"must be at most {MAX_MODULES}")
@@ -123,13 +116,13 @@ def _read_inline(fields: ObjectReader, names: SourceFields) -> Program:
 
 
 def _read_from_source(
-    fields: ObjectReader, names: SourceFields, sources: ProgramSources, source: str
+    fields: ObjectReader, language: Language, sources: ProgramSources, source: str
 ) -> Program:
     holder = section(fields, _SECTIONS[source], beside=source)
     if holder is None:
         return _NO_PROGRAM
     has_main = holder.value.get("main") is not None
-    main = holder.text("main", required=True) if has_main else names.main
+    main = holder.text("main", required=True) if has_main else language.default_file
     texts = _read_texts(holder, sources, source, "program", "main")
     if texts is None or not main:
         return _NO_PROGRAM

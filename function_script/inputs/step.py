@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from function_script import wire
     from function_script.diagnostics import Diagnostic
+    from function_script.engines.language import Language
     from function_script.inputs.files import Files
     from function_script.inputs.readiness_options import ReadinessOptions
     from function_script.limits import Limits
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 NOTHING_REQUIRED = Requirements()
 
-Language: TypeAlias = Literal["starlark", "jinja", "gotemplate"]
 # Rules for annotations, merging and data, where ours and function-go-templating's differ.
 Dialect: TypeAlias = Literal["script", "gotemplating"]
 
@@ -29,12 +29,8 @@ Dialect: TypeAlias = Literal["script", "gotemplating"]
 class Step:
     """One step, ready to run.
 
-    ``limits`` are the operator's, narrowed by the input. ``ttl_seconds`` None: the input sets
-    none. ``program.options`` are the language's own, checked: ``undefined`` ("Lenient",
-    "Strict") for jinja; for gotemplate ``delims`` ([left, right]), ``missingkey`` ("checked",
-    "default", "zero", "error"), ``stable_values`` and ``crypto`` (booleans), ``dialect``, and
-    ``parts``: for a text joined from several templates each one's name and first line, [[name,
-    line], …].
+    ``limits`` are the operator's, narrowed by the input. ``ttl_seconds`` None: the input says
+    nothing. ``program.options`` are the language's own, checked.
     ``requirements`` must be answered before the program runs, and until then ``program`` may be
     empty. ``credentials`` are the names that the program may see; None: all. ``readiness`` None:
     the input has no such field. ``doubts`` are warnings for fields of an input of

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from function_script import __version__, build
-from function_script.engines import ENGINES
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.errors import InputError, SandboxError
 from function_script.limits import MIB
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
@@ -140,7 +140,7 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         suspect_of=handler.penalty_key,
         program_of=handler.program,
         gathers=True,
-        preload=tuple(ENGINES.values()),
+        preload=ENGINE_MODULES,
         rehearsals=warmup.build(),
         requires_confinement=options.require_sandbox,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
 from function_script.diagnostics import Note
+from function_script.engines.registry import LANGUAGES
 from function_script.source import Span, excerpt
 from function_script.tools import manifests
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from function_script.documents import Document
     from function_script.tools.step_inputs import StepInput
 
+_TEXT_FIELDS: Final = sorted({language.text_field for language in LANGUAGES.values()})
 _MODULE: Final = re.compile(r'modules\["?(?P<name>[^"\]]+)"?\]')
 
 
@@ -109,7 +111,7 @@ def _path(name: str) -> objects.Path | None:
         path = objects.parse_path(name)
     except ValueError:
         return None
-    return path if path and path[0] in {"script", "inline"} else None
+    return path if path and path[0] in _TEXT_FIELDS else None
 
 
 def _in_file(

@@ -6,21 +6,15 @@ first; nothing slow may be imported here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from function_script.engines import ENGINES
+from function_script.engines.registry import LANGUAGES
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-_LANGUAGES: Final = {
-    "StarlarkScript": "starlark",
-    "JinjaTemplate": "jinja",
-    "GoTemplate": "gotemplate",
-}
 
 
 def open_pool(programs: Path | None, file: Path | None = None) -> Pool:
@@ -50,7 +44,7 @@ def engines_in(texts: Iterable[str]) -> tuple[str, ...]:
     A guess: nothing is parsed yet, and a wrong one costs a moment.
     """
     text = "\n".join(texts)
-    return tuple(ENGINES[language] for kind, language in _LANGUAGES.items() if kind in text)
+    return tuple(language.engine_module for language in LANGUAGES.values() if language.kind in text)
 
 
 def programs_beside(path: Path) -> Path | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from function_script import engines, inputs, objects
+from function_script import inputs, objects
 from function_script.tools import manifests
 
 if TYPE_CHECKING:
@@ -133,4 +133,4 @@ def parse(found: StepInput, limits: Limits | None = None) -> Step:
 def check_program(step: Step) -> None:
     """Compile the step's program, if it is at hand; raises FatalError with all that is wrong."""
     if step.program.main.text:
-        engines.get(step.language).check(step.program, step.limits)
+        step.language.engine.check(step.program, step.limits)

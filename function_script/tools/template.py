@@ -6,7 +6,6 @@ up to the text. Only a GoTemplate's plain data, which is no request, is rendered
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 from google.protobuf import json_format
 
 from function_script import inputs, objects
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import FatalError, InputError, ProgramError
 from function_script.problems import suggest
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered, Pool, PoolOptions
-from function_script.source import Span, excerpt
 from function_script.tools import author_positions, bounded, sources, step_inputs
 from function_script.tools.render import messages
 
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 _WORKER: Final = "function_script.tools.template_worker"
-_TEMPLATES: Final = ("JinjaTemplate", "GoTemplate")
+_TEMPLATES: Final = tuple(each.kind for each in LANGUAGES.values() if each.is_template)
+_WITH_PLAIN_DATA: Final = tuple(each.kind for each in LANGUAGES.values() if each.has_plain_data)
 _NAMES: Final = {field.json_name: field.name for field in fnv1.RunFunctionRequest.DESCRIPTOR.fields}
 _FIELDS: Final = frozenset((*_NAMES, *_NAMES.values()))
-_GO_PLACE: Final = re.compile(r"template: manifests:(?P<line>\d+)(?::(?P<column>\d+))?: ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +108,7 @@ def render(found: StepInput, data: Object, options: Options) -> str:
     if all(objects.api_version_and_kind(data)) and not options.plain:
         data = {"observed": {"composite": {"resource": data}}}
     is_other = bool(data) and _FIELDS.isdisjoint(data)
-    if options.plain or (is_other and _kind(found) == "GoTemplate"):
+    if options.plain or (is_other and _kind(found) in _WITH_PLAIN_DATA):
         with _positions(found, options.programs):
             return _render_plain(found, data)
     message = _request(found, data)
@@ -158,32 +157,12 @@ def _request(found: StepInput, data: Object) -> fnv1.RunFunctionRequest:
 
 
 def _render_plain(found: StepInput, data: Object) -> str:
-    """As Go's engine renders it, told in its words, what is random fixed: to compare with Go."""
-    from function_script.engines import gotemplate  # noqa: PLC0415 - slow to import
-
+    """Render with plain data, here and not in a sandbox."""
     step = step_inputs.parse(found)
-    if step.language != "gotemplate" or step.program.modules:
+    if not step.language.has_plain_data or step.program.modules:
         raise InputError.of(
-            "cannot render with plain data: only a GoTemplate without modules takes it",
+            f"cannot render with plain data: only a {' or '.join(_WITH_PLAIN_DATA)} without "
+            "modules takes it",
             hint="give it a request: observed, desired, context and so on",
         )
-    main, settings = step.program.main, step.program.options
-    left, right = (str(objects.find_path(settings, ("delims", index))) for index in range(2))
-    # What Go cannot do, its engine is not asked for.
-    chosen = "default" if settings["missingkey"] == "checked" else settings["missingkey"]
-    missing = f"missingkey={chosen}"
-    try:
-        return gotemplate.render_text(main.text, data, delims=(left, right), options=(missing,))
-    except gotemplate.GoFailure as failure:
-        raise _from_go(failure.text, main) from failure
-
-
-def _from_go(text: str, main: Source) -> ProgramError:
-    place = _GO_PLACE.match(text)
-    if place is None:
-        return ProgramError.of(f"cannot render {main.name}: {text}")
-    # Go counts columns in bytes, from 0; lines alone are known while a template is parsed.
-    column = None if place["column"] is None else int(place["column"]) + 1
-    span = Span(name=main.name, line=int(place["line"]), column=column)
-    message = f"cannot render {main.name}: {text[place.end() :]}"
-    return ProgramError.of(message, span=span, excerpt=excerpt(main, span))
+    return step.language.plain.render_program(step.program, data)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script import engines, function, inputs, requirements, wire
+from function_script import function, inputs, requirements, wire
 from function_script.errors import FatalError, InputError
 from function_script.program import TemplateResult
 
@@ -41,7 +41,7 @@ def _render(data: wire.Request, ceilings: Limits, on_limits: Callable[[Limits], 
             f'cannot render: "{missing[0]}" is required, and not in the data',
             hint="put what would be fetched under required_resources; no items: nothing was found",
         )
-    result = engines.get(step.language).evaluate(step.program, scope, step.limits)
+    result = step.language.engine.evaluate(step.program, scope, step.limits)
     if not isinstance(result, TemplateResult):
         raise InputError.of(f"cannot show the text of a {step.kind}: it renders none")
     return result.text

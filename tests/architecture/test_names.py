@@ -18,7 +18,7 @@ import function_script
 from function_script import documents, objects, release
 from function_script.cli import commands as group
 from function_script.cli import execute
-from function_script.engines import ENGINES
+from function_script.engines.registry import LANGUAGES
 from function_script.source import Source
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def test_no_output_installs_by_the_bare_name(
     """The help of all commands, the list of `docs`, and what `init` writes and prints."""
     for arguments in (*helps(group), ["docs"]):
         assert execute(arguments) == 0
-    for language in ENGINES:
+    for language in LANGUAGES:
         assert execute(["init", str(tmp_path / language), "--language", language]) == 0
     output = capsys.readouterr()
     assert output.out.count("Usage: ") >= 15

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support import builders
 
+from function_script.engines.registry import LANGUAGES as REGISTRY
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.request import PROBE
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
     from function_script.values import Object
 
-KINDS = {"starlark": "StarlarkScript", "jinja": "JinjaTemplate", "gotemplate": "GoTemplate"}
-FILES = {"starlark": "main.star", "jinja": "main.j2", "gotemplate": "main.gotmpl"}
+KINDS = {name: language.kind for name, language in REGISTRY.items()}
+FILES = {name: language.default_file for name, language in REGISTRY.items()}
+FIELDS = {name: language.text_field for name, language in REGISTRY.items()}
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
 # Each says hello, and each with a module says the module's word.
 PROGRAMS = {
@@ -177,7 +179,7 @@ def test_errors_in_a_module_name_it(language: str) -> None:
     }
     place = {
         "modulesFrom": [{"context": {"key": "lib"}}],
-        ("script" if language == "starlark" else "inline"): WITH_MODULE[language],
+        FIELDS[language]: WITH_MODULE[language],
     }
     response = call(step(language, **place), context={"lib": {"lib": broken[language]}})
     assert "context[lib][lib]:1:" in error(response)
@@ -195,9 +197,12 @@ def test_modules_come_from_everywhere(language: str, place: str, tmp_path: Path)
         "context": {"key": "programs"},
         "requiredResource": REFERENCE,
     }
-    key = "script" if language == "starlark" else "inline"
     message = builders.request(
-        step(language, modulesFrom=[{place: sections[place]}], **{key: WITH_MODULE[language]}),
+        step(
+            language,
+            modulesFrom=[{place: sections[place]}],
+            **{FIELDS[language]: WITH_MODULE[language]},
+        ),
         context={**environment(texts), "programs": texts},
         required_resources=fetched(config_map(texts), name="script.fn.crossplane.io/modules-0"),
     )

@@ -16,6 +16,7 @@ from support.coverage_reads import READS, Read
 from support.coverage_sets import NOT_SET, SETS, Set
 
 from function_script import objects
+from function_script.engines.registry import LANGUAGES
 from function_script.proto.v1 import run_function_pb2 as pb
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "coverage.md"
-LANGUAGES = ("starlark", "jinja", "gotemplate")
 FIELDS: dict[str, object] = {"credentials": ["c"], "params": {"word": "hi"}}
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
 HEAD = """\
@@ -60,10 +60,10 @@ language.
 
 def program(language: str, starlark: str, template: str) -> Object:
     """An input of the language with either text."""
-    if language == "starlark":
+    of_language = LANGUAGES[language]
+    if not of_language.is_template:
         return builders.starlark(starlark, **FIELDS)
-    kind = "JinjaTemplate" if language == "jinja" else "GoTemplate"
-    return {**builders.jinja(template, **FIELDS), "kind": kind}
+    return {**builders.jinja(template, **FIELDS), "kind": of_language.kind}
 
 
 def answer(step_input: Object, **parts: object) -> Object:

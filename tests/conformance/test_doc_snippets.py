@@ -196,7 +196,9 @@ def shown() -> Iterator[tuple[Object, Object]]:
                 yield yaml.safe_load((path.parent / "xr.yaml").read_text()), program
     starters = ROOT / "function_script" / "tools" / "starters"
     xr = yaml.safe_load((starters / "common" / "xr.yaml").read_text())
-    for program in inputs(yaml.safe_load((starters / "gotemplate/composition.yaml").read_text())):
+    engines = ROOT / "function_script" / "engines"
+    starter = (engines / "gotemplate" / "starter" / "composition.yaml").read_text()
+    for program in inputs(yaml.safe_load(starter)):
         yield xr, program
 
 

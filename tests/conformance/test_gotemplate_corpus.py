@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from function_script.engines.gotemplate import GoFailure, render_text
+from function_script.engines.gotemplate.plain import GoFailure, render_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

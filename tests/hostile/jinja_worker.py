@@ -10,7 +10,7 @@ import resource
 import sys
 import time
 
-from function_script.engines import jinja
+from function_script.engines.jinja import engine as jinja
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope

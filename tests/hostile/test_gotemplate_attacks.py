@@ -10,8 +10,8 @@ from hostile.gotemplate_attacks import ATTACKS, Attack
 from support import builders
 from support.timing import stretched
 
-from function_script.engines import ENGINES
-from function_script.engines.gotemplate import render_text
+from function_script.engines.gotemplate.plain import render_text
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.limits import MIB, Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.sandbox import Answered, Pool, PoolOptions
@@ -29,7 +29,7 @@ OBSERVED = {"composite": {"resource": {"apiVersion": "v1", "kind": "XR", "spec":
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
     """One pool for all, so that each row also shows what the ones before left."""
-    with Pool(PoolOptions(limits=LIMITS, workers=1, preload=tuple(ENGINES.values()))) as pool:
+    with Pool(PoolOptions(limits=LIMITS, workers=1, preload=ENGINE_MODULES)) as pool:
         pool.fill()
         yield pool
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from support.timing import stretched
 
-from function_script.engines import gotemplate
+from function_script.engines.gotemplate import engine as gotemplate
 from function_script.errors import FatalError, LimitError, ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope

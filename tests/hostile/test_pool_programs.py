@@ -14,7 +14,7 @@ from support import builders
 from support.timing import SLACK_SECONDS
 
 from function_script import function
-from function_script.engines import ENGINES
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.limits import MIB, Limits
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hostile.cases import Hostile
 
 LIMITS = Limits(timeout_seconds=0.5, memory_bytes=256 * MIB)
-OPTIONS = PoolOptions(limits=LIMITS, preload=tuple(ENGINES.values()))
+OPTIONS = PoolOptions(limits=LIMITS, preload=ENGINE_MODULES)
 BOMBS = [case for case in PROGRAMS if "killed" in case.must and "ok" not in case.must]
 DESIRED = {"resources": {"earlier": {"resource": {"kind": "A", "spec": {"n": 1.5}}}}}
 GOOD = "def main(req):\n    return {'context': {'answer': req['context']['question']}}\n"
@@ -127,7 +127,7 @@ def test_good_requests_beside_hostile_ones() -> None:
 @pytest.mark.linux
 def test_many_scripts_do_not_fill_a_worker() -> None:
     """A thousand distinct scripts leave a worker about as large as it was."""
-    options = PoolOptions(limits=LIMITS, workers=1, preload=tuple(ENGINES.values()))
+    options = PoolOptions(limits=LIMITS, workers=1, preload=ENGINE_MODULES)
     padding = "# " + "x" * 5_000 + "\n"
     with Pool(options) as pool:
         sizes = []

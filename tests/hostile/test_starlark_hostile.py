@@ -15,7 +15,7 @@ import pytest
 from hostile.starlark_programs import PROGRAMS
 from support.timing import PATIENCE_SECONDS
 
-from function_script.engines import starlark
+from function_script.engines.starlark import engine as starlark
 from function_script.errors import DocumentError, FatalError, LimitError, ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.example_counts import examples
 
-from function_script import engines, request, wire
+from function_script import request, wire
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.objects import find_path
@@ -105,7 +106,7 @@ def outcome(language: str, text: str, scope: Scope) -> object:
     """What the program gives: its text or value, or its error."""
     program = Program(main=Source(name="inline", text=text))
     try:
-        result = engines.get(language).evaluate(program, scope, Limits())
+        result = LANGUAGES[language].engine.evaluate(program, scope, Limits())
     except FatalError as error:
         return str(error)
     return result.text if isinstance(result, TemplateResult) else (result.value, result.resources)
@@ -120,7 +121,7 @@ def test_programs_see_what_they_would_see_of_dicts(
     """Every way to look at a resource gives the same, part by part or all at once."""
     text = FRAMES[language].format(data.draw(st.sampled_from(WAYS[language])))
     indexed = message(resource, other)
-    sort_keys = not engines.sorts_keys(language)
+    sort_keys = not LANGUAGES[language].sorts_keys
     lazy, built = (request.scope(indexed, {}, sort_keys=sort_keys) for _ in range(2))
     assert outcome(language, text, lazy) == outcome(language, text, eager(built))
 

@@ -23,7 +23,7 @@ from function_script.program import Lazy, Program, Scope, TemplateResult
 from function_script.source import Source
 
 if TYPE_CHECKING:
-    from function_script.engines.base import Engine
+    from function_script.engines.language import Engine
     from function_script.values import Readable, Value
 
 HERE = Path(__file__).parent

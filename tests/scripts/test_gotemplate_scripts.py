@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scripts import goldens
 
-from function_script.engines import gotemplate
+from function_script.engines.gotemplate import engine as gotemplate
 
 
 @pytest.mark.parametrize(

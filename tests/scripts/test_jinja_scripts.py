@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scripts import goldens
 
-from function_script.engines import jinja
+from function_script.engines.jinja import engine as jinja
 
 
 @pytest.mark.parametrize("golden", goldens.load("jinja", "inline"), ids=lambda golden: golden.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scripts import goldens
 
-from function_script.engines import starlark
+from function_script.engines.starlark import engine as starlark
 
 
 @pytest.mark.parametrize("golden", goldens.load("starlark", "script"), ids=lambda golden: golden.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from function_script.engines import jinja
+from function_script.engines.jinja import engine as jinja
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope, TemplateResult
 from function_script.source import Source

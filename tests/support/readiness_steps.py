@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, cast
 
 from support.builders import API_VERSION, XR, call, request, to_dict
 
+from function_script.engines.registry import LANGUAGES
+
 if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 READY: Object = {"conditions": [{"type": "Ready", "status": "True"}]}
 CREATING: Object = {"conditions": [{"type": "Ready", "status": "False", "reason": "Creating"}]}
-LANGUAGES = ("starlark", "jinja", "gotemplate")
 _KEYS = {"depends_on": "depends-on", "ready_when": "ready-when"}
 _PREFIX = "script.fn.crossplane.io"
 
@@ -26,14 +27,15 @@ def observed(kind: str = "Thing", status: Object | None = None, **metadata: Valu
 
 def step(language: str, resources: dict[str, Object], **fields: Value) -> Object:
     """An input that wants ``resources``: entries as a script returns them, each a Thing."""
-    if language == "starlark":
+    of_language = LANGUAGES[language]
+    if not of_language.is_template:
         entries = {name: {"resource": _thing({}), **entry} for name, entry in resources.items()}
         body = json.dumps({"desired": {"resources": entries}})
         text = f"def main(req):\n    return json.decode({body!r})\n"
         return {"apiVersion": API_VERSION, "kind": "StarlarkScript", "script": text, **fields}
     documents = [json.dumps(_document(name, resources[name])) for name in resources]
-    kind = "JinjaTemplate" if language == "jinja" else "GoTemplate"
-    return {"apiVersion": API_VERSION, "kind": kind, "inline": "\n---\n".join(documents), **fields}
+    text = "\n---\n".join(documents)
+    return {"apiVersion": API_VERSION, "kind": of_language.kind, "inline": text, **fields}
 
 
 def _document(name: str, entry: Object) -> Object:

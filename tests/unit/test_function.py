@@ -9,7 +9,8 @@ import pytest
 from google.protobuf.message import DecodeError
 from support.builders import request, starlark
 
-from function_script import engines, function
+from function_script import function
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import SandboxError
 from function_script.limits import Limits
 from function_script.proto.v1 import run_function_pb2 as pb
@@ -71,10 +72,10 @@ def test_a_part_that_is_broken_inside_is_told() -> None:
 def test_a_bug_is_told_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """The result names the kind of error only, the log the places in our code."""
 
-    def broken(language: str) -> object:
-        raise KeyError(f"secret {language}")
+    def broken(*_: object) -> object:
+        raise KeyError("secret")
 
-    monkeypatch.setattr(engines, "get", broken)
+    monkeypatch.setattr(LANGUAGES["starlark"].engine, "evaluate", broken)
     script = starlark("def main(req):\n    return {}\n")
     answer, response = handle(request(script).SerializeToString())
     assert response.meta.tag == "a-tag"

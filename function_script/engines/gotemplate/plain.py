@@ -5,6 +5,7 @@ Called by `template --plain` and by tests; the engine itself speaks to authors, 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, Literal
 
 from function_script.engines.gotemplate import go_messages, programs, registry
@@ -17,15 +18,18 @@ from function_script.engines.gotemplate.programs import (
     load,
 )
 from function_script.engines.gotemplate.run import MAIN, Run
+from function_script.errors import ProgramError
 from function_script.limits import Limits
-from function_script.source import Source
+from function_script.source import Source, Span, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from function_script.engines.gotemplate.access import MissingKey
+    from function_script.program import Program
     from function_script.values import Object
 
+_GO_POSITION: Final = re.compile(rf"template: {MAIN}:(?P<line>\d+)(?::(?P<column>\d+))?: ")
 _MISSING: Final[dict[str, MissingKey]] = {
     "missingkey=default": "default",
     "missingkey=invalid": "default",
@@ -71,6 +75,29 @@ def render_text(
         text = go_messages.run_error(error, loaded)
         raise GoFailure("execute", text, programs.to_output(parts)) from error
     return programs.to_output(parts)
+
+
+def render_program(program: Program, data: Object) -> str:
+    """Render a program's main source as Go's engine does; raises ProgramError with Go's words."""
+    main, delims = program.main, programs.read_settings(program.options).delims
+    # Go has no option "checked".
+    option = program.options["missingkey"]
+    missing = "missingkey=default" if option == "checked" else f"missingkey={option}"
+    try:
+        return render_text(main.text, data, delims=delims, options=(missing,))
+    except GoFailure as failure:
+        raise _program_error(failure.text, main) from failure
+
+
+def _program_error(text: str, main: Source) -> ProgramError:
+    match = _GO_POSITION.match(text)
+    if match is None:
+        return ProgramError.of(f"cannot render {main.name}: {text}")
+    # Go counts columns in bytes, from 0; lines alone are known while a template is parsed.
+    column = None if match["column"] is None else int(match["column"]) + 1
+    span = Span(name=main.name, line=int(match["line"]), column=column)
+    message = f"cannot render {main.name}: {text[match.end() :]}"
+    return ProgramError.of(message, span=span, excerpt=excerpt(main, span))
 
 
 def _sources(template: str, settings: Settings) -> Sources:

@@ -1,7 +1,7 @@
-"""The functions of Starlark and Jinja: one table, from which languages, docs and editors are fed.
+"""The library of Starlark and Jinja: one table for languages, documentation and editors.
 
-Pure, deterministic, size-bounded: values in, a value out, ValueError with a message otherwise.
-A language decides how it exposes them, never what they are called or do.
+Every function is pure, deterministic and bounded in size, and raises only ValueError. A language
+decides how it exposes a function, and changes neither its name nor its behaviour.
 """
 
 from __future__ import annotations

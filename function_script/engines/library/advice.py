@@ -1,7 +1,4 @@
-"""How to mend a call of a library function, from what the function says of its arguments.
-
-Called by the languages when they tell an error; the words are those of the functions.
-"""
+"""Hints for failed calls of library functions, by the functions' error messages."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ _HINTS: Final = (
 
 
 def find(message: str, functions: Iterable[Function]) -> str | None:
-    """What would mend the call that ``message`` is about; None when that is not known."""
+    """Return a hint for the call that ``message`` is about; None when there is none."""
     call = _CALL.match(message)
     if call is None:
         return None

@@ -1,7 +1,7 @@
-"""Arguments of library functions: their types and sizes, checked before any work is done.
+"""Types and sizes of library functions' arguments, checked before a function does any work.
 
-Called by `function` for every call. What passes here is small enough for any function of the
-library to be done with it in a fraction of a step's time and memory.
+Any function of the library handles arguments within these bounds in a fraction of a step's time and
+memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_ITEMS = 100_000
 MAX_DEPTH = 100
 MAX_INTEGER = 2**64
 
-# Gives the argument as the implementation wants it, or raises ValueError.
+# Converts an argument to the type of the implementation's parameter, or raises ValueError.
 Read: TypeAlias = Callable[[Readable], Readable]
 
 
@@ -35,7 +35,7 @@ def check_count(items: int) -> None:
 
 def _text(value: Readable) -> str:
     if not isinstance(value, str):
-        raise _mistyped("a string", value)
+        raise _type_error("a string", value)
     check_length(len(value))
     return value
 
@@ -44,7 +44,7 @@ def _integer(value: Readable) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _mistyped("an integer", value)
+        raise _type_error("an integer", value)
     if abs(value) >= MAX_INTEGER:
         raise ValueError("an integer beyond 64 bits")
     return value
@@ -52,20 +52,20 @@ def _integer(value: Readable) -> int:
 
 def _boolean(value: Readable) -> bool:
     if not isinstance(value, bool):
-        raise _mistyped("a boolean", value)
+        raise _type_error("a boolean", value)
     return value
 
 
 def _texts(value: Readable) -> list[str]:
     if not isinstance(value, (list, tuple)):
-        raise _mistyped("a list of strings", value)
+        raise _type_error("a list of strings", value)
     check_count(len(value))
     return [_text(item) for item in value]
 
 
 def _integers(value: Readable) -> list[int]:
     if not isinstance(value, (list, tuple)):
-        raise _mistyped("a list of integers", value)
+        raise _type_error("a list of integers", value)
     check_count(len(value))
     return [_integer(item) for item in value]
 
@@ -73,14 +73,14 @@ def _integers(value: Readable) -> list[int]:
 def _items(value: Readable) -> list[Value]:
     whole = _whole(value)
     if not isinstance(whole, list):
-        raise _mistyped("a list", value)
+        raise _type_error("a list", value)
     return whole
 
 
 def _object(value: Readable) -> Object:
     whole = _whole(value)
     if not isinstance(whole, dict):
-        raise _mistyped("an object", value)
+        raise _type_error("an object", value)
     return whole
 
 
@@ -89,16 +89,16 @@ def _path(value: Readable) -> str | list[str | int]:
         return _text(value)
     if isinstance(value, (list, tuple)) and all(isinstance(part, (str, int)) for part in value):
         return [part for part in value if isinstance(part, (str, int))]
-    raise _mistyped("a path or a list of keys", value)
+    raise _type_error("a path or a list of keys", value)
 
 
 def _whole(value: Readable) -> Value:
-    """A copy of all of ``value``, which may share parts with itself, in bounded time."""
+    """Return a deep copy of ``value`` in bounded time, even if it shares parts with itself."""
     return _Copy().of(value, MAX_DEPTH)
 
 
 class _Copy:
-    """Counts what it copies: a value that holds itself many times over is as big as it prints."""
+    """A deep copy that counts: a part that is shared counts each time that it occurs."""
 
     def __init__(self) -> None:
         self.items = 0
@@ -123,7 +123,7 @@ class _Copy:
 
     def _key(self, key: object) -> str:
         if not isinstance(key, str):
-            raise _mistyped("a string", key, what=f"the key {key!r} ")
+            raise _type_error("a string", key, subject=f"the key {key!r} ")
         self.characters += len(key)
         return key
 
@@ -139,12 +139,12 @@ class _Copy:
         return value
 
 
-def _mistyped(wanted: str, value: object, *, what: str = "") -> ValueError:
-    return ValueError(f"{what}must be {wanted}, not {type_phrase(value)}")
+def _type_error(expected: str, value: object, *, subject: str = "") -> ValueError:
+    return ValueError(f"{subject}must be {expected}, not {type_phrase(value)}")
 
 
-# What an annotation of an implementation asks for, and how the reference calls it. A `Readable`
-# is only looked into and may be of any size; a `Value` is handed over whole, as a copy.
+# Readers of arguments and the names of types in the reference, by an implementation's annotation.
+# A function only looks into a `Readable`, which may be of any size, and gets a `Value` as a copy.
 READERS: Mapping[str, tuple[str, Read]] = {
     "str": ("string", _text),
     "int": ("integer", _integer),

@@ -1,4 +1,4 @@
-"""Connection details of composite resources: since Crossplane v2 they are one Secret more."""
+"""Connection details of composite resources: since Crossplane v2 a Secret among the others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def connection_secret(
 
 
 def _encoded(key: str, item: Value) -> str:
-    """Base 64 of a text, or of bytes as they appear to programs: ``{"base64": ...}``."""
+    """Return base 64 of a text, or of bytes in the form of programs: ``{"base64": ...}``."""
     if isinstance(item, str):
         return base64.b64encode(item.encode()).decode()
     encoded = item.get("base64") if isinstance(item, dict) and len(item) == 1 else None
@@ -43,7 +43,7 @@ def _encoded(key: str, item: Value) -> str:
 
 
 def checked_base64(key: str, text: str) -> str:
-    """``text`` as it is; raises ValueError when it is no base64."""
+    """Return ``text``; raises ValueError when it is not base64."""
     try:
         base64.b64decode(text, validate=True)
     except binascii.Error as error:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def get(value: Readable, path: str | Sequence[str | int], default: Readable = None) -> Readable:
     """What stands at a path, or the default where a part is missing or null."""
-    found = objects.find_path(value, path)
-    return default if found is None else found
+    item = objects.find_path(value, path)
+    return default if item is None else item
 
 
 def merge(target: Object, source: Object) -> Object:
@@ -27,14 +27,14 @@ def merge(target: Object, source: Object) -> Object:
 
 def pick(value: Object, keys: list[str]) -> Object:
     """The object with only these keys."""
-    kept = set(keys)
-    return {key: item for key, item in value.items() if key in kept}
+    picked = set(keys)
+    return {key: item for key, item in value.items() if key in picked}
 
 
 def omit(value: Object, keys: list[str]) -> Object:
     """The object without these keys."""
-    left_out = set(keys)
-    return {key: item for key, item in value.items() if key not in left_out}
+    omitted = set(keys)
+    return {key: item for key, item in value.items() if key not in omitted}
 
 
 def compact(value: Value) -> Value:

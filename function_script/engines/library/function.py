@@ -1,7 +1,4 @@
-"""What a library function is: a Python function with its documentation and checked arguments.
-
-Called by the modules that define functions, and by the languages that expose them.
-"""
+"""Library functions: Python functions with documentation and checked arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ P = ParamSpec("P")
 
 
 class Call(Protocol):
-    """Values in, value out; raises ValueError, and nothing else, with a message for the user."""
+    """A function of values; raises only ValueError, with a message for the program's author."""
 
     def __call__(self, *arguments: Readable, **named: Readable) -> Readable:
         """Check the arguments, then do the work."""
@@ -28,7 +25,7 @@ class Call(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter. ``type`` is a JSON type's name, "list of strings", "path" or "any"."""
+    """A parameter. ``type`` is a JSON type's name, "list of strings", "path" or "any"."""
 
     name: str
     type: str
@@ -43,9 +40,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """One function of the library, the same in each language that has it.
+    """A function of the library, the same in each language that has it.
 
-    ``example`` is an expression that is valid in all of them, ``result`` what it gives.
+    ``example`` is an expression that is valid in all languages, ``result`` its value.
     ``is_filter``: the first argument is naturally piped. ``is_seeded``: ``call`` takes the
     scope's seed before the parameters, and the language must bind it.
     """
@@ -63,21 +60,22 @@ class Function:
 
     @property
     def signature(self) -> str:
-        """``indent(text, spaces, *, first=False)``, as scripts write it."""
-        shown = [str(parameter) for parameter in self.parameters if not parameter.is_named_only]
-        named = [str(parameter) for parameter in self.parameters if parameter.is_named_only]
-        return f"{self.name}({', '.join([*shown, *(['*'] if named else []), *named])})"
+        """The signature in Python's notation: ``indent(text, spaces, *, first=False)``."""
+        positional = [str(each) for each in self.parameters if not each.is_named_only]
+        named_only = [str(each) for each in self.parameters if each.is_named_only]
+        star = ["*"] if named_only else []
+        return f"{self.name}({', '.join([*positional, *star, *named_only])})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Defines the functions of one module of the library."""
+    """The functions of one module of the library, which the methods define."""
 
     name: str
     summary: str
 
     def function(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
-        """A function that is not piped, and is the same for every composite resource."""
+        """Define a function that is not piped, and is the same for every composite resource."""
         signature = inspect.signature(call)
         parameters = tuple(map(_parameter, signature.parameters.values()))
         return Function(
@@ -92,16 +90,16 @@ class Group:
         )
 
     def filter(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
-        """A function whose first argument is naturally piped into it."""
+        """Define a function whose first argument is naturally piped into it."""
         return replace(self.function(call, example=example, result=result), is_filter=True)
 
     def seeded(self, call: Callable[P, Readable], *, example: str, result: Value) -> Function:
-        """A function of the composite resource's identity: its first parameter is the seed."""
+        """Define a function whose first parameter is the seed: the XR's identity."""
         function = self.function(call, example=example, result=result)
         return replace(function, is_seeded=True, parameters=function.parameters[1:])
 
 
-# How the reference calls what a function returns, by the annotation of the implementation.
+# Names of result types in the reference, by the annotation of the implementation.
 _RETURNS = {
     "str": "string",
     "str | None": "string or null",
@@ -131,7 +129,7 @@ def _parameter(parameter: inspect.Parameter) -> Parameter:
 
 
 def _checked(name: str, call: Call, parameters: Sequence[Parameter]) -> Call:
-    """``call`` behind checks of its arguments and its result, with its name in every error."""
+    """Return ``call`` with checks of its arguments and result, and its name in every error."""
     by_name = {parameter.name: parameter for parameter in parameters}
     positional = [parameter for parameter in parameters if not parameter.is_named_only]
 
@@ -163,15 +161,15 @@ def _read(parameter: Parameter, value: Readable) -> Readable:
 
 
 def _check_names(
-    by_name: dict[str, Parameter], given: Sequence[Parameter], named: dict[str, Readable]
+    by_name: dict[str, Parameter], positional: Sequence[Parameter], named: dict[str, Readable]
 ) -> None:
     for key in named:
         if key not in by_name:
             raise ValueError(f"no parameter {key!r}; there are {', '.join(by_name)}")
-        if by_name[key] in given:
+        if by_name[key] in positional:
             raise ValueError(f"{key} is given twice")
     for parameter in by_name.values():
-        if parameter.is_required and parameter not in given and parameter.name not in named:
+        if parameter.is_required and parameter not in positional and parameter.name not in named:
             raise ValueError(f"{parameter.name} is missing")
 
 

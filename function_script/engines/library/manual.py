@@ -1,7 +1,4 @@
-"""The library's table as text for terminals: a list of all functions, or one in full.
-
-Called by the command `docs`.
-"""
+"""The library's table as text for terminals: a list of all functions, or one in full."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from function_script.problems import suggest
 
 
 def listing() -> str:
-    """Every function on a line of its own, below its group."""
+    """Return a line for every function, below its group."""
     width = max(len(function.name) for function in FUNCTIONS)
     parts = []
     for group, functions in groupby(FUNCTIONS, key=attrgetter("group")):
@@ -27,7 +24,7 @@ def listing() -> str:
 
 
 def entry(name: str) -> str:
-    """All that is to be said of one function; raises InputError when there is none."""
+    """Return the whole description of a function; raises InputError when there is none."""
     function = next((each for each in FUNCTIONS if each.name == name), None)
     if function is None:
         raise InputError.of(
@@ -48,5 +45,5 @@ def entry(name: str) -> str:
 
 
 def _plain(summary: str) -> str:
-    """Without marks that only pages show as code."""
+    """Return the text without marks of code, which only pages show."""
     return summary.replace("``", "")

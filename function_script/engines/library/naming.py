@@ -62,8 +62,8 @@ def label_value(text: str) -> str:
     """A label's value: the text itself if it may be one, else what may stay of it and a hash."""
     if LABEL_VALUE.fullmatch(text) and len(text) <= MAX_LABEL:
         return text
-    kept = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-_.")
-    return _with_hash(kept, text, MAX_LABEL)
+    readable = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-_.")
+    return _with_hash(readable, text, MAX_LABEL)
 
 
 def stable_id(seed: str, key: str, length: int = 8) -> str:
@@ -77,20 +77,20 @@ def stable_choice(seed: str, choices: list[Value], key: str = "") -> Value:
     """One of the choices, that stays for one composite resource and key while it is offered."""
     if not choices:
         raise ValueError("choices: there is nothing to choose from")
-    return max(choices, key=lambda choice: _score(seed, key, choice))
 
+    # Rendezvous hashing: a choice's score depends neither on the order of the choices nor on the
+    # others, so a new choice moves few composite resources.
+    def score(choice: Value) -> bytes:
+        encoded = orjson.dumps(choice, option=orjson.OPT_SORT_KEYS)
+        return hmac.digest(seed.encode(), key.encode() + b"\0" + encoded, "sha256")
 
-def _score(seed: str, key: str, choice: Value) -> bytes:
-    # Each choice is scored by itself (rendezvous hashing): neither the order of the choices nor
-    # what else is offered moves a composite resource to another one.
-    encoded = orjson.dumps(choice, option=orjson.OPT_SORT_KEYS)
-    return hmac.digest(seed.encode(), key.encode() + b"\0" + encoded, "sha256")
+    return max(choices, key=score)
 
 
 def _with_hash(readable: str, hashed: str, max_length: int) -> str:
     digest = hashlib.sha256(hashed.encode()).hexdigest()[:_HASH_DIGITS]
-    kept = readable[: max_length - _HASH_DIGITS - 1].rstrip("-_.")
-    return f"{kept}-{digest}" if kept else digest
+    head = readable[: max_length - _HASH_DIGITS - 1].rstrip("-_.")
+    return f"{head}-{digest}" if head else digest
 
 
 def _check(max_length: int, **texts: str) -> None:

@@ -68,8 +68,10 @@ def cidr_network(cidr: str) -> str:
 
 
 def _network(cidr: str) -> _Network:
+    if "/" not in cidr:
+        raise ValueError(f"cidr: {cidr!r} has no prefix length such as /16")
     try:
-        return ip_network(_with_prefix(cidr))
+        return ip_network(cidr)
     except ValueError as error:
         raise ValueError(f"cidr: {error}") from error
 
@@ -81,16 +83,10 @@ def _interface_network(address: str) -> _Network:
         raise ValueError(f"address: {error}") from error
 
 
-def _with_prefix(cidr: str) -> str:
-    if "/" not in cidr:
-        raise ValueError(f"{cidr!r} has no prefix length such as /16")
-    return cidr
-
-
 def _check_bits(network: _Network, new_bits: int) -> None:
-    most = network.max_prefixlen - network.prefixlen
-    if not 0 <= new_bits <= most:
-        raise ValueError(f"new_bits: must be between 0 and {most} for {network}, not {new_bits}")
+    limit = network.max_prefixlen - network.prefixlen
+    if not 0 <= new_bits <= limit:
+        raise ValueError(f"new_bits: must be between 0 and {limit} for {network}, not {new_bits}")
 
 
 _GROUP = Group(

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
-import re2  # type: ignore[import-untyped] # ships no types; `Pattern` says what we use of it
+import re2  # type: ignore[import-untyped] # ships no types; `Pattern` has the part that is used
 
 from function_script.engines.library.bounds import check_count, check_length
 from function_script.engines.library.function import Group
@@ -27,41 +27,41 @@ _REFERENCE = re.compile(r"\$(?:(?P<escape>\$)|(?P<number>\d{1,2})|\{(?P<group>\w
 
 
 class Match(Protocol):
-    """What we use of RE2's match."""
+    """The part of RE2's match that is used."""
 
     def group(self, group: int | str = 0, /) -> str | None:
-        """The text of a group; None when it took no part."""
+        """Return the text of a group; None when it took no part."""
 
     def groups(self) -> tuple[str | None, ...]:
-        """The texts of all groups but the whole."""
+        """Return the texts of all groups but the whole."""
 
     def start(self) -> int:
-        """Where the match begins, in characters."""
+        """Return the first position of the match, in characters."""
 
     def end(self) -> int:
-        """Where the match ends, in characters."""
+        """Return the position after the match, in characters."""
 
 
 class Pattern(Protocol):
-    """What we use of RE2's compiled pattern."""
+    """The part of RE2's compiled pattern that is used."""
 
     groups: int
     groupindex: dict[str, int]
 
     def search(self, text: str) -> Match | None:
-        """The first match anywhere in the text."""
+        """Find the first match anywhere in the text."""
 
     def finditer(self, text: str) -> Iterator[Match]:
-        """All matches that do not overlap, from left to right."""
+        """Find all matches that do not overlap, from left to right."""
 
 
 class TooLargeError(ValueError):
-    """The pattern needs more memory than it may have."""
+    """A pattern that needs more memory than its bound."""
 
 
 @lru_cache(maxsize=_CACHED_PATTERNS)
 def compiled(pattern: str) -> Pattern:
-    """The pattern, ready to search with; raises ValueError."""
+    """Compile a pattern, or take it from the cache; raises ValueError."""
     if len(pattern) > MAX_PATTERN_CHARACTERS:
         raise ValueError(f"pattern: more than {MAX_PATTERN_CHARACTERS:,} characters")
     return compile_within(pattern, _MAX_PATTERN_BYTES)

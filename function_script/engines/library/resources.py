@@ -34,8 +34,8 @@ def is_ready(resource: Readable, type: str = "Ready") -> bool:  # noqa: A002 - t
 
 def unready_reason(resource: Readable) -> str:
     """Why the resource is not ready, by the rule of its kind; an empty text if it is ready."""
-    found = objects.unwrap_resource(resource)
-    return judge(found if isinstance(found, Mapping) and found else None).why
+    observed = objects.unwrap_resource(resource)
+    return judge(observed if isinstance(observed, Mapping) and observed else None).why
 
 
 def is_deleting(resource: Readable) -> bool:
@@ -56,14 +56,14 @@ def with_external_name(resource: Object, name: str) -> Object:
 
 def get_annotation(resource: Readable, key: str, default: Readable = None) -> Readable:
     """The value of an annotation, or the default."""
-    found = _metadata(resource, "annotations", key)
-    return default if found is None else found
+    value = _metadata(resource, "annotations", key)
+    return default if value is None else value
 
 
 def get_label(resource: Readable, key: str, default: Readable = None) -> Readable:
     """The value of a label, or the default."""
-    found = _metadata(resource, "labels", key)
-    return default if found is None else found
+    value = _metadata(resource, "labels", key)
+    return default if value is None else value
 
 
 def _metadata(resource: Readable, *path: str) -> Readable:

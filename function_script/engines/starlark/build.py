@@ -1,7 +1,6 @@
-"""From a program's sources to a frozen script that can be called any number of times.
+"""Build a program's sources into a frozen script that can be called any number of times.
 
-Called by the engine for every run; a program that was built before is taken from the cache. A
-frozen script cannot keep anything from one run for the next.
+Scripts are cached by their sources. A frozen script cannot keep a value from one run for the next.
 """
 
 from __future__ import annotations
@@ -28,17 +27,16 @@ if TYPE_CHECKING:
 
 # Deeper chains of modules are a mistake; each level is a nested call of Python.
 _MAX_MODULE_DEPTH = 50
-NOTHING: Final[Mapping[str, Collection[str]]] = MappingProxyType({})
+_NO_STUBS: Final[Mapping[str, Collection[str]]] = MappingProxyType({})
 _BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """A script ready to be called: ``wrapped`` is ``frozen`` behind the bridge.
+    """A script that can be called: ``wrapped`` is ``frozen`` behind the bridge.
 
-    ``sources`` are those it is made of, by their names.
-
-    ``span`` is where it defines ``main``, ``reach`` what of a request it needs.
+    ``sources`` are its own and its modules', by name; ``span`` is the definition of ``main``.
+    ``reach`` selects the parts of a request that it needs.
     """
 
     frozen: starlark.FrozenModule
@@ -56,19 +54,18 @@ _SCRIPTS: Cache[tuple[str, ...], Script] = Cache(max_entries=256, max_size=32 <<
 
 
 def script(program: Program, limits: Limits, options: starlark.EvalOptions) -> Script:
-    """The program's script, built or remembered; raises FatalError."""
+    """Return the program's script, from the cache or built; raises FatalError."""
     key = _key(program, limits)
-    found = _SCRIPTS.find(key)
-    if found is None:
-        found = _Build(program, limits, options).script()
-        length = sum(len(source.text) for source in found.sources.values())
-        size = _BASE_BYTES + _BYTES_PER_CHARACTER * length
-        _SCRIPTS.put(key, found, size)
-    return found
+    result = _SCRIPTS.find(key)
+    if result is None:
+        result = _Build(program, limits, options).script()
+        length = sum(len(source.text) for source in result.sources.values())
+        _SCRIPTS.put(key, result, _BASE_BYTES + _BYTES_PER_CHARACTER * length)
+    return result
 
 
 def silent(program: Program, limits: Limits, options: starlark.EvalOptions) -> Script:
-    """The program's script, built anew and unable to print; raises FatalError."""
+    """Build the program's script, not from the cache and unable to print; raises FatalError."""
     return _Build(program, limits, options, is_silent=True).script()
 
 
@@ -76,13 +73,13 @@ def dry_run(
     program: Program,
     limits: Limits,
     options: starlark.EvalOptions,
-    given: Mapping[str, Collection[str]],
+    stubs: Mapping[str, Collection[str]],
 ) -> None:
     """Build the program's main source as a module that need not have ``main``; raises FatalError.
 
-    ``given`` are names that sources are to find, although nothing defines them.
+    ``stubs`` are names that sources find although nothing defines them, by the source's name.
     """
-    _Build(program, limits, options, is_silent=True, given=given).module()
+    _Build(program, limits, options, is_silent=True, stubs=stubs).module()
 
 
 def _key(program: Program, limits: Limits) -> tuple[str, ...]:
@@ -93,7 +90,7 @@ def _key(program: Program, limits: Limits) -> tuple[str, ...]:
 
 
 class _Build:
-    """Builds one program: its modules first, each of them once."""
+    """The build of one program: its modules first, each of them once."""
 
     def __init__(
         self,
@@ -102,17 +99,17 @@ class _Build:
         options: starlark.EvalOptions,
         *,
         is_silent: bool = False,
-        given: Mapping[str, Collection[str]] = NOTHING,
+        stubs: Mapping[str, Collection[str]] = _NO_STUBS,
     ) -> None:
         self._is_silent = is_silent
-        self._given = given
+        self._stubs = stubs
         self._program = program
         self._limits = limits
         self._options = options
         self._frozen: dict[str, starlark.FrozenModule] = {}
         self._sources: dict[str, Source] = {}
         self._bytes = 0
-        # The modules that are being loaded right now, the outermost first.
+        # Modules whose build has begun, the outermost first.
         self._loading: list[str] = []
 
     def module(self) -> starlark.FrozenModule:
@@ -143,7 +140,7 @@ class _Build:
         module = predeclared.module()
         if self._is_silent:
             module.add_callable("print", lambda *_: None)
-        for name in self._given.get(source.name, ()):
+        for name in self._stubs.get(source.name, ()):
             module.add_callable(name, lambda *_: None)
         try:
             starlark.eval_with(
@@ -174,7 +171,7 @@ class _Build:
             raise ProgramError.of(f"cannot parse {source.name}: {cause}") from error
 
     def _load(self, name: str) -> None:
-        """Build the module of a load statement; when it cannot be, `_get` says so at its place."""
+        """Build the module of a load statement; `_get` raises where that is not possible."""
         source = self._program.modules.get(name)
         if source is None or name in self._frozen or name in self._loading:
             return
@@ -184,7 +181,7 @@ class _Build:
             self._loading.pop()
 
     def _get(self, name: str) -> starlark.FrozenModule:
-        """What a load statement gets. What is raised here is reported at that statement."""
+        """Return the module for a load statement; the interpreter adds its position to an error."""
         if name in self._frozen:
             return self._frozen[name]
         if name in self._loading:
@@ -192,10 +189,10 @@ class _Build:
             raise ValueError(f"cannot load {name}: modules load each other: {' → '.join(cycle)}")
         if name in self._program.modules:
             raise ValueError(f"cannot load {name}: more than {_MAX_MODULE_DEPTH} modules deep")
-        raise ValueError(f"cannot load {name}: {_absent(name, list(self._program.modules))}")
+        raise ValueError(f"cannot load {name}: {_missing_cause(name, list(self._program.modules))}")
 
 
-def _absent(name: str, names: list[str]) -> str:
+def _missing_cause(name: str, names: list[str]) -> str:
     if not names:
         return "the input has no modules"
     close = get_close_matches(name, names, n=1)

@@ -1,7 +1,7 @@
-"""Resources that a script gives as functions, each called alone: one that fails is withheld.
+"""Deferred resources of steps with ``missing: Defer``: a script gives them as functions.
 
-Called by the engine for steps with ``missing: Defer``. A function fails when it looks up what is
-not there; it gives nothing then, so nothing that stands in for a value can get into a result.
+Each function is called alone. One that looks up a missing value fails, and its resource is left
+out; so no placeholder can get into a result.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from function_script.limits import Limits
     from function_script.values import Readable
 
-# What main returned, kept: its functions can then be called one by one.
+# Keeps the result of main, so that its functions can be called one by one.
 _RESULT: Final = starlark.parse(
     WRAPPER,
     """
@@ -43,12 +43,12 @@ def whole(skipped, nodes, depth):
 """,
 )
 _RUN: Final = "cannot run main: "
-# How hints begin that know what was looked up: see `missing`.
+# The beginning of a hint of the module `missing`.
 _MISSING_PATH: Final = re.compile(r'.+? has no "[^"]*"')
 
 
 class DeferredEvaluation:
-    """One run of a script; every method may raise StarlarkError."""
+    """A run of a script; every method may raise StarlarkError."""
 
     def __init__(
         self, script: Script, text: str, limits: Limits, options: starlark.EvalOptions
@@ -64,38 +64,39 @@ class DeferredEvaluation:
         self._result = module.freeze()
 
     def whole(self, request: Mapping[str, Readable]) -> tuple[str, tuple[DeferredResource, ...]]:
-        """The JSON text of what main returned, without the resources that are withheld."""
+        """Return main's result as JSON without the deferred resources, and these."""
         try:
             return self._without(()), ()
         except starlark.StarlarkError as error:
-            withheld = tuple(self._withheld(request))
-            if not withheld:
+            deferred = tuple(self._deferred(request))
+            if not deferred:
                 raise error from None
-        return self._without([each.name for each in withheld]), withheld
+        return self._without([each.name for each in deferred]), deferred
 
     def _without(self, skipped: Sequence[str]) -> str:
         limits = self._limits
-        found = self._call("whole", json.dumps(skipped), limits.nodes, limits.depth)
-        return cast("str", found)
+        text = self._call("whole", json.dumps(skipped), limits.nodes, limits.depth)
+        return cast("str", text)
 
-    def _withheld(self, request: Mapping[str, Readable]) -> list[DeferredResource]:
-        """The resources whose functions look up what is not there."""
-        found = []
+    def _deferred(self, request: Mapping[str, Readable]) -> list[DeferredResource]:
+        """Call every function; return the resources of those that look up a missing value."""
+        deferred = []
         for name in cast("list[str]", json.loads(cast("str", self._call("names")))):
             try:
                 self._call("one", name, self._limits.nodes, self._limits.depth)
             except starlark.StarlarkError as error:
                 if not is_absence(str(error)):
                     raise
-                found.append(self._told(name, str(error), request))
-        return found
+                deferred.append(self._describe(name, str(error), request))
+        return deferred
 
-    def _told(self, name: str, said: str, request: Mapping[str, Readable]) -> DeferredResource:
+    def _describe(self, name: str, text: str, request: Mapping[str, Readable]) -> DeferredResource:
         script = self._script
-        (told, *_) = failed(said, script.main, script.sources, request, self._limits).diagnostics
-        path = _MISSING_PATH.match(told.hint or "")
-        missing = path[0] if path else told.message.removeprefix(_RUN)
-        return DeferredResource(name=name, missing=missing, span=told.span)
+        error = failed(text, script.main, script.sources, request, self._limits)
+        problem = error.diagnostics[0]
+        path = _MISSING_PATH.match(problem.hint or "")
+        missing = path[0] if path else problem.message.removeprefix(_RUN)
+        return DeferredResource(name=name, missing=missing, span=problem.span)
 
     def _call(self, name: str, *arguments: object) -> object:
         return self._result.call_with(self._options, name, *arguments).value

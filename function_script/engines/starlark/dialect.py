@@ -1,7 +1,4 @@
-"""The Starlark that scripts are written in: syntax, predeclared names, depth of calls.
-
-Called by everything that hands text to the interpreter; knows nothing of requests or errors.
-"""
+"""The dialect of Starlark: syntax, predeclared names, depth of calls, limits of evaluation."""
 
 from __future__ import annotations
 
@@ -19,25 +16,20 @@ if TYPE_CHECKING:
 # frame takes native stack, of which 8 MB hold 22,000.
 MAX_CALLS = 300
 
-# The error that stops a script should come from here, with a position, and not from the end of
-# its process. So a script has a little less time than the process that runs it.
+# A script has a little less time than its process: the interpreter's error has a position, the
+# end of the process has none.
 _TIME_MARGIN = 0.05
 
-# What a run may take that only finds out where another one failed: about 50 ms.
+# For a run that only finds the position of an error: about 50 ms.
 _BRIEF_THOUSANDS = 500
 
 
-def _dialect() -> starlark.Dialect:
-    dialect = starlark.Dialect.standard()
-    dialect.enable_keyword_only_arguments = True
-    dialect.enable_positional_only_arguments = True
-    dialect.enable_types = starlark.DialectTypes.ENABLE
-    dialect.enable_top_level_stmt = True
-    dialect.enable_f_strings = True
-    return dialect
-
-
-DIALECT = _dialect()
+DIALECT = starlark.Dialect.standard()
+DIALECT.enable_keyword_only_arguments = True
+DIALECT.enable_positional_only_arguments = True
+DIALECT.enable_types = starlark.DialectTypes.ENABLE
+DIALECT.enable_top_level_stmt = True
+DIALECT.enable_f_strings = True
 # Debug, Internal, Breakpoint and CallStack stay out: they look into the interpreter.
 GLOBALS = starlark.Globals.extended_by(
     [
@@ -53,20 +45,20 @@ GLOBALS = starlark.Globals.extended_by(
 
 
 def brief(options: starlark.EvalOptions) -> starlark.EvalOptions:
-    """Evaluation that also stops after a number of turns or calls, the same on every machine."""
-    asked = count(1)
+    """Return options that also stop after a number of turns or calls, equal on every machine."""
+    checks = count(1)
     is_over = options.check_cancelled or (lambda: False)
     return starlark.EvalOptions(
         max_callstack_size=MAX_CALLS,
-        check_cancelled=lambda: next(asked) > _BRIEF_THOUSANDS or is_over(),
+        check_cancelled=lambda: next(checks) > _BRIEF_THOUSANDS or is_over(),
     )
 
 
 def options(limits: Limits) -> starlark.EvalOptions:
-    """Evaluation that stops when the step's CPU time, counted from now, is nearly used up.
+    """Return options that stop when the step's CPU time, from now on, is nearly used up.
 
-    The interpreter asks once in 1,000 loop turns or calls, and never inside one long operation:
-    this serves the error message, the bound is the end of the worker process.
+    The interpreter checks once in 1,000 loop turns or calls, and never inside one long operation.
+    So this is only for a better error; the end of the worker process is the bound.
     """
     end = time.thread_time() + limits.timeout_seconds * (1 - _TIME_MARGIN)
     return starlark.EvalOptions(

@@ -1,7 +1,4 @@
-"""Where the interpreter points beside the mistake: the place that people look for instead.
-
-Called by `errors` with the interpreter's message and place; knows the texts, not the requests.
-"""
+"""Correct positions of errors where the interpreter does not point at the mistake itself."""
 
 from __future__ import annotations
 
@@ -24,18 +21,18 @@ _COMPARING = re.compile(r"^Operation `(?:cmp\(\)|compare)`")
 def of_syntax(
     message: str, span: Span | None, text: str, source: Source
 ) -> tuple[str, Span | None]:
-    """Message and place of a source that does not parse; ``text`` is all the interpreter said."""
+    """Return message and span of a source that does not parse; ``text`` is the whole error."""
     if span is None:
         return message, None
-    if message.startswith("Parse error: unexpected") and (found := _unclosed(span, source)):
-        return found
+    if message.startswith("Parse error: unexpected") and (unclosed := _unclosed(span, source)):
+        return unclosed
     if message.endswith("tabs are not allowed"):
         return message, _at_the_tab(span, source)
     return message, _at_the_word(_at_the_end(span, text, source), source)
 
 
 def of_run(message: str, span: Span | None, source: Source | None) -> Span | None:
-    """The place of something that failed while it ran."""
+    """Return the span of an operation that failed while the script ran."""
     if span is None or source is None or not _COMPARING.match(message):
         return span
     tree = syntax.parse(source.text)
@@ -43,38 +40,29 @@ def of_run(message: str, span: Span | None, source: Source | None) -> Span | Non
     for node in ast.walk(tree) if tree is not None else ():
         # The interpreter points at the whole statement, of which a comparison is a part.
         if isinstance(node, ast.If) and (node.lineno, node.col_offset) == start:
-            return _around(span, node.test, source)
+            return syntax.span_of(node.test, source)
     return span
 
 
-def _around(span: Span, node: ast.expr, source: Source) -> Span:
-    line = _lines(source)[node.lineno - 1]
-    data = line.encode()
-    column = len(data[: node.col_offset].decode()) + 1
-    end = node.end_col_offset if node.end_lineno == node.lineno else None
-    width = len(data[node.col_offset : end].decode())
-    return replace(span, line=node.lineno, column=column, width=width)
-
-
 def _unclosed(span: Span, source: Source) -> tuple[str, Span] | None:
-    """A bracket that is open where the interpreter is surprised: Python remembers which."""
+    """Return message and span of a bracket that is never closed: Python's parser knows it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compile(source.text, source.name, "exec", ast.PyCF_ONLY_AST)
     except SyntaxError as error:
-        found = _NEVER_CLOSED.fullmatch(error.msg)
-        if found is None or error.lineno is None or error.offset is None:
+        match = _NEVER_CLOSED.fullmatch(error.msg)
+        if match is None or error.lineno is None or error.offset is None:
             return None
-        place = replace(span, line=error.lineno, column=error.offset, width=1)
-        return f"Parse error: bracket `{found[1]}` is not closed", place
+        bracket = replace(span, line=error.lineno, column=error.offset, width=1)
+        return f"Parse error: bracket `{match[1]}` is not closed", bracket
     except (ValueError, RecursionError, MemoryError):
         pass
     return None
 
 
 def _at_the_end(span: Span, text: str, source: Source) -> Span:
-    """The interpreter reports an unexpected end of the file at 1:1, with an empty frame."""
+    """Correct an unexpected end of the file, which is reported at 1:1 with an empty frame."""
     if (span.line, span.column) != (1, 1) or _FIRST_LINE.search(text):
         return span
     lines = source.text.rstrip().split("\n")
@@ -82,7 +70,7 @@ def _at_the_end(span: Span, text: str, source: Source) -> Span:
 
 
 def _at_the_tab(span: Span, source: Source) -> Span:
-    """The interpreter reports a tab in the indentation at the end of the line before."""
+    """Correct a tab in the indentation, which is reported at the end of the line before."""
     lines = _lines(source)
     for line, start in ((span.line, (span.column or 1) - 1), (span.line + 1, 0)):
         column = lines[line - 1].find("\t", start) if line <= len(lines) else -1
@@ -92,7 +80,7 @@ def _at_the_tab(span: Span, source: Source) -> Span:
 
 
 def _at_the_word(span: Span, source: Source) -> Span:
-    """The interpreter reports a wrong indentation at the blanks: people see what they indent."""
+    """Correct a wrong indentation: from the blanks to the text that they indent."""
     lines = _lines(source)
     line = lines[span.line - 1] if span.line <= len(lines) else ""
     start = (span.column or 1) - 1

@@ -1,7 +1,6 @@
-"""The interpreter's error texts as the user's errors: message, place, hint, the user's own calls.
+"""Convert the interpreter's error texts: message, span, hint and the script's calls.
 
-Called by the build and the run of a script. The interpreter has nothing but one text per error;
-all knowledge of its shape is here.
+The interpreter gives one text for each error; only this module knows its shape.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from function_script.engines.starlark import error_positions, hints
 from function_script.engines.starlark.analysis import keys, missing
 from function_script.engines.starlark.dialect import MAX_CALLS
 from function_script.errors import DocumentError, FatalError, LimitError, LimitName, ProgramError
-from function_script.source import Source, Span, excerpt
+from function_script.source import Source, Span, excerpt, span_at
 
 if TYPE_CHECKING:
     from function_script.limits import Limits
     from function_script.values import Readable
 
-# Names of our own sources. A user's source never begins like this: its name is a field or a path.
+# Names of our own sources. A program's source has the name of a field or a path.
 BRIDGE = "<bridge>"
 WRAPPER = "<wrapper>"
 PRELUDE = "<prelude>"
@@ -40,9 +39,9 @@ _FRAME = re.compile(r"^  \* (.+):([0-9]+), in (.+)$", re.MULTILINE)
 _UNDERLINE = re.compile(r"^ *\| ( *)(\^+)$", re.MULTILINE)
 _MAIN_IS_CALLED = "main is called for every request: take the call at the top level out"
 _MAIN = re.compile(r"^def +main\b", re.MULTILINE)
-# Something that was looked up is not there.
+# A lookup did not find its key.
 _ABSENT = re.compile(r"^Key .* was not found$|`NoneType`")
-# What the interpreter calls the text outside of functions.
+# The interpreter's name for statements outside of functions.
 _TOP = {"<module>": "the top level"}
 _LINE_END = re.compile(r"\s*\n\s*")
 # The bridge's prefix for a result beyond a limit.
@@ -59,7 +58,7 @@ class _Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Failure:
-    """What a text of the interpreter says; ``frames`` run from the outermost call inward."""
+    """An error text in parts; ``frames`` run from the outermost call inward."""
 
     message: str
     spot: Span | None
@@ -67,16 +66,13 @@ class _Failure:
 
 
 def main_span(source: Source) -> Span | None:
-    """Where the script defines ``main``."""
-    found = _MAIN.search(source.text)
-    if found is None:
-        return None
-    line = source.text.count("\n", 0, found.start()) + 1
-    return Span(name=source.name, line=line, column=1, width=len(found[0]))
+    """Return the span of the definition of ``main``."""
+    match = _MAIN.search(source.text)
+    return None if match is None else span_at(source, match.start(), len(match[0]))
 
 
 def unparsable(text: str, source: Source) -> ProgramError:
-    """The error of a source that is no Starlark."""
+    """Return the error of a source that does not parse."""
     failure = _read(text)
     message, spot = error_positions.of_syntax(failure.message, failure.spot, text, source)
     failure = replace(failure, message=message, spot=spot)
@@ -85,15 +81,15 @@ def unparsable(text: str, source: Source) -> ProgramError:
 
 
 def unloadable(text: str, source: Source, sources: Sources, limits: Limits) -> FatalError:
-    """The error of a source whose top level failed."""
+    """Return the error of a source whose top level failed."""
     failure = _read(text)
     verb = f"cannot load {source.name}"
     if limit := _limit(verb, failure, sources, limits):
         return limit
-    found = _diagnostic(verb, failure, sources)
+    problem = _diagnostic(verb, failure, sources)
     if any(_calls_main(frame, sources) for frame in failure.frames):
-        found = replace(found, hint=_MAIN_IS_CALLED)
-    return ProgramError(found)
+        problem = replace(problem, hint=_MAIN_IS_CALLED)
+    return ProgramError(problem)
 
 
 def _calls_main(frame: _Frame, sources: Sources) -> bool:
@@ -103,7 +99,7 @@ def _calls_main(frame: _Frame, sources: Sources) -> bool:
 
 
 def no_main(text: str, main: Source) -> ProgramError:
-    """The error of a script without ``main``."""
+    """Return the error of a script without ``main``."""
     cause = _read(text).message
     if "no symbol `main`" in cause or "`main` is not exported" in cause:
         cause = "the script must define main(req)"
@@ -115,14 +111,14 @@ def no_main(text: str, main: Source) -> ProgramError:
 
 
 def is_absence(text: str) -> bool:
-    """Whether a script failed because something it looked up is not there."""
+    """Report whether a script failed because a lookup did not find its key."""
     return _ABSENT.search(_read(text).message) is not None
 
 
 def failed(
     text: str, main: Source, sources: Sources, request: Mapping[str, Readable], limits: Limits
 ) -> FatalError:
-    """The error of a script that failed while it ran for this request."""
+    """Return the error of a script that failed while it ran for this request."""
     failure = _read(text)
     if limit := _limit("cannot run main", failure, sources, limits):
         return limit
@@ -130,35 +126,36 @@ def failed(
         return _bad_result(failure.message, main, sources)
     if failure.spot is not None and failure.spot.name == WRAPPER:
         return _bad_contract(failure.message, main)
-    found = _diagnostic("cannot run main", failure, sources)
+    problem = _diagnostic("cannot run main", failure, sources)
     if _ABSENT.search(failure.message):
-        found = replace(found, hint=_missing(failure.spot, sources, request, found.hint))
-    return ProgramError(found)
+        hint = _hint_of_lookup(failure.spot, sources, request, problem.hint)
+        problem = replace(problem, hint=hint)
+    return ProgramError(problem)
 
 
-def _missing(
+def _hint_of_lookup(
     span: Span | None, sources: Sources, request: Mapping[str, Readable], hint: str | None
 ) -> str | None:
     if span is None or span.name not in sources:
         return hint
     start = (span.column or 1) - 1
     expression = _line(sources[span.name], span)[start : start + span.width]
-    said = missing.hint(expression, [source.text for source in sources.values()], request)
-    if said is None or hint is None or "did you mean" in said:
-        return said or hint
-    return f"{said}; {hint}"
+    cause = missing.hint(expression, [source.text for source in sources.values()], request)
+    if cause is None or hint is None or "did you mean" in cause:
+        return cause or hint
+    return f"{cause}; {hint}"
 
 
 def _read(text: str) -> _Failure:
     head = _HEAD.search(text)
     if head is None:
         return _Failure(message=_one_line(text), spot=None, frames=())
-    # The last one: what `fail` prints may hold lines that look the same.
+    # The last one: the text of `fail` may hold lines that look the same.
     spots = list(_SPOT.finditer(text, head.end()))
     end = spots[-1].start() if spots else len(text)
     frames = tuple(
-        _Frame(name=found[1], line=int(found[2]), function=found[3])
-        for found in _FRAME.finditer(text, 0, head.start())
+        _Frame(name=match[1], line=int(match[2]), function=match[3])
+        for match in _FRAME.finditer(text, 0, head.start())
     )
     spot = _spot(spots[-1], text) if spots else None
     return _Failure(message=_one_line(text[head.end() : end]), spot=spot, frames=frames)
@@ -168,15 +165,15 @@ def _one_line(text: str) -> str:
     return cut(_LINE_END.sub(" ", text.strip()), _MAX_MESSAGE_BYTES)
 
 
-def _spot(found: re.Match[str], text: str) -> Span:
-    underline = _UNDERLINE.search(text, found.end())
+def _spot(match: re.Match[str], text: str) -> Span:
+    underline = _UNDERLINE.search(text, match.end())
     width = len(underline[2]) if underline else 1
-    return Span(name=found[1], line=int(found[2]), column=int(found[3]), width=width)
+    return Span(name=match[1], line=int(match[2]), column=int(match[3]), width=width)
 
 
 def _diagnostic(verb: str, failure: _Failure, sources: Sources) -> Diagnostic:
-    """The user's place, or the place of the user's call into our prelude."""
-    span, calls = _place(failure, sources)
+    """Return the problem at its position in a source of the program."""
+    span, calls = _position(failure, sources)
     source = sources.get(span.name) if span else None
     span = error_positions.of_run(failure.message, span, source)
     line = _line(source, span) if source and span else ""
@@ -191,7 +188,7 @@ def _diagnostic(verb: str, failure: _Failure, sources: Sources) -> Diagnostic:
 
 
 def _message(verb: str, message: str) -> str:
-    # What a script or the library says for itself is a whole message, not a cause.
+    # A message of `fail` or of the library is whole, and no cause.
     if message.startswith("fail: "):
         return message.removeprefix("fail: ")
     if raised := _RAISED.match(message):
@@ -199,8 +196,8 @@ def _message(verb: str, message: str) -> str:
     return f"{verb}: {message}"
 
 
-def _place(failure: _Failure, sources: Sources) -> tuple[Span | None, Sequence[_Frame]]:
-    """Where the user went wrong, and the user's calls on the way there."""
+def _position(failure: _Failure, sources: Sources) -> tuple[Span | None, Sequence[_Frame]]:
+    """Return the position in a source of the program, and the program's calls that lead there."""
     calls = [frame for frame in failure.frames if frame.name in sources]
     spot = failure.spot
     if spot is not None and spot.name in sources:
@@ -213,17 +210,17 @@ def _place(failure: _Failure, sources: Sources) -> tuple[Span | None, Sequence[_
 
 
 def _call_span(call: _Frame, frames: Sequence[_Frame], sources: Sources) -> Span:
-    """The place of a call into our prelude; a frame has its line only, so look for the name."""
+    """Return the span of a call into the prelude: of the function's name, as frames have lines."""
     span = Span(name=call.name, line=call.line)
-    called = next((frame for frame in frames[frames.index(call) :] if frame.name == PRELUDE), None)
-    if called is None:
+    callee = next((frame for frame in frames[frames.index(call) :] if frame.name == PRELUDE), None)
+    if callee is None:
         return span
     # The functions of a response are bound to it: `rsp.resource` is our `_resource`.
-    name = called.function.rpartition(".")[2].lstrip("_")
-    found = list(re.finditer(rf"\b{re.escape(name)}\b", _line(sources[call.name], span)))
-    if len(found) != 1:
+    name = callee.function.rpartition(".")[2].lstrip("_")
+    matches = list(re.finditer(rf"\b{re.escape(name)}\b", _line(sources[call.name], span)))
+    if len(matches) != 1:
         return span
-    return replace(span, column=found[0].start() + 1, width=len(name))
+    return replace(span, column=matches[0].start() + 1, width=len(name))
 
 
 def _line(source: Source, span: Span) -> str:
@@ -256,13 +253,13 @@ def _limit(verb: str, failure: _Failure, sources: Sources, limits: Limits) -> Li
         hint = "a function calls itself without end; for long lists use a loop"
     else:
         return None
-    found = _diagnostic(verb, failure, sources)
-    return LimitError(replace(found, message=f"{verb}: {cause}", hint=hint), limit=limit)
+    problem = _diagnostic(verb, failure, sources)
+    return LimitError(replace(problem, message=f"{verb}: {cause}", hint=hint), limit=limit)
 
 
 def _bad_result(message: str, main: Source, sources: Sources) -> FatalError:
     cause = message.removeprefix("fail: ")
-    span = _written(cause, sources) or main_span(main)
+    span = _span_of_field(cause, sources) or main_span(main)
     frame = excerpt(sources[span.name], span) if span else None
     if limit := _BRIDGE_LIMIT.match(cause):
         return LimitError.of(
@@ -277,8 +274,8 @@ def _bad_result(message: str, main: Source, sources: Sources) -> FatalError:
     )
 
 
-def _written(cause: str, sources: Sources) -> Span | None:
-    """Where the script writes the field that a cause begins with."""
+def _span_of_field(cause: str, sources: Sources) -> Span | None:
+    """Return the span where the script writes the field that a cause begins with."""
     try:
         path = objects.parse_path(cause.partition(" ")[0])
     except ValueError:

@@ -1,7 +1,4 @@
-"""What to do about an error: classic mistakes of people who know Python or templates.
-
-Called by `errors` with the interpreter's message; knows nothing of positions or requests.
-"""
+"""Hints for common mistakes of people who know Python or templates, by interpreter message."""
 
 from __future__ import annotations
 
@@ -14,17 +11,17 @@ from function_script.engines.library import FUNCTIONS, advice
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The interpreter lists every symbol that would have been right; beyond a few it is noise.
+# The interpreter lists every symbol that it accepts; a long list is no help.
 _MAX_EXPECTED = 4
 _EXPECTED = re.compile(r", expected one of (.+)$", re.DOTALL)
-_MEANT = re.compile(r', did you mean "?([^"]*?)"?\?$')
+_SUGGESTION = re.compile(r', did you mean "?([^"]*?)"?\?$')
 _RAISED = re.compile(r"^(?:ValueError|TypeError): ")
 _REPR = re.compile(r"(\w+) \(repr: .*\)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hint:
-    """``message`` is searched in the message, ``line`` in the line before the error's column."""
+    """A hint: ``message`` is searched in the message, ``line`` in the line before the error."""
 
     message: re.Pattern[str]
     text: str
@@ -37,30 +34,30 @@ def _hint(message: str, text: str, line: str | None = None) -> _Hint:
 
 
 def explain(message: str, line: str, column: int | None) -> tuple[str, str | None]:
-    """The message in our words, and a hint; ``line`` is the source's line, ``column`` 1-based."""
+    """Return the message reworded and a hint; ``line`` is the source's, ``column`` 1-based."""
     before = line if column is None else line[: column - 1]
     hint = _find(message, before)
-    message = _reworded(message)
-    meant = None if message.startswith("fail: ") else _MEANT.search(message)
-    if meant is None:
+    message = _reword(message)
+    match = None if message.startswith("fail: ") else _SUGGESTION.search(message)
+    if match is None:
         return message, hint
-    return message[: meant.start()], hint or f'did you mean "{meant[1]}"?'
+    return message[: match.start()], hint or f'did you mean "{match[1]}"?'
 
 
 def for_result(problem: str) -> str | None:
-    """A hint for what is wrong with the value that main returned."""
+    """Return a hint for a problem of the value that main returned."""
     return _find(problem, "")
 
 
 def _find(message: str, before: str) -> str | None:
     for hint in _HINTS:
-        found = hint.message.search(message)
-        if found and (hint.line is None or hint.line.search(before)):
-            return found.expand(hint.text)
+        match = hint.message.search(message)
+        if match and (hint.line is None or hint.line.search(before)):
+            return match.expand(hint.text)
     return advice.find(_RAISED.sub("", message), FUNCTIONS)
 
 
-def _reworded(message: str) -> str:
+def _reword(message: str) -> str:
     if message.startswith(("fail: ", "ValueError: ", "TypeError: ")):
         return message
     message = message.removeprefix("Parse error: ")
@@ -71,8 +68,8 @@ def _reworded(message: str) -> str:
     return message[:1].lower() + message[1:] if is_word else message
 
 
-def _few_expected(found: re.Match[str]) -> str:
-    return found[0] if found[1].count('"') <= 2 * _MAX_EXPECTED else ""
+def _few_expected(match: re.Match[str]) -> str:
+    return match[0] if match[1].count('"') <= 2 * _MAX_EXPECTED else ""
 
 
 _WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (

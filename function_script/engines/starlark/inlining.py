@@ -1,7 +1,7 @@
-"""Where a small function failed: the interpreter inlines it and blames its caller.
+"""Find the position of an error in a small function, which the interpreter inlines.
 
-Called by the engine when a run has failed. The script is run once more with its returns written
-so that nothing is inlined; that run is a short one, and only its error's text is of interest.
+The error then names the call. The script runs once more, briefly, with every return written so that
+nothing is inlined; only the text of that run's error is of interest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from function_script.program import Program
 
-# A function that does more than return an expression is not inlined.
+# A function with another statement before its return is not inlined.
 _MORE: Final = "__=0;"
 _RETURN: Final = re.compile(r"^([ \t]+|[ \t]*def .*:[ \t]*)(?=return\b)", re.MULTILINE)
 _SPOT: Final = re.compile(
@@ -29,54 +29,48 @@ _EXCERPT: Final = re.compile(
 _HEAD: Final = re.compile(r"^error: ", re.MULTILINE)
 
 
-def exactly(said: str, program: Program, run: Callable[[Program], str]) -> str:
-    """The text of an error with the place in the function that failed; ``said`` if that is it.
+def correct_position(text: str, program: Program, run: Callable[[Program], str]) -> str:
+    """Return the text of an error with the position in the function that failed.
 
     ``run`` runs a program as it was run before and gives the text of its error, "" for none.
     """
-    if not _blames_a_call(said):
-        return said
-    again = run(_without_inlining(program))
-    return _SPOT.sub(_moved_back(program), again) if _message(again) == _message(said) else said
+    if not _names_a_call(text):
+        return text
+    modules = {name: _prevent_inlining(source) for name, source in program.modules.items()}
+    exact = run(replace(program, main=_prevent_inlining(program.main), modules=modules))
+    return (
+        _SPOT.sub(_original_columns(program), exact) if _message(exact) == _message(text) else text
+    )
 
 
-def _blames_a_call(said: str) -> bool:
-    found = list(_EXCERPT.finditer(said))
-    if not found:
+def _names_a_call(text: str) -> bool:
+    excerpts = list(_EXCERPT.finditer(text))
+    if not excerpts:
         return False
-    start = len(found[-1]["before"])
-    return found[-1]["line"][start : start + len(found[-1]["marks"])].endswith(")")
+    start = len(excerpts[-1]["before"])
+    return excerpts[-1]["line"][start : start + len(excerpts[-1]["marks"])].endswith(")")
 
 
-def _without_inlining(program: Program) -> Program:
-    modules = {name: _changed(source) for name, source in program.modules.items()}
-    return replace(program, main=_changed(program.main), modules=modules)
-
-
-def _changed(source: Source) -> Source:
+def _prevent_inlining(source: Source) -> Source:
     return Source(name=source.name, text=_RETURN.sub(rf"\1{_MORE}", source.text))
 
 
-def _moved_back(program: Program) -> Callable[[re.Match[str]], str]:
-    texts = {source.name: source.text for source in (program.main, *program.modules.values())}
+def _original_columns(program: Program) -> Callable[[re.Match[str]], str]:
+    texts = {source.name: source.text for source in program.sources()}
 
-    def moved(spot: re.Match[str]) -> str:
+    def correct(spot: re.Match[str]) -> str:
         lines = texts.get(spot["name"], "").split("\n")
         number, column = int(spot["line"]), int(spot["column"])
         line = lines[number - 1] if number <= len(lines) else ""
-        found = _RETURN.match(line)
-        if found is not None and column > found.end():
+        match = _RETURN.match(line)
+        if match is not None and column > match.end():
             column -= len(_MORE)
         return f"{spot['place']}{column}"
 
-    return moved
+    return correct
 
 
-def _message(said: str) -> str:
-    """What went wrong, without where."""
-    head, spot = _HEAD.search(said), None
-    for found in _SPOT.finditer(said):
-        spot = found
-    if head is None or spot is None:
-        return said
-    return said[head.end() : spot.start()]
+def _message(text: str) -> str:
+    """Return the message without positions."""
+    head, spots = _HEAD.search(text), list(_SPOT.finditer(text))
+    return text[head.end() : spots[-1].start()] if head is not None and spots else text

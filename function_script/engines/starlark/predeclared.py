@@ -1,7 +1,7 @@
-"""The names that scripts find: the shared library and our prelude, in a frozen module.
+"""The predeclared names of scripts: the shared library and the prelude, in a frozen module.
 
-Called by the build of scripts. Names are bound into each module before its own text is run, so
-the text begins at line 1 and may use any of them for something else.
+They are bound in each module before its own text runs, so the text begins at line 1 and may bind
+any of the names anew.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def seeded(seed: str) -> Iterator[None]:
 
 
 def text(file: str) -> str:
-    """The source of one of FILES."""
+    """Return the source of one of FILES."""
     return (Path(__file__).parent / "prelude" / f"{file}.star").read_text()
 
 
@@ -58,7 +58,7 @@ def _with_seed(function: Function) -> Call:
     def call(*arguments: Readable, **named: Readable) -> Readable:
         seed = _SEED.get()
         if seed is None:
-            # What is computed while a script is loaded is kept for other composite resources.
+            # A value of the top level is shared by all composite resources.
             raise ValueError(f"cannot call {function.name} outside of main")
         return function.call(seed, *arguments, **named)
 
@@ -68,33 +68,29 @@ def _with_seed(function: Function) -> Call:
 def _frozen() -> tuple[starlark.FrozenModule, tuple[str, ...]]:
     module = starlark.Module()
     texts = [text(file) for file in FILES]
-    ours = [name for source in texts for name in _PUBLIC.findall(source)]
-    others = [function for function in FUNCTIONS if function.name not in ours]
+    prelude = [name for source in texts for name in _PUBLIC.findall(source)]
+    others = [function for function in FUNCTIONS if function.name not in prelude]
     for function in others:
         call = _with_seed(function) if function.is_seeded else function.call
         module.add_callable(function.name, call)
     for source in texts:
         starlark.eval(module, starlark.parse(PRELUDE, source, dialect.DIALECT), _GLOBALS)
-    return module.freeze(), (*ours, *(function.name for function in others))
+    return module.freeze(), (*prelude, *(function.name for function in others))
 
 
 _MODULE, NAMES = _frozen()
 
 
-def _binding() -> starlark.AstModule:
-    # Without re-export: `load("lib.star", "get")` must not find our `get` in the user's module.
-    plain = starlark.Dialect.standard()
-    plain.enable_load_reexport = False
-    names = ", ".join(f'"{name}"' for name in NAMES)
-    return starlark.parse(PRELUDE, f'load("prelude", {names})', plain)
-
-
-_BINDING = _binding()
+# Without re-export: `load("lib.star", "get")` must not find our `get` in the user's module.
+_dialect = starlark.Dialect.standard()
+_dialect.enable_load_reexport = False
+_names = ", ".join(f'"{name}"' for name in NAMES)
+_BINDING = starlark.parse(PRELUDE, f'load("prelude", {_names})', _dialect)
 _LOADER = starlark.FileLoader(lambda _: _MODULE)
 
 
 def module() -> starlark.Module:
-    """A new module in which all NAMES are bound."""
-    bound = starlark.Module()
-    starlark.eval(bound, _BINDING, _GLOBALS, _LOADER)
-    return bound
+    """Return a new module in which all NAMES are bound."""
+    new = starlark.Module()
+    starlark.eval(new, _BINDING, _GLOBALS, _LOADER)
+    return new

@@ -1,7 +1,7 @@
-"""Everything that is wrong with a program's sources, where the interpreter tells the first only.
+"""Find all problems of a program's sources; the interpreter reports only the first.
 
-Called when a program is checked without being run: each source is tried on its own, and again
-with the names that it does not know, until nothing new turns up.
+Each source is built on its own, and again with stubs for its undefined names, until a build finds
+nothing new.
 """
 
 from __future__ import annotations
@@ -28,32 +28,33 @@ _MAX_NAMES: Final = 20
 def find_problems(
     program: Program, limits: Limits, options: starlark.EvalOptions
 ) -> list[Diagnostic]:
-    """The problems of the main source and of every module, each once; raises LimitError."""
-    sources = (program.main, *program.modules.values())
-    found = [
+    """Return the problems of the main source and of every module; raises LimitError."""
+    problems = [
         problem
-        for source in sources
-        for problem in _of_source(replace(program, main=source), limits, options)
+        for source in program.sources()
+        for problem in _find_in_main(replace(program, main=source), limits, options)
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(problems))
 
 
-def _of_source(program: Program, limits: Limits, options: starlark.EvalOptions) -> list[Diagnostic]:
-    given: dict[str, set[str]] = defaultdict(set)
-    found: list[Diagnostic] = []
+def _find_in_main(
+    program: Program, limits: Limits, options: starlark.EvalOptions
+) -> list[Diagnostic]:
+    stubs: dict[str, set[str]] = defaultdict(set)
+    problems: list[Diagnostic] = []
     for _ in range(_MAX_NAMES):
         try:
-            build.dry_run(program, limits, options, given)
+            build.dry_run(program, limits, options, stubs)
         except LimitError:
             raise
         except ProgramError as error:
             (problem,) = error.diagnostics
             name = _UNDEFINED.search(problem.message)
             if name is None or problem.span is None:
-                # With names that stand for nothing, what follows may be no mistake.
-                return found or [problem]
-            found.append(problem)
-            given[problem.span.name].add(name[1])
+                # With stubs, a further error may be no mistake of the program.
+                return problems or [problem]
+            problems.append(problem)
+            stubs[problem.span.name].add(name[1])
         else:
-            return found
-    return found
+            return problems
+    return problems

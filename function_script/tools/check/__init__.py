@@ -1,6 +1,6 @@
-"""Find what is wrong with the steps of Compositions and Operations without running any program.
+"""Find mistakes in the steps of Compositions and Operations without running a program.
 
-Called by the command line. Gives a report and prints nothing; the reporters make text of it.
+The result is a report; `reporters` and `sarif` print it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.tools import author_positions, sources, step_inputs
-from function_script.tools.check import composed, dependencies, paths, rules, searching, templates
+from function_script.tools.check import composed, paths, rules, searching, templates
 from function_script.tools.check.definitions import Definitions, load
 from function_script.tools.check.findings import Finding, Report, Skipped
 from function_script.tools.check.reporters import render_json, render_text
@@ -43,20 +43,20 @@ __all__ = [
 def check(
     arguments: Sequence[str],
     programs: Path | None = None,
-    known: Definitions | None = None,
+    definitions: Definitions | None = None,
     ignored: Sequence[str] = (),
 ) -> Report:
     """Check every step of ours in the files and directories that ``arguments`` name.
 
-    Programs in files are looked for below ``programs``, or else in ``programs/`` beside the file.
-    ``known`` are the schemas that fields are compared with, beside the XRD next to the file;
-    ``ignored`` are patterns of paths below directories. Raises InputError for named files that
-    cannot be read, and when there is nothing to check at all.
+    Programs in files are below ``programs``, by default in ``programs/`` in the file's directory.
+    Fields are compared with ``definitions`` and with the XRD in the file's directory. ``ignored``
+    are patterns of paths below directories. Raises InputError for an argument that cannot be read,
+    and when there is nothing to check.
     """
-    definitions = known or Definitions()
+    definitions = definitions or Definitions()
     findings: list[Finding] = []
     others: list[OtherStep] = []
-    unseen: list[StepInput] = []
+    unchecked: list[StepInput] = []
     skipped: list[Skipped] = []
     steps = files = 0
     for file in searching.find(arguments, ignored):
@@ -70,13 +70,14 @@ def check(
         directory = programs or sources.programs_beside(Path(file.name))
         inputs = [step_inputs.find_ours(document) for document in file.documents]
         files += any(inputs) or any(step_inputs.has_pipeline(each.value) for each in file.documents)
-        for document, found in zip(file.documents, inputs, strict=True):
-            steps += len(found)
+        for document, ours in zip(file.documents, inputs, strict=True):
+            steps += len(ours)
             others += step_inputs.find_others(document)
-            unseen += filter(step_inputs.is_elsewhere, found)
-            schemas = _Schemas(xr=definitions.find_xr(document, file.documents), known=definitions)
-            findings += _check_document(found, directory, schemas)
-            if found:
+            unchecked += filter(step_inputs.is_elsewhere, ours)
+            xr = definitions.find_xr(document, file.documents)
+            schemas = _Schemas(xr=xr, definitions=definitions)
+            findings += _check_document(ours, directory, schemas)
+            if ours:
                 problems = templates.find_dropped(document)
                 findings += [_finding(rules.TEMPLATE, problem) for problem in problems]
     if not (files or skipped):
@@ -89,43 +90,45 @@ def check(
         files=files,
         steps=steps,
         others=tuple(others),
-        unseen=tuple(unseen),
+        unchecked=tuple(unchecked),
         skipped=tuple(skipped),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Schemas:
-    """The schema of a Composition's XR, if it is known, and those of what it composes."""
+    """The schema of a Composition's XR, None when it is unclear, and those of other kinds."""
 
     xr: Object | None
-    known: Definitions
+    definitions: Definitions
 
 
 def _check_document(
-    found: Sequence[StepInput], programs: Path | None, schemas: _Schemas
+    inputs: Sequence[StepInput], programs: Path | None, schemas: _Schemas
 ) -> Iterator[Finding]:
-    """What the rules find in the steps of a document; ``programs`` has those that are in files."""
+    """Apply the rules to the steps of a document; ``programs`` has programs in files."""
     root = None if programs is None else str(programs.resolve())
     parsed: list[tuple[StepInput, Step | InputError]] = []
-    for each in found:
+    for each in inputs:
         try:
             parsed.append((each, step_inputs.parse(each, Limits(program_root=root))))
         except InputError as error:
             parsed.append((each, error))
     steps = [step for _, step in parsed if not isinstance(step, InputError)]
     is_whole = len(steps) == len(parsed) > 0
-    named = dependencies.find_composed(found[0].document, steps) if is_whole else None
-    kinds = composed.find_kinds(steps)
-    found_schemas = {name: schemas.known.find_composed(*kind) for name, kind in kinds.items()}
-    shapes = {name: schema for name, schema in found_schemas.items() if schema is not None}
+    names = composed.find_names(inputs[0].document, steps) if is_whole else None
+    resources = {
+        name: schema
+        for name, kind in composed.find_kinds(steps).items()
+        if (schema := schemas.definitions.find_composed(*kind)) is not None
+    }
     for each, step in parsed:
         if isinstance(step, InputError):
             problems = [(rules.INPUT, problem) for problem in step.diagnostics]
         else:
-            request = paths.of_request(step.language, schemas.xr, shapes)
-            subject = CheckedStep(found=each, step=step, request=request, composed=named)
-            problems = list(rules.broken(subject))
+            request = paths.of_request(step.language, schemas.xr, resources)
+            subject = CheckedStep(step_input=each, step=step, request=request, composed=names)
+            problems = list(rules.apply(subject))
         for rule, problem in problems:
             yield _finding(rule, author_positions.map_to_source(problem, each, programs), each.step)
 

@@ -1,7 +1,7 @@
-"""The schemas that a check may compare with: of the XR a Composition is for, and of CRDs.
+"""The schemas that fields are compared with: of a Composition's XR, and of other kinds.
 
-Called once for a run of the command. Without being told, the XRD is looked for beside the
-Composition; when two could be meant, none is.
+Without an option of the command, the XRD is looked for in the Composition's directory. When two
+XRDs define the XR, neither is taken.
 """
 
 from __future__ import annotations
@@ -22,45 +22,42 @@ if TYPE_CHECKING:
     from function_script.documents import Document
     from function_script.values import Object
 
-_BESIDE: Final = ("definition.yaml", "definition.yml", "xrd.yaml", "xrd.yml")
+_FILES: Final = ("definition.yaml", "definition.yml", "xrd.yaml", "xrd.yml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definitions:
-    """What was given: XRDs, and CRDs by the kinds they define."""
+    """XRDs, and CRDs by the kinds they define."""
 
     xrds: Sequence[Object] = ()
     crds: Catalog = field(default_factory=Catalog)
 
     def find_xr(self, composition: Document, others: Iterable[Document] = ()) -> Object | None:
-        """The schema of the XR that a Composition is for; None when nobody knows it for sure.
+        """Return the schema of a Composition's XR; None when it is not certain.
 
         ``others`` are the documents of the same file, such as a package's.
         """
         reference = manifests.object_at(composition.value, "spec", "compositeTypeRef")
         source = composition.origin.source
-        within = [document.value for document in others if xrds.is_xrd(document.value)]
-        beside = [] if source is None else _beside(Path(source.name))
-        for candidates in (self.xrds, within, beside):
-            found = [schema for xrd in candidates for schema in _schemas(xrd, reference)]
-            if len(found) == 1:
-                return found[0]
-            if found:
-                return None
+        in_file = [document.value for document in others if xrds.is_xrd(document.value)]
+        in_directory = [] if source is None else _read_directory(Path(source.name).parent)
+        for candidates in (self.xrds, in_file, in_directory):
+            schemas = [schema for xrd in candidates for schema in _schemas(xrd, reference)]
+            if schemas:
+                return schemas[0] if len(schemas) == 1 else None
         return None
 
     def find_composed(self, api_version: str, kind: str) -> Object | None:
-        """The schema of a composed resource."""
+        """Return the schema of a composed resource."""
         return self.crds.find(api_version, kind)
 
 
 def load(xrd: Path | None, crds: Sequence[Path]) -> Definitions:
-    """The definitions in a file and in directories; raises InputError or DocumentError."""
-    given = _values([xrd] if xrd else [])
-    found = _values(crds)
+    """Load the definitions in a file and in directories; raises InputError or DocumentError."""
+    values = _values(crds)
     return Definitions(
-        xrds=[value for value in (*given, *found) if xrds.is_xrd(value)],
-        crds=Catalog(value for value in found if not xrds.is_xrd(value)),
+        xrds=[value for value in (*_values([xrd] if xrd else []), *values) if xrds.is_xrd(value)],
+        crds=Catalog(value for value in values if not xrds.is_xrd(value)),
     )
 
 
@@ -68,33 +65,33 @@ def _values(paths: Iterable[Path]) -> list[Object]:
     return [document.value for document in sources.load(map(str, paths))]
 
 
-def _beside(composition: Path) -> list[Object]:
-    """XRDs in the Composition's directory; what cannot be read is for `validate` to tell."""
-    found: list[Object] = []
-    for name in _BESIDE:
-        path = composition.parent / name
+def _read_directory(directory: Path) -> list[Object]:
+    """Return the XRDs in files of the usual names; `validate` reports those it cannot read."""
+    values: list[Object] = []
+    for name in _FILES:
+        path = directory / name
         if path.is_file():
             try:
-                found += [document.value for document in sources.load([str(path)])]
+                values += _values([path])
             except FatalError:
                 continue
-    return [value for value in found if xrds.is_xrd(value)]
+    return [value for value in values if xrds.is_xrd(value)]
 
 
 def _schemas(xrd: Object, reference: Object) -> list[Object]:
-    """The schema of the XR that ``reference`` names, if the XRD states one for it."""
-    wanted = objects.api_version_and_kind(reference)
-    if wanted[1] != manifests.text_at(xrd, "spec", "names", "kind"):
+    """Return the schema of the XR that ``reference`` names, if the XRD has one for it."""
+    xr = objects.api_version_and_kind(reference)
+    if xr[1] != manifests.text_at(xrd, "spec", "names", "kind"):
         return []
     return [
         _tolerant(schema, xrds.scope_of(xrd))
         for api_version, kind, schema in xrds.to_schemas(xrd)
-        if (api_version, kind) == wanted and _is_stated(xrd, api_version)
+        if (api_version, kind) == xr and _has_spec(xrd, api_version)
     ]
 
 
-def _is_stated(xrd: Object, api_version: str) -> bool:
-    """Whether the author has written what the XR's spec is made of."""
+def _has_spec(xrd: Object, api_version: str) -> bool:
+    """Report whether the XRD declares fields of the XR's spec."""
     version = api_version.rpartition("/")[2]
     return any(
         manifests.object_at(each, "schema", "openAPIV3Schema", "properties", "spec", "properties")
@@ -104,10 +101,10 @@ def _is_stated(xrd: Object, api_version: str) -> bool:
 
 
 def _tolerant(schema: Object, scope: str) -> Object:
-    """The schema with the fields of every version of Crossplane, of which anything may be read."""
+    """Return the schema with the fields that any version of Crossplane adds."""
     fields = dict(structural_schema.properties(schema))
     for part, names in machinery.fields(scope).items():
-        stated = fields.get(part, {})
-        known: Object = {**structural_schema.properties(stated), **{name: {} for name in names}}
-        fields[part] = {**stated, "properties": known}
+        own = fields.get(part, {})
+        added: Object = {name: {} for name in names}
+        fields[part] = {**own, "properties": {**structural_schema.properties(own), **added}}
     return {**schema, "properties": {**fields}}

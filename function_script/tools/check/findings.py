@@ -1,4 +1,4 @@
-"""What checking finds: a report of findings, each at its place in a file. Values only."""
+"""The report of a check: findings, each with its position in a file."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from function_script.diagnostics import Diagnostic
     from function_script.tools.step_inputs import OtherStep, StepInput
 
-# An error stops the step; a warning is something that nobody means.
+# An error stops the step; a warning is probably a mistake.
 Severity: TypeAlias = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a rule found. ``step`` is empty where there is none: for files that are no YAML."""
+    """A problem that a rule found. ``step`` is empty for files that are not YAML."""
 
     rule: str
     severity: Severity
@@ -25,7 +25,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A file that was not looked at, and why."""
+    """A file that was not checked, and the reason."""
 
     file: str
     reason: str
@@ -33,24 +33,24 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """All findings, in the order of files and steps, and how much was looked at.
+    """All findings, in the order of files and steps, and the number of checked files and steps.
 
     ``files`` counts those with a pipeline or an input of ours, and those that cannot be read.
-    ``others`` are the steps of other functions; ``unseen`` those of ours whose program only a
-    request brings.
+    ``others`` are steps of other functions, ``unchecked`` those of ours whose program comes with a
+    request.
     """
 
     findings: tuple[Finding, ...]
     files: int
     steps: int
     others: tuple[OtherStep, ...] = ()
-    unseen: tuple[StepInput, ...] = ()
+    unchecked: tuple[StepInput, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
     def count(self, severity: Severity) -> int:
-        """How many findings have this severity."""
+        """Return the number of findings of this severity."""
         return sum(finding.severity == severity for finding in self.findings)
 
     def is_success(self, *, strict: bool = False) -> bool:
-        """Whether there are no errors and, if ``strict``, no warnings either."""
+        """Report whether there are no errors and, if ``strict``, no warnings."""
         return not self.count("error") and not (strict and self.findings)

@@ -1,7 +1,6 @@
 """Crossplane's own fields of an XR, by the scope of its XRD.
 
-Called to compare what a program reads. Any version of Crossplane may run it, so the fields of all
-versions count.
+Any version of Crossplane may run a program, so these are the fields of all versions.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from function_script.tools import xrds
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Fields that stand directly below spec in an XR of Crossplane v1, and below spec.crossplane in v2.
+# Fields of spec in an XR of Crossplane v1, and of spec.crossplane in v2.
 _MOVED: Final = (
     "compositionRef",
     "compositionRevisionRef",
@@ -22,14 +21,14 @@ _MOVED: Final = (
     "compositionUpdatePolicy",
     "resourceRefs",
 )
-_GONE: Final = (
+_REMOVED: Final = (
     "claimRef",
     "environmentConfigRefs",
     "publishConnectionDetailsTo",
     "writeConnectionSecretToRef",
 )
 _LEGACY: Final[Mapping[str, tuple[str, ...]]] = {
-    "spec": (*_MOVED, *_GONE),
+    "spec": (*_MOVED, *_REMOVED),
     "status": ("claimConditionTypes", "conditions", "connectionDetails"),
 }
 _MODERN: Final[Mapping[str, tuple[str, ...]]] = {
@@ -45,17 +44,17 @@ _OWN: Final = frozenset(
 
 
 def fields(scope: str) -> Mapping[str, tuple[str, ...]]:
-    """The names of the fields below ``spec`` and ``status``."""
+    """Return the names of the fields of ``spec`` and ``status``."""
     return _LEGACY if scope == xrds.LEGACY else _MODERN
 
 
 def is_own(part: str, name: str) -> bool:
-    """Whether a field of ``spec`` or ``status`` is Crossplane's, in any scope."""
+    """Report whether a field of ``spec`` or ``status`` is Crossplane's, in any scope."""
     return (part, name) in _OWN
 
 
 def advise(part: str, name: str) -> str | None:
-    """What to read in an XR that does not have one of these fields; None for any other field."""
+    """Return a hint for one of these fields that an XR does not have; None for other fields."""
     if part == "spec" and name in _MOVED:
         return f"Crossplane v2 has it below spec.crossplane: spec.crossplane.{name}"
     if name not in ("conditions", "crossplane") and is_own(part, name):

@@ -1,7 +1,7 @@
-"""Field paths that a program reads and that cannot exist: compared with what a request holds.
+"""Field paths that cannot exist in a request: the rules compare them with a program's reads.
 
-Called by the rules. The request's own fields are written here; those of the XR and of composed
-resources come from their schemas. Where a schema allows anything, nothing is found.
+The request's own fields are listed here; those of the XR and of composed resources come from their
+schemas. A schema that allows any field has no unknown ones.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from function_script.tools.check import machinery
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from function_script.engines.language import Language
     from function_script.objects import Path
     from function_script.values import Object
 
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 _MAX_SHOWN: Final = 6
-# Whatever is below may be read.
+# A schema that allows any value.
 _ANYTHING: Final[Object] = {}
 _METADATA: Final = (
     *("annotations", "creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp"),
@@ -30,31 +31,24 @@ _METADATA: Final = (
     *("ownerReferences", "resourceVersion", "selfLink", "uid"),
 )
 _PARTS: Final = ("context", "credentials", "input", "meta", "params")
-# As protobuf JSON has them, which Go templates get.
-_CAMEL: Final = {
-    "connection_details": "connectionDetails",
-    "extra_resources": "extraResources",
-    "required_resources": "requiredResources",
-    "required_schemas": "requiredSchemas",
-}
 _MAPS: Final = ("extra_resources", "required_resources", "required_schemas")
 _XR: Final = ("observed", "composite", "resource")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What may be read of a request: a schema, and the kinds at the paths of resources."""
+    """The schema of a request, and the owners of fields by the paths of resources."""
 
     schema: Object
     kinds: Mapping[Path, str]
 
     def owner(self, path: Path) -> str:
-        """Whose field the last part of a path would be."""
-        kinds = (kind for place, kind in self.kinds.items() if path[: len(place)] == place)
+        """Return the owner of the field at the end of a path."""
+        kinds = (kind for prefix, kind in self.kinds.items() if path[: len(prefix)] == prefix)
         return next(kinds, "the request")
 
     def find_unknown(self, path: Path) -> tuple[str, str] | None:
-        """A message and a hint when the last part of ``path`` certainly does not exist."""
+        """Return a message and a hint when the last part of ``path`` certainly does not exist."""
         schema: Object | None = self.schema
         for part in path[:-1]:
             schema = None if schema is None else _below(schema, part)
@@ -62,45 +56,45 @@ class Request:
         if schema is None or not isinstance(key, str) or not _lacks(schema, key):
             return None
         hint = self._hint(path[:-1], key, tuple(structural_schema.properties(schema)))
-        return f"{_text(path)} does not exist: {self.owner(path)} has no such field", hint
+        text = ""
+        for part in path:
+            text = f"{text}[]" if isinstance(part, int) else child(text, part)
+        return f"{text} does not exist: {self.owner(path)} has no such field", hint
 
-    def _hint(self, holder: Path, key: str, known: tuple[str, ...]) -> str:
+    def _hint(self, holder: Path, key: str, names: tuple[str, ...]) -> str:
         part = holder[-1] if holder[:-1] == _XR and _XR in self.kinds else ""
         advice = machinery.advise(str(part), key)
         if advice is not None:
             return advice
-        if hint := suggest(key, known):
+        if hint := suggest(key, names):
             return hint
         # The author's own fields first.
-        names = sorted(known, key=lambda name: (machinery.is_own(str(part), name), name))
-        return f"there are {', '.join(names[:_MAX_SHOWN])}{', …' * (len(names) > _MAX_SHOWN)}"
+        ordered = sorted(names, key=lambda name: (machinery.is_own(str(part), name), name))
+        return f"there are {', '.join(ordered[:_MAX_SHOWN])}{', …' * (len(names) > _MAX_SHOWN)}"
 
 
-def of_request(language: str, xr: Object | None, composed: Mapping[str, Object]) -> Request:
-    """What a program of a language may read; ``xr`` None: nothing is known of the XR.
+def of_request(language: Language, xr: Object | None, composed: Mapping[str, Object]) -> Request:
+    """Return the fields that a program of a language may read; ``xr`` None: any of the XR.
 
-    ``composed`` has the schemas of observed resources by their names.
+    ``composed`` has the schemas of observed resources by name.
     """
-
-    def name(field: str) -> str:
-        return _CAMEL.get(field, field) if language == "gotemplate" else field
+    details = language.request_field("connection_details")
 
     def resource(schema: Object | None) -> Object:
-        fields: Object = {"resource": _object(schema), name("connection_details"): {}, "ready": {}}
-        return {"properties": fields}
+        return {"properties": {"resource": _object(schema), details: {}, "ready": {}}}
 
     others: Object = {"additionalProperties": resource(None)}
-    named: Object = {key: resource(schema) for key, schema in composed.items()}
+    by_name: Object = {key: resource(schema) for key, schema in composed.items()}
     observed: Object = {
         "composite": resource(xr),
-        "resources": {"properties": named, **others},
+        "resources": {"properties": by_name, **others},
     }
     desired: Object = {"composite": resource(None), "resources": others}
     fields: Object = {
         "observed": {"properties": observed},
         "desired": {"properties": desired},
         **dict.fromkeys(_PARTS, _ANYTHING),
-        **{name(field): _ANYTHING for field in _MAPS},
+        **{language.request_field(field): _ANYTHING for field in _MAPS},
     }
     kinds: dict[Path, str] = {_XR: "the XR's schema"} if xr is not None else {}
     kinds |= {
@@ -110,7 +104,7 @@ def of_request(language: str, xr: Object | None, composed: Mapping[str, Object])
 
 
 def _object(schema: Object | None) -> Object:
-    """The schema of a whole Kubernetes object, with the metadata that every one has."""
+    """Return the schema of a whole Kubernetes object, with the metadata of all objects."""
     if not schema:
         return _ANYTHING
     fields: Object = {
@@ -123,7 +117,7 @@ def _object(schema: Object | None) -> Object:
 
 
 def _below(schema: Object, part: str | int) -> Object | None:
-    """The schema of a field or an item; None where nothing is known of it."""
+    """Return the schema of a field or an item; None where the schema says nothing of it."""
     if (
         schema.get(structural_schema.PRESERVE) is True
         or schema.get(structural_schema.EMBEDDED) is True
@@ -135,8 +129,8 @@ def _below(schema: Object, part: str | int) -> Object | None:
 
 
 def _lacks(schema: Object, key: str) -> bool:
-    """Whether an object of this schema cannot have a field: all its fields are listed."""
-    known = structural_schema.properties(schema)
+    """Report whether an object of this schema cannot have a field: all fields are listed."""
+    names = structural_schema.properties(schema)
     is_open = (
         schema.get(structural_schema.PRESERVE) is True
         or schema.get(structural_schema.EMBEDDED) is True
@@ -144,11 +138,4 @@ def _lacks(schema: Object, key: str) -> bool:
         or schema.get("additionalProperties") not in (None, False)
         or schema.get("type", "object") != "object"
     )
-    return bool(known) and not is_open and key not in known
-
-
-def _text(path: Path) -> str:
-    text = ""
-    for part in path:
-        text = f"{text}[]" if isinstance(part, int) else child(text, part)
-    return text
+    return bool(names) and not is_open and key not in names

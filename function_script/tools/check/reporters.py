@@ -1,4 +1,4 @@
-"""A report as text for people, or as JSON for programs."""
+"""Print a report as text for people, or as JSON for programs."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ if TYPE_CHECKING:
 
 
 def render_text(report: Report, *, colourful: bool = False, is_quiet: bool = False) -> str:
-    """A frame for each finding and, unless ``is_quiet``, a last line with the totals."""
-    found = [
+    """Return a frame for each finding and, unless ``is_quiet``, the totals at the end."""
+    parts = [
         diagnostics.to_frame(finding.diagnostic, finding.severity) for finding in report.findings
     ]
     total = (
         f"Checked {_count(report.steps, 'step')} in {_count(report.files, 'file')}: "
         f"{_count(report.count('error'), 'error')}, {_count(report.count('warning'), 'warning')}"
     )
-    text = "\n\n".join(found if is_quiet else [*found, "\n".join([total, *_not_looked_at(report)])])
+    if not is_quiet:
+        parts.append("\n".join([total, *_unchecked_lines(report)]))
+    text = "\n\n".join(parts)
     return frames.painted(text) if colourful else text
 
 
-def _not_looked_at(report: Report) -> Iterator[str]:
+def _unchecked_lines(report: Report) -> Iterator[str]:
     lines: list[str] = []
     if report.others:
         yield f"Not looked at: {_count(len(report.others), 'step')} of other functions"
@@ -39,11 +41,12 @@ def _not_looked_at(report: Report) -> Iterator[str]:
             f"{len(steps)} of {function or 'no function'}: {', '.join(sorted(set(steps)))}"
         )
     yield from _indented(lines)
-    if report.unseen:
-        yield f"Not looked at: {_count(len(report.unseen), 'program')} that only a request brings"
+    if report.unchecked:
+        count = _count(len(report.unchecked), "program")
+        yield f"Not looked at: {count} that only a request brings"
     yield from _indented(
         f"{each.step or each.document.span()}: source {each.value.get('source')}"
-        for each in report.unseen
+        for each in report.unchecked
     )
     if report.skipped:
         yield f"Not looked at: {_count(len(report.skipped), 'file')}"
@@ -59,12 +62,12 @@ def _count(number: int, noun: str) -> str:
 
 
 def render_json(report: Report) -> str:
-    """The whole report, indented; positions are 1-based, columns and widths count characters."""
+    """Return the report as JSON; positions are 1-based, columns and widths count characters."""
     return json.dumps(to_object(report), indent=2, ensure_ascii=False)
 
 
 def to_object(report: Report) -> Object:
-    """The report as plain data."""
+    """Return the report as plain data."""
     return {
         "summary": {
             "files": report.files,
@@ -73,22 +76,22 @@ def to_object(report: Report) -> Object:
             "warnings": report.count("warning"),
             "notLookedAt": {
                 "steps": len(report.others),
-                "programs": len(report.unseen),
+                "programs": len(report.unchecked),
                 "files": len(report.skipped),
             },
         },
         "findings": [_finding(finding) for finding in report.findings],
         "notLookedAt": {
             "steps": [
-                _placed({"step": other.step, "function": other.function}, other.span)
+                _with_position({"step": other.step, "function": other.function}, other.span)
                 for other in report.others
             ],
             "programs": [
-                _placed(
-                    {"step": found.step, "source": found.value.get("source")},
-                    found.document.span((*found.path, "source")),
+                _with_position(
+                    {"step": each.step, "source": each.value.get("source")},
+                    each.document.span((*each.path, "source")),
                 )
-                for found in report.unseen
+                for each in report.unchecked
             ],
             "files": [
                 {"file": skipped.file, "reason": skipped.reason} for skipped in report.skipped
@@ -99,21 +102,19 @@ def to_object(report: Report) -> Object:
 
 def _finding(finding: Finding) -> Object:
     problem = finding.diagnostic
-    found: Object = {"rule": finding.rule, "severity": finding.severity}
+    value: Object = {"rule": finding.rule, "severity": finding.severity}
     if finding.step:
-        found["step"] = finding.step
-    found["message"] = problem.message
+        value["step"] = finding.step
+    value["message"] = problem.message
     if problem.hint is not None:
-        found["hint"] = problem.hint
+        value["hint"] = problem.hint
     if problem.notes:
-        found["notes"] = [str(note) for note in problem.notes]
-    if problem.span is not None:
-        found["file"] = problem.span.name
-        found["line"] = problem.span.line
-        if problem.span.column is not None:
-            found |= {"column": problem.span.column, "width": problem.span.width}
-    return found
+        value["notes"] = [str(note) for note in problem.notes]
+    value = _with_position(value, problem.span)
+    if problem.span is not None and problem.span.column is not None:
+        value |= {"column": problem.span.column, "width": problem.span.width}
+    return value
 
 
-def _placed(found: Object, span: Span | None) -> Object:
-    return found if span is None else {**found, "file": span.name, "line": span.line}
+def _with_position(value: Object, span: Span | None) -> Object:
+    return value if span is None else {**value, "file": span.name, "line": span.line}

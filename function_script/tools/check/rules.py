@@ -1,41 +1,42 @@
-"""The rules: what is looked for in each step. Adding one is a function and a line in the table.
+"""The rules that are applied to each step. A new one is a function and a row in the table.
 
-A rule gives its problems as engines and inputs do: with positions in the program, or with the
-path of a field in front.
+A problem has a position in the program, or begins with the path of a field of the input.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from function_script import engines, inputs, objects
+from function_script import inputs, objects
 from function_script.diagnostics import Diagnostic
+from function_script.engines.lint import Mention
 from function_script.errors import FatalError
 from function_script.problems import suggest
 from function_script.source import excerpt
 from function_script.tools import manifests, step_inputs
-from function_script.tools.check import credentials, dependencies, events, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from function_script.engines.reads import FieldAccess
     from function_script.inputs import Step
     from function_script.tools.check.findings import Severity
     from function_script.tools.check.paths import Request
     from function_script.tools.step_inputs import StepInput
 
+_CREDENTIALS: Final = "credentials"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedStep:
-    """A step to look at: its input as it stands in the file, and as it was read.
+    """A step: its input in the file, and the step that it parses to.
 
-    ``request`` is what its program may read of a request, as far as that is known; ``composed``
-    are the names of what all steps compose, None where only a run knows.
+    ``request`` has the fields that its program may read. ``composed`` are the names of the
+    resources that all steps compose, None when only a run knows them.
     """
 
-    found: StepInput
+    step_input: StepInput
     step: Step
     request: Request
     composed: frozenset[str] | None = None
@@ -43,9 +44,9 @@ class CheckedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A rule by its name; ``means`` says what it finds, for the reference page.
+    """A rule by its name; ``means`` describes it on the reference page.
 
-    ``find`` None: it is found when the file is read, before there is anything to ask rules for.
+    ``find`` None: the problem is found while the file is read.
     """
 
     name: str
@@ -55,9 +56,8 @@ class Rule:
 
 
 def _other_input(subject: CheckedStep) -> Iterator[Diagnostic]:
-    value = subject.found.value
-    written = objects.api_version_and_kind(value)
-    if subject.step.dialect == "gotemplating" and written != inputs.PEERS:
+    kind = objects.api_version_and_kind(subject.step_input.value)
+    if subject.step.dialect == "gotemplating" and kind != inputs.PEERS:
         yield Diagnostic(
             message="input.apiVersion: this is read as an input of function-go-templating, which "
             "looks at neither apiVersion nor kind",
@@ -67,8 +67,11 @@ def _other_input(subject: CheckedStep) -> Iterator[Diagnostic]:
     yield from subject.step.doubts
 
 
-def _unseen(subject: CheckedStep) -> Iterator[Diagnostic]:
-    if subject.found.value.get("source") == "FileSystem" and not subject.step.program.main.text:
+def _unchecked_program(subject: CheckedStep) -> Iterator[Diagnostic]:
+    if (
+        subject.step_input.value.get("source") == "FileSystem"
+        and not subject.step.program.main.text
+    ):
         yield Diagnostic(
             message="input.fileSystem.dirPath: the program was not looked at, for it is in files",
             hint="say where they are with --program-root",
@@ -84,23 +87,14 @@ def _program(subject: CheckedStep) -> Iterable[Diagnostic]:
     return ()
 
 
-def _unknown_names(subject: CheckedStep) -> Iterable[Diagnostic]:
-    """In Jinja such a name is no error while it only stands in conditions; others find it above."""
-    if subject.step.language != "jinja":
-        return ()
-    from function_script.engines.jinja import unknown_names as jinja  # noqa: PLC0415 - one language of three
-
-    return jinja.find_unknown(subject.step.program)
-
-
 def _unused_modules(subject: CheckedStep) -> Iterator[Diagnostic]:
-    # Files that happen to stand beside a program are no mistake.
-    written = manifests.object_at(subject.found.value, "modules")
+    # In a directory, files that the program does not use are no mistake.
+    modules = manifests.object_at(subject.step_input.value, "modules")
     step = subject.step
     if not step.program.main.text:
         return
-    for name in engines.get(step.language).unused_modules(step.program, step.limits):
-        if name in written:
+    for name in step.language.engine.unused_modules(step.program, step.limits):
+        if name in modules:
             field = f'input.modules["{name}"]'
             yield Diagnostic(
                 message=f"{field}: nothing uses this module",
@@ -111,26 +105,24 @@ def _unused_modules(subject: CheckedStep) -> Iterator[Diagnostic]:
 
 def _constant_names(subject: CheckedStep) -> Iterator[Diagnostic]:
     # Operations have no XR, and must write whole names.
-    if step_inputs.is_of_operation(subject.found):
+    if step_inputs.is_of_operation(subject.step_input):
         return
-    program = subject.step.program
-    for source in (program.main, *program.modules.values()):
-        for span in names.find_constant(source, subject.step):
-            yield Diagnostic(
-                message="metadata.name is the same for every XR: two would want one object",
-                span=span,
-                excerpt=excerpt(source, span),
-                hint="leave it out, and Crossplane makes a name; or make it of the XR's name",
-            )
+    for mention in subject.step.language.lint.find_object_names(subject.step.program):
+        yield Diagnostic(
+            message="metadata.name is the same for every XR: two would want one object",
+            span=mention.span,
+            excerpt=excerpt(mention.source, mention.span),
+            hint="leave it out, and Crossplane makes a name; or make it of the XR's name",
+        )
 
 
 def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
-    source = subject.step.program.main
-    for span in events.find_constant(subject.step):
+    program = subject.step.program
+    for span in subject.step.language.lint.find_constant_events(program):
         yield Diagnostic(
             message="this result is emitted on every call, as an event that never changes",
             span=span,
-            excerpt=excerpt(source, span),
+            excerpt=excerpt(program.main, span),
             hint="emit it under the condition that it tells of; a state that lasts is a condition",
         )
 
@@ -138,53 +130,54 @@ def _constant_events(subject: CheckedStep) -> Iterator[Diagnostic]:
 def _unknown_dependencies(subject: CheckedStep) -> Iterator[Diagnostic]:
     if subject.composed is None:
         return
-    program = subject.step.program
-    for source in (program.main, *program.modules.values()):
-        for name, span in dependencies.find_mentioned(source, subject.step):
-            if name not in subject.composed:
-                names = sorted(subject.composed)
-                yield Diagnostic(
-                    message=f'no step composes "{name}", so what depends on it is never created',
-                    span=span,
-                    excerpt=excerpt(source, span),
-                    hint=suggest(name, tuple(names), f"there are {', '.join(names)}"),
-                )
+    for mention in subject.step.language.lint.find_dependencies(subject.step.program):
+        name = mention.text
+        if name not in subject.composed:
+            names = sorted(subject.composed)
+            yield Diagnostic(
+                message=f'no step composes "{name}", so what depends on it is never created',
+                span=mention.span,
+                excerpt=excerpt(mention.source, mention.span),
+                hint=suggest(name, tuple(names), f"there are {', '.join(names)}"),
+            )
 
 
 def _unlisted_credentials(subject: CheckedStep) -> Iterator[Diagnostic]:
-    for name, source, span in credentials.find_unlisted(subject.step):
-        listed = [*(subject.step.credentials or ()), name]
-        yield Diagnostic(
-            message=f'the program does not see credentials "{name}": its input does not name them',
-            span=span,
-            excerpt=excerpt(source, span),
-            hint=f"write `credentials: [{', '.join(listed)}]` into the input",
-        )
+    step = subject.step
+    # None: the program may see all of them.
+    if step.credentials is None or not step.program.main.text:
+        return
+    reads = [
+        Mention(name, read.source, read.span)
+        for read in step.language.lint.find_reads(step.program)
+        if read.path[:-1] == (_CREDENTIALS,) and isinstance(name := read.path[-1], str)
+    ]
+    for mention in (*reads, *step.language.lint.find_credentials(step.program)):
+        name = mention.text
+        if name not in step.credentials:
+            yield Diagnostic(
+                message=f'the program does not see credentials "{name}": '
+                "its input does not name them",
+                span=mention.span,
+                excerpt=excerpt(mention.source, mention.span),
+                hint=f"write `credentials: [{', '.join([*step.credentials, name])}]` "
+                "into the input",
+            )
 
 
-def _unknown_fields(subject: CheckedStep) -> Iterator[Diagnostic]:
-    return _find_unknown(subject, is_guarded=False)
-
-
-def _guarded_fields(subject: CheckedStep) -> Iterator[Diagnostic]:
-    return _find_unknown(subject, is_guarded=True)
-
-
-def _find_unknown(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagnostic]:
+def _unknown_fields(subject: CheckedStep, *, is_guarded: bool) -> Iterator[Diagnostic]:
     if not subject.step.program.main.text:
         return
-    reads = engines.find_reads(subject.step.language, subject.step.program)
-    for read in sorted(reads, key=_place):
+    reads = subject.step.language.lint.find_reads(subject.step.program)
+    for read in sorted(
+        reads, key=lambda read: (read.span.name, read.span.line, read.span.column or 0)
+    ):
         unknown = subject.request.find_unknown(read.path)
         if unknown is not None and read.is_guarded is is_guarded:
             message, hint = unknown
             yield Diagnostic(
                 message=message, span=read.span, excerpt=excerpt(read.source, read.span), hint=hint
             )
-
-
-def _place(read: FieldAccess) -> tuple[str, int, int]:
-    return read.span.name, read.span.line, read.span.column or 0
 
 
 YAML: Final = Rule(name="yaml", severity="error", means="The file is not YAML.")
@@ -213,7 +206,7 @@ RULES: Final = (
         name="unseen-program",
         severity="warning",
         means="The program is in files, and nobody said where they are: only the input is checked.",
-        find=_unseen,
+        find=_unchecked_program,
     ),
     Rule(
         name="program",
@@ -226,7 +219,7 @@ RULES: Final = (
         name="unknown-name",
         severity="error",
         means="A variable or function of a Jinja template that nothing sets: a typing mistake.",
-        find=_unknown_names,
+        find=lambda subject: subject.step.language.lint.find_unknown_names(subject.step.program),
     ),
     Rule(
         name="unused-module",
@@ -263,20 +256,20 @@ RULES: Final = (
         severity="warning",
         means="Such a field as `unknown-field` finds, where the program goes on without it: in a "
         "condition, with a default, or in a Go template that lets pass what is missing.",
-        find=_guarded_fields,
+        find=partial(_unknown_fields, is_guarded=True),
     ),
     Rule(
         name="unknown-field",
         severity="error",
         means="A field that a request does not have, or that the XR's or a composed resource's "
         "schema does not: see below.",
-        find=_unknown_fields,
+        find=partial(_unknown_fields, is_guarded=False),
     ),
 )
 
 
-def broken(subject: CheckedStep) -> Iterator[tuple[Rule, Diagnostic]]:
-    """What the rules find, in their order; once one has found errors, the others are not asked."""
+def apply(subject: CheckedStep) -> Iterator[tuple[Rule, Diagnostic]]:
+    """Apply the rules in their order, up to the first that finds errors."""
     for rule in RULES:
         problems = tuple(rule.find(subject)) if rule.find is not None else ()
         yield from ((rule, problem) for problem in problems)

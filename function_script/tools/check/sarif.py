@@ -1,6 +1,6 @@
-"""A report as SARIF 2.1.0, the format that code review tools read.
+"""Print a report as SARIF 2.1.0, the format of code review tools.
 
-Called by the command line. Severities are SARIF's levels; rules are those of the reference page.
+Severities are SARIF's levels; rules are those of the reference page.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _STDIN: Final = "stdin"
 
 
 def render_sarif(report: Report) -> str:
-    """The whole report as one run of the tool; columns count Unicode characters, from 1."""
+    """Return the report as one run of the tool; columns count Unicode characters, from 1."""
     return json.dumps(to_object(report), indent=2, ensure_ascii=False)
 
 
 def to_object(report: Report) -> Object:
-    """The log file as plain data."""
+    """Return the log file as plain data."""
     return {
         "$schema": _SCHEMA,
         "version": VERSION,
@@ -73,8 +73,8 @@ def _result(finding: Finding) -> Object:
 
 
 def _location(span: Span, step: str) -> Object:
-    place: Object = {"artifactLocation": {"uri": _uri(span.name)}, "region": _region(span)}
-    location: Object = {"physicalLocation": place}
+    physical: Object = {"artifactLocation": {"uri": _uri(span.name)}, "region": _region(span)}
+    location: Object = {"physicalLocation": physical}
     if step:
         location["logicalLocations"] = [{"name": step, "kind": "member"}]
     return location
@@ -91,6 +91,6 @@ def _region(span: Span) -> Object:
 
 
 def _uri(name: str) -> str:
-    """A relative reference where the file was named so, as reviews want it."""
+    """Return a relative reference for a relative path, as reviews need it."""
     path = Path(name)
     return path.as_uri() if path.is_absolute() else quote(path.as_posix() or _STDIN)

@@ -1,7 +1,7 @@
-"""The files that `check` looks into: those named, and what is Crossplane's below a directory.
+"""Find the files to check: the arguments, and Crossplane's files below a directory.
 
-A file that is named is read whatever is in it. Below a directory only files count that can have
-a pipeline or an input of ours; what else lies there is nobody's business here.
+An argument is read whatever is in it. Below a directory, only files are read that can have a
+pipeline or an input of ours.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from function_script import inputs
 from function_script.errors import FatalError, InputError
 from function_script.tools import sources, step_inputs, xrds
 from function_script.tools.check.findings import Skipped
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from function_script.source import Source
     from function_script.values import Object
 
-# Without one of these words a file has nothing to check. With one it may have.
+# A file without one of these words has nothing to check.
 _WORDS: Final = re.compile(
-    "Composition|Operation|StarlarkScript|JinjaTemplate|GoTemplate|CompositeResourceDefinition"
+    "|".join(
+        ("Composition|Operation|CompositeResourceDefinition", *(kind for _, kind in inputs.KINDS))
+    )
 )
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
 _FIELD: Final = re.compile(
@@ -35,7 +38,7 @@ _FIELD: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file's documents, or what keeps them from being read."""
+    """A file's documents, or the error of reading them."""
 
     name: str
     documents: Sequence[Document] = ()
@@ -43,10 +46,10 @@ class File:
 
 
 def find(arguments: Iterable[str], ignored: Sequence[str]) -> Iterator[File | Skipped]:
-    """The files that ``arguments`` name, and those to check below directories.
+    """Find the files that ``arguments`` name, and those to check below directories.
 
     ``ignored`` are patterns of the shell for paths below a directory, and for names of files and
-    folders; ``*`` also stands for slashes. Raises InputError for a named file that is not there.
+    folders; ``*`` also matches slashes. Raises InputError for an argument that does not exist.
     """
     for argument in arguments:
         if argument == sources.STDIN or not Path(argument).is_dir():
@@ -59,12 +62,12 @@ def find(arguments: Iterable[str], ignored: Sequence[str]) -> Iterator[File | Sk
 
 
 def _is_ignored(path: Path, patterns: Sequence[str]) -> bool:
-    places = [path, *path.parents[:-1]]
+    candidates = [path, *path.parents[:-1]]
     return any(
         fnmatchcase(text, pattern.removeprefix("./").removesuffix("/"))
         for pattern in patterns
-        for place in places
-        for text in (place.as_posix(), place.name)
+        for candidate in candidates
+        for text in (candidate.as_posix(), candidate.name)
     )
 
 
@@ -76,7 +79,11 @@ def _look_into(path: Path) -> Iterator[File | Skipped]:
         return
     if not _WORDS.search(text):
         return
-    headers = list(_headers(text))
+    # The apiVersion and kind of each document, if they are lines of their own.
+    headers: list[Object] = [
+        {match[1]: match[2] for match in _FIELD.finditer(document)}
+        for document in _SEPARATOR.split(text)
+    ]
     if _is_of_chart(path):
         if any(map(_has_steps, headers)):
             yield Skipped(file=str(path), reason="it is a template of a Helm chart")
@@ -85,8 +92,8 @@ def _look_into(path: Path) -> Iterator[File | Skipped]:
         file = _read(sources.load_file(path))
     except InputError as error:
         file = File(name=str(path), error=error)
-    is_meant = any(_has_steps(header) or xrds.is_xrd(header) for header in headers)
-    if is_meant or file.error is None:
+    is_ours = any(_has_steps(header) or xrds.is_xrd(header) for header in headers)
+    if is_ours or file.error is None:
         yield file
 
 
@@ -97,18 +104,12 @@ def _read(source: Source) -> File:
         return File(name=source.name, error=error)
 
 
-def _headers(text: str) -> Iterator[Object]:
-    """The apiVersion and kind of each document, as far as they stand there as plain lines."""
-    for document in _SEPARATOR.split(text):
-        yield {match[1]: match[2] for match in _FIELD.finditer(document)}
-
-
 def _has_steps(header: Object) -> bool:
     return step_inputs.has_pipeline(header) or step_inputs.is_ours(header)
 
 
 def _is_of_chart(path: Path) -> bool:
-    """Whether Helm renders the file before anybody reads it as YAML."""
+    """Report whether the file is a template of a Helm chart, which is not YAML yet."""
     return any(
         folder.name == "templates" and (folder.parent / "Chart.yaml").is_file()
         for folder in path.absolute().parents

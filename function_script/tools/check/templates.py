@@ -1,7 +1,4 @@
-"""Fields of an operationTemplate that a cluster does not keep.
-
-Called by `check` for each CronOperation and WatchOperation.
-"""
+"""Fields of an operationTemplate's metadata, which a cluster drops."""
 
 from __future__ import annotations
 

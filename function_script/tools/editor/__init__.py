@@ -12,6 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 from function_script import documents
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import manifests
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
 SCHEMA: Final = ".vscode/function-script.schema.json"
 SNIPPETS: Final = ".vscode/function-script.code-snippets"
 SETTINGS: Final = ".vscode/settings.json"
-# Pyright and editors built on it take the names in it for built in.
-STUB: Final = "typings/__builtins__.pyi"
 MODELINE: Final = "# yaml-language-server: $schema="
 
 _SETTINGS: Final[Object] = {
     "yaml.schemas": {f"./{SCHEMA}": ["*composition*.yaml", "*operation*.yaml"]},
-    "files.associations": {"*.star": "python", "*.j2": "jinja"},
+    "files.associations": {
+        pattern: type_
+        for language in LANGUAGES.values()
+        for pattern, type_ in language.file_types.items()
+    },
 }
 
 
@@ -59,28 +62,34 @@ def write(directory: Path) -> Written:
 
 def build() -> dict[str, str]:
     """The texts of all files by their path in the project."""
-    stub = resources.files("function_script") / "engines" / "starlark" / "prelude.pyi"
     return {
         SCHEMA: _to_json(schema.build()),
         SNIPPETS: _to_json(snippets()),
         SETTINGS: _to_json(_SETTINGS),
-        STUB: stub.read_text("utf-8"),
+        **{
+            path: (resources.files(language.package) / name).read_text("utf-8")
+            for language in LANGUAGES.values()
+            for path, name in language.editor_files.items()
+        },
     }
 
 
 def snippets() -> Object:
     """The snippets as VS Code reads them."""
-    text = (resources.files(__package__) / "snippets.yaml").read_text("utf-8")
-    found: Object = {}
-    for document in documents.read_source(Source(name="snippets.yaml", text=text)):
-        value = document.value
-        found[manifests.text_at(value, "name")] = {
+    files = [
+        *(resources.files(each.package) / "snippet.yaml" for each in LANGUAGES.values()),
+        resources.files(__package__) / "snippets.yaml",
+    ]
+    return {
+        manifests.text_at(document.value, "name"): {
             "scope": "yaml",
-            "prefix": manifests.text_at(value, "prefix"),
-            "description": manifests.text_at(value, "name"),
-            "body": [*manifests.text_at(value, "body").rstrip("\n").split("\n")],
+            "prefix": manifests.text_at(document.value, "prefix"),
+            "description": manifests.text_at(document.value, "name"),
+            "body": [*manifests.text_at(document.value, "body").rstrip("\n").split("\n")],
         }
-    return found
+        for file in files
+        for document in documents.read_source(Source(name=file.name, text=file.read_text("utf-8")))
+    }
 
 
 def _to_json(value: Object) -> str:

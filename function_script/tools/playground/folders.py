@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from function_script.engines import ENGINES
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.tools import starters
 
@@ -42,7 +42,7 @@ def find(root: Path) -> dict[str, Path | str]:
         found["/".join(parts) or root.resolve().name] = folder
         if len(found) == _MAX_FOLDERS:
             break
-    found |= {f"starter: {language}": language for language in ENGINES}
+    found |= {f"starter: {language}": language for language in LANGUAGES}
     return found
 
 

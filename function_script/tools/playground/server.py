@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import parse_qs, urlsplit
 
-from function_script.engines import ENGINES
+from function_script.engines.registry import ENGINE_MODULES, LANGUAGES
 from function_script.errors import FatalError, InputError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
@@ -43,6 +43,7 @@ _PAGES: Final = {
         for name in ("app", "editor", "highlight", "difference", "graph", "panes")
     },
 }
+_LANGUAGES_PAGE: Final = "/languages.js"
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -71,8 +72,8 @@ class Playground:
             raise InputError.of(
                 f"cannot listen on {_HOST}:{port}: {error.strerror}", hint="choose another --port"
             ) from error
-        preload = tuple(ENGINES.values())
-        self._pool = Pool(PoolOptions(limits=limits, workers=1, spare=1, preload=preload))
+        options = PoolOptions(limits=limits, workers=1, spare=1, preload=ENGINE_MODULES)
+        self._pool = Pool(options)
         self._pool.fill()
         self._workbench = RenderSession(self._pool, directory.resolve())
         self._server.playground = self
@@ -159,6 +160,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._welcome(token)
         elif not self._is_known():
             self._refuse(HTTPStatus.FORBIDDEN, "open the address that the command printed")
+        elif place.path == _LANGUAGES_PAGE:
+            self._send(HTTPStatus.OK, "text/javascript; charset=utf-8", _languages().encode())
         elif page := _PAGES.get(place.path):
             name, kind = page
             content = resources.files(__package__).joinpath("page", name).read_bytes()
@@ -254,6 +257,19 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Referrer-Policy", "no-referrer")
         self.end_headers()
         self.wfile.write(content)
+
+
+def _languages() -> str:
+    """Return a module with what the page knows of languages."""
+    languages = [
+        {
+            "textField": language.text_field,
+            "extensions": language.extensions,
+            "highlight": language.highlight,
+        }
+        for language in LANGUAGES.values()
+    ]
+    return f"export const LANGUAGES = {json.dumps(languages)};\n"
 
 
 def _texts(query: Object) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Starter projects: one small platform API in each language, with tests.
 
-Called by `init`, which writes them, and by the playground. Their files are real ones, below here.
+Called by `init`, which writes them, and by the playground. The Composition is a file in
+the language's folder, the others are below here.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from function_script import release
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.tools.starters.origins import Origins, parse_package
 
@@ -19,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def load(language: str, origins: Origins | None = None) -> dict[str, str]:
-    """Return the texts of a starter by their path in the project; ``language`` is one of ENGINES.
+    """Return the texts of a starter by their path in the project; ``language`` is one of LANGUAGES.
 
     Without ``origins`` they name the package of the release.
     """
-    root = resources.files(__package__)
-    texts = {**_texts(root / language), **_texts(root / "common")}
+    folder = resources.files(LANGUAGES[language].package) / "starter"
+    texts = {**_texts(folder), **_texts(resources.files(__package__) / "common")}
     substitutions = (origins or Origins(package=parse_package(release.REFERENCE))).substitutions
     words = re.compile(rf"\b(?:{'|'.join(substitutions)})\b")
     return {

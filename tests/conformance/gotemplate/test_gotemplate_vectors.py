@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from function_script.engines.gotemplate import GoFailure, render_text
+from function_script.engines.gotemplate.plain import GoFailure, render_text
 
 HERE = Path(__file__).parent
 DATA = json.loads((HERE / "data.json").read_text())

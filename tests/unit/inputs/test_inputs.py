@@ -48,7 +48,7 @@ def hints(value: Object) -> list[str | None]:
 def test_a_script_alone_gets_every_default() -> None:
     """What an input leaves out has the operator's limits, no ttl and empty params."""
     step = inputs.parse(script(), CEILINGS)
-    assert step.language == "starlark"
+    assert step.language.name == "starlark"
     assert step.dialect == "script"
     assert step.program.main == Source(name="script", text="pass")
     assert (step.program.modules, step.params, step.ttl_seconds) == ({}, {}, None)
@@ -95,7 +95,7 @@ def test_null_is_absent(field: str) -> None:
 def test_options_of_jinja_are_checked() -> None:
     """The language's options have their defaults and their spelling."""
     strict = inputs.parse(jinja(options={"undefined": "Strict"}), CEILINGS)
-    assert strict.language == "jinja"
+    assert strict.language.name == "jinja"
     assert strict.program.options == {"undefined": "Strict"}
     assert inputs.parse(jinja(), CEILINGS).program.options == {"undefined": "Lenient"}
 

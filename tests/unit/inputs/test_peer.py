@@ -43,7 +43,7 @@ def problems(value: Object, environment: Object | None = None) -> list[str]:
 def test_a_template_runs_in_that_functions_dialect() -> None:
     """Its rules hold, and its functions of chance need no option."""
     step = inputs.parse(go(inline={"template": "a: 1"}), Limits())
-    assert (step.language, step.dialect) == ("gotemplate", "gotemplating")
+    assert (step.language.name, step.dialect) == ("gotemplate", "gotemplating")
     assert step.program.main.name == "inline.template"
     assert step.program.options == {
         "dialect": "gotemplating",

@@ -16,7 +16,7 @@ import pytest
 from support import builders
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
-from function_script.engines import ENGINES
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.errors import LimitError, SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply, plain, system
@@ -177,7 +177,7 @@ CRASHES = [
 @pytest.mark.parametrize("script", CRASHES)
 def test_a_crash_is_reported(script: str) -> None:
     """Native code takes the worker down, or gives up: there is an error, and the next one runs."""
-    options = PoolOptions(workers=1, spare=0, preload=tuple(ENGINES.values()))
+    options = PoolOptions(workers=1, spare=0, preload=ENGINE_MODULES)
     with Pool(options) as pool:
         reply = pool.run(builders.request(builders.starlark(script)).SerializeToString())
         assert cause(reply) is Cause.CRASH

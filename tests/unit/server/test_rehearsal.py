@@ -5,7 +5,7 @@ from __future__ import annotations
 from support import builders
 
 from function_script import function
-from function_script.engines import ENGINES
+from function_script.engines.registry import LANGUAGES
 from function_script.limits import Limits
 from function_script.server import warmup
 
@@ -13,7 +13,7 @@ from function_script.server import warmup
 def test_every_language_is_practised() -> None:
     """There is one request for each language, and each composes its resource without a problem."""
     requests = warmup.build()
-    assert len(requests) == len(ENGINES)
+    assert len(requests) == len(LANGUAGES)
     for request in requests:
         answer = function.handle(request, Limits(), lambda _: None)
         response = builders.pb.RunFunctionResponse.FromString(answer.response)

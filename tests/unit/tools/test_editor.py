@@ -37,7 +37,7 @@ ONLY_IN_PYTHON = "90s\n"
 
 def pipelines() -> Iterator[object]:
     """All Compositions and Operations that this project shows to people."""
-    folders = [ROOT / "examples", ROOT / "function_script" / "tools" / "starters"]
+    folders = [ROOT / "examples", *(ROOT / "function_script" / "engines").glob("*/starter")]
     for path in sorted(path for folder in folders for path in folder.rglob("*.yaml")):
         for document in sources.load([str(path)]):
             if document.value.get("kind") in KINDS:
@@ -172,7 +172,7 @@ def test_the_files_are_where_editors_look(
     assert editor.MODELINE + editor.SCHEMA in printed.err
     (named,) = json.loads((tmp_path / editor.SETTINGS).read_text())["yaml.schemas"]
     assert json.loads((tmp_path / named).read_text()) == SCHEMA
-    assert "def get_xr(" in (tmp_path / editor.STUB).read_text()
+    assert "def get_xr(" in (tmp_path / "typings/__builtins__.pyi").read_text()
 
 
 def test_settings_of_the_user_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from function_script.cli import execute
-from function_script.engines import ENGINES
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.tools import starters
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=LANGUAGES)
 def project(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
@@ -46,7 +46,7 @@ def test_a_new_project_is_fine(args: tuple[str, ...]) -> None:
 def test_languages_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same project in another language renders to the same."""
     texts = set()
-    for language in ENGINES:
+    for language in LANGUAGES:
         starters.write(language, tmp_path / language)
         capsys.readouterr()
         assert execute(["render", str(tmp_path / language)]) == 0

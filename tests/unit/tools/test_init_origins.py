@@ -10,7 +10,7 @@ import pytest
 
 from function_script import documents, objects, release
 from function_script.cli import execute
-from function_script.engines import ENGINES
+from function_script.engines.registry import LANGUAGES
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import starters
@@ -54,7 +54,7 @@ PACKAGES = [
 ]
 
 
-@pytest.mark.parametrize("language", ENGINES)
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("package", "expected"), PACKAGES)
 def test_one_package_in_every_file(
     tmp_path: Path, language: str, package: str, expected: tuple[str, str, str | None]
@@ -90,7 +90,7 @@ WORDS = (
 
 def test_no_word_of_the_starters_is_left_over() -> None:
     """Each word that takes the place of a name is replaced, in every language."""
-    for language in ENGINES:
+    for language in LANGUAGES:
         text = "".join(starters.load(language).values())
         assert [word for word in WORDS if word in text] == []
 

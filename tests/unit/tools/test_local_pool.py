@@ -8,28 +8,30 @@ from typing import TYPE_CHECKING
 import pytest
 
 from function_script import inputs
-from function_script.engines import ENGINES
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.tools import local_pool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from function_script.engines.language import Language
+
 
 @pytest.mark.parametrize(("type_", "language"), inputs.LANGUAGES.items(), ids=str)
 def test_the_language_of_every_input_kind_is_guessed(
-    tmp_path: Path, type_: tuple[str, str], language: str
+    tmp_path: Path, type_: tuple[str, str], language: Language
 ) -> None:
     """From a file that holds an input of the kind, and it is the only guess."""
     file = tmp_path / "composition.yaml"
     file.write_text(f"apiVersion: {type_[0]}\nkind: {type_[1]}\n")
-    assert local_pool.engines_of(file) == (ENGINES[language],)
+    assert local_pool.engines_of(file) == (language.engine_module,)
 
 
 def test_every_language_can_be_guessed(tmp_path: Path) -> None:
     """A pipeline of all kinds makes workers ready for all languages."""
     file = tmp_path / "composition.yaml"
     file.write_text("\n".join(f"kind: {kind}" for _, kind in inputs.KINDS))
-    assert set(local_pool.engines_of(file)) == set(ENGINES.values())
+    assert set(local_pool.engines_of(file)) == set(ENGINE_MODULES)
 
 
 def test_a_file_that_is_not_there_gives_no_language(tmp_path: Path) -> None:

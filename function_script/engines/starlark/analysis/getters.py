@@ -1,6 +1,6 @@
-"""Where the getters of the prelude look in a request.
+"""The fields of the request that the functions of the prelude look into.
 
-Called by the analysis of a script's reach. Holds what prelude/ does; a test of the reach tries it.
+Written by hand after prelude/*.star; the tests of `pruning` call every getter.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from function_script.engines.starlark.analysis.paths import Path
 
-# For a name that the script spells out.
+# For a name that the script writes out.
 _NAMED: Final[Mapping[str, Sequence[Path]]] = {
     "get_observed": [("observed", "resources")],
     "is_observed": [("observed", "resources")],
@@ -33,12 +33,18 @@ _WHOLE: Final[Mapping[str, Sequence[Path]]] = {
     "has_capability": [("meta",)],
     "get_xr": [("observed", "composite")],
 }
+OBJECT_GETTERS: Final[Mapping[str, tuple[Path, int]]] = {
+    "get_xr": (("observed", "composite", "resource"), 0),
+    "get_observed": (("observed", "resources"), 1),
+    "get_desired": (("desired", "resources"), 1),
+}
+"""Getters that give a resource's object: the path, and how many names follow in the call."""
 
 
-def looked_at(getter: str, name: object) -> Sequence[Path]:
-    """The branches a getter looks at, given the request; all of it when it is no getter of ours.
+def branches(getter: str, name: object) -> Sequence[Path]:
+    """Return the branches that a call with the request looks into; all for an unknown function.
 
-    ``name`` is its second argument where the script spells that out.
+    ``name`` is the second argument where the script writes it out.
     """
     if getter in _NAMED and isinstance(name, str):
         return [(*path, name) for path in _NAMED[getter]]

@@ -1,17 +1,17 @@
-"""What of the request was looked up and is not there: the part, and what it might have meant.
+"""The part of the request that a failed lookup did not find, and the key it probably meant.
 
-Called for errors only, so it may be slow. Follows what can be followed by name alone.
+For errors only, so it may be slow. Only lookups by written names are followed.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from function_script.engines.starlark.analysis import syntax
+from function_script.engines.starlark.analysis.names import Bindings
 
 if TYPE_CHECKING:
     from function_script.values import Readable
@@ -21,16 +21,16 @@ _MAX_HOPS = 20
 
 
 def hint(expression: str, texts: Iterable[str], request: Mapping[str, Readable]) -> str | None:
-    """``observed has no "composit", did you mean "composite"?``; None if it cannot be said.
+    """Return ``observed has no "composit", did you mean "composite"?``; None when it is unclear.
 
-    ``expression`` is the source of what failed, ``texts`` are the sources it may refer to.
+    ``expression`` is the source of the failed lookup, ``texts`` are the sources it may refer to.
     """
     trees = [syntax.parse(text) for text in texts]
     failed = syntax.parse(expression.strip())
     match failed:
-        case ast.Module(body=[ast.Expr(value=looked_up)]):
+        case ast.Module(body=[ast.Expr(value=lookup)]):
             names = _names(tree for tree in trees if tree is not None)
-            path = _path(looked_up, names, _MAX_HOPS) or ()
+            path = _path(lookup, names, _MAX_HOPS) or ()
         case _:
             return None
     value: Readable = request
@@ -38,39 +38,33 @@ def hint(expression: str, texts: Iterable[str], request: Mapping[str, Readable])
         if not isinstance(value, Mapping):
             return None
         if value.get(key) is None:
-            place = ".".join(path[:index]) or "the request"
-            return f'{place} has no "{key}"' + _instead(key, list(value))
+            parent = ".".join(path[:index]) or "the request"
+            return f'{parent} has no "{key}"' + _alternatives(key, list(value))
         value = value[key]
     return None
 
 
-def _instead(key: str, keys: list[str]) -> str:
+def _alternatives(key: str, keys: list[str]) -> str:
     close = get_close_matches(key, keys, n=1)
     if close:
         return f', did you mean "{close[0]}"?'
-    shown = ", ".join(sorted(keys)[:_MAX_KEYS_SHOWN])
+    first = ", ".join(sorted(keys)[:_MAX_KEYS_SHOWN])
     more = ", …" if len(keys) > _MAX_KEYS_SHOWN else ""
-    return f", but {shown}{more}" if keys else ": it is empty"
+    return f", but {first}{more}" if keys else ": it is empty"
 
 
 def _names(trees: Iterable[ast.Module]) -> dict[str, ast.expr | None]:
-    """What names that are assigned once stand for; None is the request."""
-    names: dict[str, ast.expr | None] = {}
-    bound: Counter[str] = Counter()
-    for node in (node for tree in trees for node in ast.walk(tree)):
-        match node:
-            case ast.FunctionDef(name="main", args=ast.arguments(args=[ast.arg(arg=name), *_])):
-                names[name] = None
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                names[name] = value
-            case _:
-                pass
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                bound[name] += 1
-            case _:
-                pass
-    return {name: value for name, value in names.items() if bound[name] == 1 or value is None}
+    """Return the expressions that names stand for; None is the request."""
+    bindings = Bindings.of(trees)
+    mains = bindings.functions.get("main", [])
+    requests = {main.positional[0] for main in mains if main.positional}
+    names: dict[str, ast.expr | None] = {
+        name: value.expression
+        for name, value in bindings.single_values().items()
+        if not value.is_item
+    }
+    # Other functions may have a parameter of that name.
+    return {**names, **dict.fromkeys(requests - bindings.values.keys())}
 
 
 def _path(

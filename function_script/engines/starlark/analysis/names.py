@@ -1,17 +1,17 @@
-"""What names the sources of a script bind, and to what: functions, loaded functions, or anything.
+"""The names that sources of a script bind, and to what: the one resolver of all analyses.
 
-Called by the analysis of a script's reach. Names are those of all sources together, whatever
-their scope: two variables of one name count as one.
+Scopes are not told apart: two variables of one name count as one.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,51 +24,85 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """What an assignment or a loop binds a name to: an expression's value, or an item of it."""
+
+    expression: ast.expr
+    is_item: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bindings:
-    """``others`` are names that assignments, loops and parameters bind to anything."""
+    """The bindings of names.
+
+    ``functions`` are by name, ``loaded`` has the symbols that load statements give a name.
+    ``counts`` is how often assignments, loops, parameters and functions bind a name; ``values``
+    are the last of those bindings that have a value. ``variables`` are the names that are bound to
+    anything but a function.
+    """
 
     functions: Mapping[str, list[Function]]
     loaded: Mapping[str, set[str]]
-    others: frozenset[str]
+    variables: frozenset[str]
+    counts: Mapping[str, int]
+    values: Mapping[str, Value]
 
     @classmethod
-    def of(cls, trees: Iterable[ast.Module]) -> Bindings:
-        """The names of these sources."""
+    def of(cls, trees: Iterable[ast.AST]) -> Bindings:
+        """Collect the bindings in these trees, of whole sources or of a function."""
         functions: dict[str, list[Function]] = {}
         loaded: dict[str, set[str]] = {}
-        others = set()
+        variables: Counter[str] = Counter()
+        values: dict[str, Value] = {}
         for node in (node for tree in trees for node in ast.walk(tree)):
             match node:
                 case ast.FunctionDef(name=name):
                     functions.setdefault(name, []).append(_function(node))
                 case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                    others.add(name)
+                    variables[name] += 1
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    values[name] = Value(expression=value)
+                case (
+                    ast.For(target=target, iter=iterated)
+                    | ast.comprehension(target=target, iter=iterated)
+                ):
+                    values.update(_items(target, iterated))
                 case ast.Call(func=ast.Name(id="load")):
                     for name, symbol in _loads(node):
                         loaded.setdefault(name, set()).add(symbol)
                 case _:
                     pass
-        return cls(functions=functions, loaded=loaded, others=frozenset(others))
+        return cls(
+            functions=functions,
+            loaded=loaded,
+            variables=frozenset(variables),
+            counts=variables + Counter({name: len(each) for name, each in functions.items()}),
+            values=values,
+        )
+
+    def single_values(self) -> dict[str, Value]:
+        """Return the values of those names that are bound once."""
+        return {name: value for name, value in self.values.items() if self.counts[name] == 1}
 
     def defined(self, name: str) -> list[Function]:
-        """The functions that a name may stand for."""
+        """Return the functions that a name may stand for."""
         return [
             function for alias in self._aliases(name) for function in self.functions.get(alias, [])
         ]
 
     def is_certain(self, name: str) -> bool:
-        """Whether a name stands for nothing but the functions that are defined."""
+        """Report whether a name stands for nothing but the functions that are defined."""
         aliases = self._aliases(name)
-        return not aliases & self.others and all(
+        return not aliases & self.variables and all(
             alias in self.functions or alias in self.loaded for alias in aliases
         )
 
     def is_bound(self, name: str) -> bool:
-        """Whether the sources give this name a meaning of their own."""
-        return name in self.functions or name in self.loaded or name in self.others
+        """Report whether the sources give this name a meaning of their own."""
+        return name in self.functions or name in self.loaded or name in self.variables
 
     def _aliases(self, name: str) -> set[str]:
-        """The name, and what it is called in the modules it may be loaded from."""
+        """Return the name, and its names in the modules it may be loaded from."""
         names, pending = {name}, [name]
         while pending:
             new = self.loaded.get(pending.pop(), set()) - names
@@ -83,8 +117,27 @@ def _function(node: ast.FunctionDef) -> Function:
     return Function(name=node.name, positional=positional, named=frozenset(positional + keywords))
 
 
+def _items(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[str, Value]]:
+    """Yield the name that a loop binds to items, and the expression that has them."""
+    match target, iterated:
+        case (
+            (
+                ast.Tuple(elts=[_, ast.Name(id=name)]),
+                ast.Call(func=ast.Attribute(value=items, attr="items"))
+                | ast.Call(func=ast.Name(id="enumerate"), args=[items, *_]),
+            )
+            | (ast.Name(id=name), ast.Call(func=ast.Attribute(value=items, attr="values")))
+            | (ast.Name(id=name), ast.Call(func=ast.Name(id="sorted"), args=[items, *_]))
+        ):
+            yield name, Value(expression=items, is_item=True)
+        case ast.Name(id=name), _:
+            yield name, Value(expression=iterated, is_item=True)
+        case _:
+            pass
+
+
 def _loads(call: ast.Call) -> list[tuple[str, str]]:
-    """The name that each symbol of a load statement gets, and its name in the module."""
+    """Return the name that each symbol of a load statement gets, and its name in the module."""
     same = [(arg.value, arg.value) for arg in call.args[1:] if isinstance(arg, ast.Constant)]
     renamed = [
         (keyword.arg, keyword.value.value)

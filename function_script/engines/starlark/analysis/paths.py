@@ -1,6 +1,6 @@
-"""Parts of a request as paths, and the selection of some of them.
+"""Paths of parts of a request, and the projection of a request to some of them.
 
-Called by the analysis of scripts, which finds the paths, and by the engine, which builds them.
+`pruning` finds the paths that a script needs; the engine builds only those values.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Paths: TypeAlias = frozenset[Path]
 # None: all that is below.
 _Tree: TypeAlias = Mapping[str, "_Tree | None"]
 
-# Branches are there in any case, empty or not: what is selected is below them. Whatever is no
-# branch is a leaf: it is there with all that is in it, or not at all.
+# A projection always has its branches, empty or not. Everything else is a leaf: it is there as a
+# whole, or not at all.
 _BRANCHES: frozenset[Path] = frozenset(
     {
         (),
@@ -37,67 +37,67 @@ _BRANCHES: frozenset[Path] = frozenset(
 )
 
 
-# Below them stand resources by name, whose objects are branches too.
+# They hold resources by name, whose objects are branches, too.
 _GROUPS: frozenset[Path] = frozenset({("desired", "resources"), ("observed", "resources")})
 _ENTRY_DEPTH = 3
 _OBJECT = "resource"
-# Any resource's name; as a name it would be wanted together with all others, which is no harm.
+# Any resource's name. For a resource of this name a script gets all others, too: no harm.
 ANY = "*"
 
 
 def is_branch(path: Path) -> bool:
-    """Whether parts below this path are selected one by one."""
+    """Report whether parts below this path are selected one by one."""
     if path[:2] in _GROUPS and len(path) >= _ENTRY_DEPTH:
         return path[_ENTRY_DEPTH:] in {(), (_OBJECT,)}
     return path in _BRANCHES
 
 
 def is_group(path: Path) -> bool:
-    """Whether resources stand below this path, by name."""
+    """Report whether this path holds resources by name."""
     return path in _GROUPS
 
 
 def touched(path: Path) -> Path:
-    """What has to be wanted for the resource at this path to be there at all, if it exists."""
+    """Return the leaf that makes the resource at this path be there at all, if it exists."""
     is_entry = len(path) == _ENTRY_DEPTH and path[:2] in _GROUPS
     return (*path, _OBJECT, "kind") if is_entry else path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestProjection:
-    """What is wanted of a request; ``tree`` None is all of it."""
+    """The parts of a request that a script needs; ``tree`` None: all of it."""
 
     tree: _Tree | None
 
     @classmethod
     def of(cls, paths: Iterable[Path]) -> RequestProjection:
-        """The values at these paths, whole, below the branches that lead to them."""
-        wanted = frozenset(paths)
-        entries = {path[:_ENTRY_DEPTH] for path in wanted if path[:2] in _GROUPS and path[2:]}
+        """Return the projection to the values at these paths, and the branches that lead there."""
+        leaves = frozenset(paths)
+        entries = {path[:_ENTRY_DEPTH] for path in leaves if path[:2] in _GROUPS and path[2:]}
         of_any = {
             (*entry, *path[_ENTRY_DEPTH:])
             for entry in entries
-            for path in wanted
+            for path in leaves
             if path[:_ENTRY_DEPTH] == (*entry[:2], ANY)
         }
-        return cls(tree=_tree(wanted | of_any, ()))
+        return cls(tree=_tree(leaves | of_any, ()))
 
     def select(self, request: Mapping[str, Readable]) -> Object:
-        """What is wanted of ``request``, in dicts and lists."""
+        """Return the parts of ``request``, in dicts and lists."""
         return _select(request, self.tree)
 
 
 EVERYTHING = RequestProjection(tree=None)
 
 
-def _tree(wanted: Paths, here: Path) -> _Tree | None:
-    if here in wanted or not is_branch(here):
+def _tree(leaves: Paths, here: Path) -> _Tree | None:
+    if here in leaves or not is_branch(here):
         return None
     depth = len(here)
-    below = {path[depth] for path in wanted | _BRANCHES if path[:depth] == here != path}
+    below = {path[depth] for path in leaves | _BRANCHES if path[:depth] == here != path}
     if depth == _ENTRY_DEPTH:
         below.add(_OBJECT)
-    return {key: _tree(wanted, (*here, key)) for key in sorted(below)}
+    return {key: _tree(leaves, (*here, key)) for key in sorted(below)}
 
 
 def _select(value: Mapping[str, Readable], tree: _Tree | None) -> Object:

@@ -1,7 +1,7 @@
-"""Which parts of a request a script can reach, so that the rest need not be handed to it.
+"""The parts of a request that a script can reach: the engine builds only those.
 
-Called once per script. The analysis follows the request through names, and says "all of it"
-wherever it loses the thread.
+The analysis follows the request through names, once for each script. Where it cannot follow it,
+the script needs the whole request.
 """
 
 from __future__ import annotations
@@ -29,19 +29,21 @@ if TYPE_CHECKING:
 # An annotation of any other type may look into what it annotates.
 _SHALLOW_TYPES = frozenset({"dict", "list", "str"})
 _NOTHING: Paths = frozenset()
-# They go over names, when they are given resources by name.
+# Called with resources by name, they iterate over the names.
 _SEE_NAMES = frozenset({"enumerate", "len", "list", "sorted"})
 # There are few branches to follow, so more rounds would be a defect.
 _MAX_ROUNDS = 20
 
 
 def project_request(texts: Iterable[str]) -> RequestProjection:
-    """What a script with these sources can reach; everything when in doubt."""
-    trees = [syntax.parse(text) for text in texts]
-    known = [tree for tree in trees if tree is not None]
-    if len(known) < len(trees):
-        return EVERYTHING
-    bindings = Bindings.of(known)
+    """Return the parts that a script with these sources can reach; everything when in doubt."""
+    trees = []
+    for text in texts:
+        tree = syntax.parse(text)
+        if tree is None:
+            return EVERYTHING
+        trees.append(tree)
+    bindings = Bindings.of(trees)
     mains = bindings.defined("main")
     if not bindings.is_certain("main") or not all(main.positional for main in mains):
         return EVERYTHING
@@ -49,18 +51,18 @@ def project_request(texts: Iterable[str]) -> RequestProjection:
     for main in mains:
         analysis.flow(main.positional[0], frozenset({()}))
         analysis.leak_result(main.name)
-    return analysis.run(known)
+    return analysis.run(trees)
 
 
 class _UnknownError(Exception):
-    """A statement that is no Starlark, or of a Starlark that this analysis does not know."""
+    """A statement that the analysis does not know."""
 
 
 class _Analysis:
-    """Follows branches of the request; a name is the same in all scopes of all sources.
+    """A data flow analysis of branches of the request, over all sources.
 
-    Visiting an expression gives the branches it may evaluate to. Whoever cannot follow them any
-    further leaks them: then all that is below them is wanted.
+    To visit an expression gives the branches it may evaluate to. Branches that cannot be followed
+    further leak: then the script needs all that is below them.
     """
 
     def __init__(self, bindings: Bindings) -> None:
@@ -68,62 +70,62 @@ class _Analysis:
         self._names: dict[str, Paths] = {}
         self._results: dict[str, Paths] = {}
         self._leaky: set[str] = set()
-        self._wanted: set[Path] = set()
+        self._needed: set[Path] = set()
         self._function = ""
         self._changed = True
 
     def run(self, trees: Sequence[ast.Module]) -> RequestProjection:
-        """Go over the sources until nothing new turns up."""
+        """Visit the sources until a round finds nothing new."""
         try:
             for _ in range(_MAX_ROUNDS):
                 self._changed = False
                 for tree in trees:
                     self._block(tree.body)
                 if not self._changed:
-                    return RequestProjection.of(self._wanted)
+                    return RequestProjection.of(self._needed)
         except (_UnknownError, RecursionError):
             pass
         return EVERYTHING
 
     def flow(self, name: str, paths: Paths) -> None:
-        """The name may stand for these branches."""
-        known = self._names.get(name, _NOTHING)
-        if not paths <= known:
-            self._names[name] = known | paths
+        """Note that a name may stand for these branches."""
+        before = self._names.get(name, _NOTHING)
+        if not paths <= before:
+            self._names[name] = before | paths
             self._changed = True
 
     def leak_result(self, function: str) -> None:
-        """What the function returns goes to somebody unknown."""
+        """Note that the function's result goes to a caller that cannot be followed."""
         if function not in self._leaky:
             self._leaky.add(function)
             self._changed = True
 
-    def _want(self, paths: Iterable[Path]) -> None:
-        self._wanted.update(paths)
+    def _need(self, paths: Iterable[Path]) -> None:
+        self._needed.update(paths)
 
     def _leak(self, node: ast.AST | None) -> None:
         if node is not None:
-            self._want(self._visit(node))
+            self._need(self._visit(node))
 
     def _enter(self, paths: Paths, keys: Sequence[str]) -> Paths:
-        """From branches along keys; leaves on the way are wanted, branches at the end returned."""
+        """Follow keys from branches: note the leaves on the way, return the branches at the end."""
         for key in keys:
             below = {(*path, key) for path in paths}
-            self._want(touched(path) for path in below if touched(path) != path)
-            self._want(path for path in below if not is_branch(path))
+            self._need(touched(path) for path in below if touched(path) != path)
+            self._need(path for path in below if not is_branch(path))
             paths = frozenset(path for path in below if is_branch(path))
         return paths
 
     def _members(self, paths: Paths) -> Paths:
-        """Any resource of a group; what is no group is wanted as a whole."""
+        """Return any resource of the groups; of other branches the script needs the whole."""
         groups = {path for path in paths if is_group(path)}
-        self._want(paths - groups)
+        self._need(paths - groups)
         members = frozenset((*path, ANY) for path in groups)
-        self._want(map(touched, members))
+        self._need(map(touched, members))
         return members
 
     def _iterate(self, target: ast.expr, iterated: ast.expr) -> None:
-        """A loop's target gets what it goes over: names of a group, its resources, or both."""
+        """Bind a loop's target to names of a group, to its resources, or to both."""
         match iterated, target:
             case ast.Call(func=ast.Name(id="sorted"), args=[each], keywords=[]), _ if (
                 not self._bindings.is_bound("sorted")
@@ -180,11 +182,11 @@ class _Analysis:
         defaults = arguments.defaults
         for argument, default in zip(every[len(every) - len(defaults) :], defaults, strict=True):
             self.flow(argument.arg, self._visit(default))
-        for argument, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-            self.flow(argument.arg, self._visit(given) if given else _NOTHING)
+        for argument, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            self.flow(argument.arg, self._visit(value) if value else _NOTHING)
         for argument in [*every, *arguments.kwonlyargs]:
             if not self._is_shallow(argument.annotation):
-                self._want(self._names.get(argument.arg, _NOTHING))
+                self._need(self._names.get(argument.arg, _NOTHING))
         if not self._is_shallow(function.returns):
             self.leak_result(function.name)
         outer, self._function = self._function, function.name
@@ -200,10 +202,10 @@ class _Analysis:
     def _return(self, value: ast.expr | None) -> None:
         paths = self._visit(value) if value is not None else _NOTHING
         if self._function in self._leaky:
-            self._want(paths)
-        known = self._results.get(self._function, _NOTHING)
-        if not paths <= known:
-            self._results[self._function] = known | paths
+            self._need(paths)
+        before = self._results.get(self._function, _NOTHING)
+        if not paths <= before:
+            self._results[self._function] = before | paths
             self._changed = True
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
@@ -218,7 +220,7 @@ class _Analysis:
                 self._leak(value)
 
     def _store(self, target: ast.expr) -> None:
-        """Something that is not followed is stored: only what the target itself reads counts."""
+        """Visit the expressions in a target whose value is not followed."""
         match target:
             case ast.Name():
                 pass
@@ -239,8 +241,8 @@ class _Analysis:
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 self._leak(test)
                 return self._visit(body) | self._visit(orelse)
-            case ast.Compare(left=left, ops=[operator], comparators=[right]):
-                self._compare(left, operator, right)
+            case ast.Compare(left=first, ops=[operator], comparators=[second]):
+                self._compare(first, operator, second)
                 return _NOTHING
             case ast.Call():
                 return self._call(node)
@@ -261,23 +263,23 @@ class _Analysis:
         return self._members(self._visit(value))
 
     def _name(self, name: str) -> Paths:
-        # A function that is passed around may be called by anybody.
+        # A function that is passed on may have callers that are not followed.
         for function in self._bindings.defined(name):
             self.leak_result(function.name)
         return self._names.get(name, _NOTHING)
 
-    def _compare(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> None:
-        match left, operator, right:
+    def _compare(self, first: ast.expr, operator: ast.cmpop, second: ast.expr) -> None:
+        match first, operator, second:
             case ast.Constant(value=str(key)), ast.In() | ast.NotIn(), _:
-                self._enter(self._visit(right), [key])
+                self._enter(self._visit(second), [key])
             case _, ast.In() | ast.NotIn(), _:
-                self._leak(left)
-                self._members(self._visit(right))
+                self._leak(first)
+                self._members(self._visit(second))
             case _, ast.Eq() | ast.NotEq(), ast.Constant(value=None):
-                self._visit(left)
+                self._visit(first)
             case _:
-                self._leak(left)
-                self._leak(right)
+                self._leak(first)
+                self._leak(second)
 
     def _call(self, call: ast.Call) -> Paths:
         match call.func, call.args:
@@ -303,7 +305,7 @@ class _Analysis:
                 return _NOTHING
 
     def _pass(self, function: Function, call: ast.Call) -> None:
-        """Arguments become the function's parameters; what matches none of them leaks."""
+        """Bind the function's parameters to the arguments; those that match none leak."""
         is_spread = False
         for index, argument in enumerate(call.args):
             is_spread = is_spread or isinstance(argument, ast.Starred)
@@ -318,7 +320,7 @@ class _Analysis:
                 self._leak(keyword.value)
 
     def _prelude(self, name: str, request: ast.expr, others: Sequence[ast.AST]) -> Paths:
-        """A call of a name that the sources do not define: a getter of ours, or a builtin."""
+        """Visit a call of a name that the sources do not define: of a getter, or of a builtin."""
         paths = self._visit(request)
         for other in others:
             self._leak(other)
@@ -328,13 +330,13 @@ class _Analysis:
         if name in _SEE_NAMES and not others:
             self._members(paths)
         else:
-            self._want(getters.looked_at(name, key) if paths == {()} else paths)
+            self._need(getters.branches(name, key) if paths == {()} else paths)
         return _NOTHING
 
     def _get(self, paths: Paths, text: str) -> Paths:
         try:
             parts = objects.parse_path(text)
         except ValueError:
-            self._want(paths)
+            self._need(paths)
             return _NOTHING
         return self._enter(paths, [part for part in parts if isinstance(part, str)])

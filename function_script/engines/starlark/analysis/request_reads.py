@@ -1,18 +1,19 @@
-"""What a script certainly reads of the request: lookups by name from the parameter of `main` on.
+"""The fields of the request that a script certainly reads, for `check`.
 
-Called by the tool that looks for mistakes. Follows names that are bound once; a function that is
-given a part of the request is not followed.
+Lookups are followed from the parameter of `main` on, through names that are bound once, and not
+into other functions.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
 from function_script.engines.reads import ANY, FieldAccess, guarded, unchanged
 from function_script.engines.starlark.analysis import syntax
+from function_script.engines.starlark.analysis.getters import OBJECT_GETTERS
+from function_script.engines.starlark.analysis.names import Bindings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
     from function_script.program import Program
     from function_script.source import Source
 
-_XR: Final = ("observed", "composite", "resource")
-# Functions of the prelude that look into the request: where, and how many names they take.
-_GETTERS: Final[dict[str, tuple[Path, int]]] = {
-    "get_xr": (_XR, 0),
-    "get_observed": (("observed", "resources"), 1),
-    "get_desired": (("desired", "resources"), 1),
-}
 _CHANGING: Final = frozenset(
     {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"}
 )
@@ -35,7 +29,7 @@ _MAX_HOPS: Final = 20
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """The lookups in `main` of the program's main source."""
+    """Return the lookups in `main` of the program's main source."""
     tree = syntax.parse(program.main.text)
     for node in tree.body if tree is not None else ():
         match node:
@@ -47,60 +41,23 @@ def find(program: Program) -> list[FieldAccess]:
 
 
 class _Main:
-    """The function `main`, and what the names in it stand for."""
+    """The function `main`, and the values that names in it are bound to once."""
 
     def __init__(self, function: ast.FunctionDef, request: str, source: Source) -> None:
+        bindings = Bindings.of([function])
         self._function = function
         self._source = source
-        self._request = request
-        self._values: dict[str, tuple[ast.expr, Path]] = {}
-        self._bind()
+        # A name that is bound again may stand for anything.
+        self._request = request if bindings.counts[request] == 1 else ""
+        self._values = bindings.single_values()
 
     def reads(self) -> list[FieldAccess]:
-        found = [read for node in ast.walk(self._function) for read in self._of(node)]
-        return guarded(unchanged(found, self._changed()), set(self._asked()))
-
-    def _bind(self) -> None:
-        """Names that are bound once: to an expression, or to the items of one."""
-        bound: Counter[str] = Counter()
-        for node in ast.walk(self._function):
-            match node:
-                case (
-                    ast.Name(id=name, ctx=ast.Store())
-                    | ast.arg(arg=name)
-                    | ast.FunctionDef(name=name)
-                ):
-                    bound[name] += 1
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    self._values[name] = (value, ())
-                case (
-                    ast.For(target=target, iter=value)
-                    | ast.comprehension(target=target, iter=value)
-                ):
-                    self._bind_items(target, value)
-                case _:
-                    pass
-        self._values = {name: v for name, v in self._values.items() if bound[name] == 1}
-        if bound[self._request] != 1:
-            self._request = ""
-
-    def _bind_items(self, target: ast.expr, value: ast.expr) -> None:
-        match target, value:
-            case (
-                ast.Tuple(elts=[_, ast.Name(id=name)]),
-                ast.Call(func=ast.Attribute(value=each, attr="items"))
-                | ast.Call(func=ast.Name(id="enumerate"), args=[each, *_]),
-            ) | (ast.Name(id=name), ast.Call(func=ast.Attribute(value=each, attr="values"))):
-                self._values[name] = (each, (ANY,))
-            case ast.Name(id=name), ast.Call(func=ast.Name(id="sorted"), args=[each, *_]):
-                self._values[name] = (each, (ANY,))
-            case ast.Name(id=name), _:
-                self._values[name] = (value, (ANY,))
-            case _:
-                pass
+        """Return the lookups, without those below values that the script changes."""
+        accesses = [access for node in ast.walk(self._function) for access in self._of(node)]
+        return guarded(unchanged(accesses, self._changed()), set(self._tested()))
 
     def _changed(self) -> Iterator[Path]:
-        """What the script changes in place: its keys may be the script's own."""
+        """Yield the values that the script changes in place: their keys may be its own."""
         for node in ast.walk(self._function):
             match node:
                 case (
@@ -116,8 +73,8 @@ class _Main:
             if path is not None:
                 yield path
 
-    def _asked(self) -> Iterator[Path]:
-        """What the script asks for before it reads it: `"key" in value`."""
+    def _tested(self) -> Iterator[Path]:
+        """Yield the fields of `"key" in value`, `get` and getters: they may be absent."""
         for node in ast.walk(self._function):
             match node:
                 case ast.Compare(
@@ -129,13 +86,12 @@ class _Main:
                     if path is not None:
                         yield (*path, key)
                 case ast.Call():
-                    # `get` and its like give None for what is not there.
                     yield from (read.path for read in self._of(node))
                 case _:
                     pass
 
     def _of(self, node: ast.AST) -> Iterator[FieldAccess]:
-        """The lookups that one node makes, the outermost key last."""
+        """Yield the lookups that one node makes, the outermost key last."""
         match node:
             case ast.Subscript(value=value, slice=ast.Constant(value=str(key)), ctx=ast.Load()):
                 path = self._path(value, _MAX_HOPS)
@@ -154,26 +110,23 @@ class _Main:
                 pass
 
     def _of_getter(self, call: ast.Call) -> Iterator[FieldAccess]:
-        found = self._getter(call, _MAX_HOPS)
-        if found is None or found[1] is None:
-            return
-        base, argument = found[0], found[1]
-        named = _given(argument)
-        for index, key in enumerate(named):
-            if isinstance(key, str):
-                yield self._read((*base, *named[: index + 1]), argument)
+        base, argument = self._getter(call, _MAX_HOPS) or ((), None)
+        parts = _path_argument(argument)
+        for index, key in enumerate(parts):
+            if isinstance(key, str) and argument is not None:
+                yield self._read((*base, *parts[: index + 1]), argument)
 
     def _getter(self, call: ast.Call, hops: int) -> tuple[Path, ast.expr | None] | None:
-        """What `get` and its like look into, and the argument with the path."""
+        """Return the path that `get` or another getter looks into, and its argument with a path."""
         name = call.func.id if isinstance(call.func, ast.Name) else ""
         first, *others = call.args
         base = self._path(first, hops)
-        if base is None or name not in {"get", *_GETTERS}:
+        if base is None or name not in {"get", *OBJECT_GETTERS}:
             return None
-        if name in _GETTERS:
+        if name in OBJECT_GETTERS:
             if base:
                 return None
-            start, count = _GETTERS[name]
+            start, count = OBJECT_GETTERS[name]
             names = tuple(_constant(argument) for argument in others[:count])
             if len(names) < count:
                 return None
@@ -185,16 +138,16 @@ class _Main:
         return FieldAccess(path, self._source, syntax.span_of(node, self._source))
 
     def _path(self, node: ast.expr, hops: int) -> Path | None:
-        """Where in the request the value of an expression stands."""
+        """Return the path of an expression's value in the request; None when it is elsewhere."""
         if not hops:
             return None
         match node:
             case ast.Name(id=name) if name == self._request:
                 return ()
             case ast.Name(id=name) if name in self._values:
-                value, below = self._values[name]
-                path = self._path(value, hops - 1)
-                return None if path is None else (*path, *below)
+                value = self._values[name]
+                path = self._path(value.expression, hops - 1)
+                return (*path, ANY) if path is not None and value.is_item else path
             case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice):
                 path = self._path(value, hops - 1)
                 return None if path is None else (*path, _constant(index))
@@ -202,11 +155,11 @@ class _Main:
                 path = self._path(value, hops - 1)
                 return None if path is None else (*path, _constant(key))
             case ast.Call(func=ast.Name(), args=[_, *_]):
-                found = self._getter(node, hops - 1)
-                if found is None:
-                    return None
-                base, argument = found
-                return (*base, *(_given(argument) if argument is not None else ()))
+                match self._getter(node, hops - 1):
+                    case (base, argument):
+                        return (*base, *_path_argument(argument))
+                    case None:
+                        return None
             case ast.BoolOp(op=ast.Or(), values=[value, *others]) if all(map(_is_empty, others)):
                 return self._path(value, hops - 1)
         return None
@@ -225,9 +178,11 @@ def _is_empty(node: ast.expr) -> bool:
     return False
 
 
-def _given(node: ast.expr) -> Path:
-    """The path that a getter is given: a text, or a list of parts; what follows is unknown."""
+def _path_argument(node: ast.expr | None) -> Path:
+    """Return the path in a getter's argument, a text or a list of parts; ANY for other values."""
     match node:
+        case None:
+            return ()
         case ast.Constant(value=str(text)):
             try:
                 return objects.parse_path(text)

@@ -1,7 +1,6 @@
-"""Starlark as syntax trees of Python, whose parser accepts a superset of it.
+"""Syntax trees of scripts, from Python's parser, which accepts a superset of Starlark.
 
-Called by what looks at scripts without running them. Such a tree is only looked at for scripts
-that the interpreter has accepted.
+An analysis trusts a tree only of a script that the interpreter has accepted.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ _MAX_CHARACTERS = 64 * 1024
 
 
 def parse(text: str) -> ast.Module | None:
-    """The tree of a source; None where Python's reading could differ from Starlark's."""
-    # Python ends lines at a lone carriage return, and knows characters by name; Starlark not.
+    """Parse a source; return None where Python's reading could differ from Starlark's."""
+    # Python ends lines at a lone carriage return and has "\N{name}"; Starlark has neither.
     if len(text) > _MAX_CHARACTERS or "\\N" in text or "\r" in text.replace("\r\n", ""):
         return None
     try:
@@ -33,9 +32,11 @@ def parse(text: str) -> ast.Module | None:
 
 
 def span_of(node: ast.expr, source: Source) -> Span:
-    """The place of an expression, as far as it stands in its first line."""
+    """Return the part of an expression that is in its first line.
+
+    The only place where the byte columns of trees become columns of characters.
+    """
     lines = source.text.split("\n")
-    # Trees count bytes.
     data = lines[node.lineno - 1].encode()
     begin = len(data[: node.col_offset].decode())
     end = node.end_col_offset if node.end_lineno == node.lineno else None

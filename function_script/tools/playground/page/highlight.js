@@ -1,20 +1,22 @@
-// Text to HTML with the parts of YAML, Starlark and templates in colour. Knows nothing of the page.
+// Text to HTML with the parts of YAML, scripts and templates in colour. Knows nothing of the page.
+
+import { LANGUAGES } from "./languages.js";
 
 const escape = (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
 const span = (kind, text) => (text ? `<span class="${kind}">${escape(text)}</span>` : "");
 
-const STARLARK =
+const SCRIPT =
   /(#.*)|("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)|\b(def|return|for|in|if|elif|else|and|or|not|lambda|load|pass|break|continue|None|True|False)\b|\b(\d+(?:\.\d+)?)\b|([A-Za-z_]\w*(?=\())/g;
-const STARLARK_KINDS = [null, "c", "s", "w", "n", "t"];
+const SCRIPT_KINDS = [null, "c", "s", "w", "n", "t"];
 const BLOCK = /^(\s*)(?:- )*("[^"]*"|[\w.\/-]+):\s*[|>][-+\d]*\s*(?:#.*)?$/;
 const KEY = /^(\s*(?:- )*)("[^"]*"|'[^']*'|[^\s#"'{\[&*!|>%@`][^:#]*?)(:)(?=\s|$)/;
 
-function starlark(line) {
+function script(line) {
   let html = "", at = 0;
-  for (const match of line.matchAll(STARLARK)) {
+  for (const match of line.matchAll(SCRIPT)) {
     html += escape(line.slice(at, match.index));
     const kind = match.findIndex((part, index) => index > 0 && part !== undefined);
-    html += span(STARLARK_KINDS[kind], match[0]);
+    html += span(SCRIPT_KINDS[kind], match[0]);
     at = match.index + match[0].length;
   }
   return html + escape(line.slice(at));
@@ -56,19 +58,32 @@ function template(line, state) {
   return html;
 }
 
-function language(key, name) {
-  const bare = key.replace(/"/g, "");
-  if (bare === "script" || bare.endsWith(".star")) return starlark;
-  if (["inline", "template"].includes(bare) || /\.(j2|gotmpl|tmpl|yaml)$/.test(bare)) return template;
-  return name.endsWith(".star") ? starlark : (line) => span("s", line);
+const text = (line) => span("s", line);
+const PAINTERS = { script, template, text };
+
+/** The painter of programs in a file of that name; none for other files. */
+function painterOfFile(name) {
+  const language = LANGUAGES.find(({ extensions }) => extensions.some((end) => name.endsWith(end)));
+  return language && PAINTERS[language.highlight];
 }
 
-/** HTML for `text`, line for line; `name` is the file's. */
-export function highlight(text, name = "") {
-  if (name.endsWith(".star")) return text.split("\n").map(starlark).join("\n");
+/** The painter of a block of text in YAML: of a program's field or of a module. */
+function painterOfBlock(key) {
+  const bare = key.replace(/"/g, "");
+  const ofFile = painterOfFile(bare);
+  if (ofFile) return ofFile;
+  if (bare === "template" || bare.endsWith(".yaml")) return template;
+  const ofField = LANGUAGES.find(({ textField }) => textField === bare);
+  return ofField ? PAINTERS[ofField.highlight] : text;
+}
+
+/** HTML for `content`, line for line; `name` is the file's. */
+export function highlight(content, name = "") {
+  const paint = painterOfFile(name) ?? yaml;
+  if (paint === script) return content.split("\n").map(script).join("\n");
   const state = { end: "" };
   let block = null;
-  return text
+  return content
     .split("\n")
     .map((line) => {
       const indent = line.search(/\S/);
@@ -76,8 +91,8 @@ export function highlight(text, name = "") {
       block = null;
       state.end = "";
       const begin = BLOCK.exec(line);
-      if (begin) block = { indent: begin[1].length, paint: language(begin[2], name) };
-      return /\.(j2|gotmpl|tmpl)$/.test(name) ? template(line, state) : yaml(line);
+      if (begin) block = { indent: begin[1].length, paint: painterOfBlock(begin[2]) };
+      return paint(line, state);
     })
     .join("\n");
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from function_script.engines import gotemplate
+from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler.expressions import CompileContext
 from function_script.engines.gotemplate.compiler.statements import generate

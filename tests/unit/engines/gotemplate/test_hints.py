@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from function_script.engines import gotemplate
+from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import hints
 from function_script.errors import FatalError
 from function_script.limits import Limits

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from function_script.engines import gotemplate
+from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import programs, registry
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
 from function_script.engines.gotemplate.missing import HOLDING, TOLERANT

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from function_script.engines.gotemplate import GoFailure, render_text
+from function_script.engines.gotemplate.plain import GoFailure, render_text
 
 REQUEST = {
     "observed": {

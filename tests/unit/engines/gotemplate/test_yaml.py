@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from function_script.engines.gotemplate import render_text
 from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.plain import render_text
 from function_script.engines.gotemplate.printing import to_text
 from function_script.engines.gotemplate.run import CompiledProgram, Run
 from function_script.engines.gotemplate.values import Int, NilList, NilMap, go_type

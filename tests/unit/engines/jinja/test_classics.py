@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from function_script.engines import jinja
+from function_script.engines.jinja import engine as jinja
 from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.program import Program

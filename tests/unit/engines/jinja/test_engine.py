@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from support.jinja_programs import XR, program, rendered, scope, text_of
 
-from function_script.engines import jinja
+from function_script.engines.jinja import engine as jinja
 from function_script.engines.jinja import programs
 from function_script.errors import LimitError, ProgramError
 from function_script.limits import Limits
@@ -161,7 +161,7 @@ def test_circle_and_depth_of_modules() -> None:
     with pytest.raises(ProgramError, match="more than 20 deep"):
         text_of("{% include 'm0' %}", {**chain, "m100": "end"})
     assert text_of("{% include 'm82' %}", {**chain, "m100": "end"}) == "end"
-    with pytest.raises(ProgramError, match="in a circle: a -> a"):
+    with pytest.raises(ProgramError, match="in a cycle: a -> a"):
         text_of("{% import 'a' as a %}", {"a": "{% include 'a' %}"})
 
 

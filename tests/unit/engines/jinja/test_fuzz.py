@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.example_counts import examples
 from support.jinja_programs import program, scope
 
-from function_script.engines import jinja
+from function_script.engines.jinja import engine as jinja
 from function_script.engines.jinja.filters import FILTERS
 from function_script.engines.jinja.functions import FUNCTIONS
 from function_script.engines.jinja.lookups import STRING_METHODS

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from support.jinja_programs import program, scope, text_of
 
-from function_script.engines import jinja
+from function_script.engines.jinja import engine as jinja
 from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from function_script.engines import starlark
+from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import hints
 from function_script.errors import FatalError
 from function_script.limits import Limits

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.example_counts import examples
 
-from function_script.engines import starlark
 from function_script.engines.library import FUNCTIONS, Function
+from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import predeclared
 from function_script.errors import ProgramError
 from function_script.limits import Limits

@@ -10,7 +10,7 @@ import pytest
 from generate import starlark_page
 from support import generated
 
-from function_script.engines import starlark
+from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import predeclared
 from function_script.errors import ProgramError
 from function_script.limits import Limits

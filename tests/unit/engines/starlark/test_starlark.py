@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.results import whole
 
-from function_script.engines import starlark
 from function_script.engines.starlark import build, dialect
+from function_script.engines.starlark import engine as starlark
 from function_script.errors import DocumentError, InputError, LimitError, ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope, ScriptResult

@@ -10,6 +10,7 @@ from support.check_helpers import composition, peer
 from support.field_checks import GET, REFERENCE, XR, XRD, found, go, jinja, script
 
 from function_script.engines.gotemplate import request_reads
+from function_script.engines.registry import LANGUAGES
 from function_script.program import Program
 from function_script.source import Source
 from function_script.tools import check
@@ -218,7 +219,7 @@ def test_definition_may_be_given(tmp_path: Path) -> None:
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of published templates is absent")
 def test_published_templates_have_no_false_alarm() -> None:
     """Of what others have published, one template reads what no request has, on purpose."""
-    request = paths.of_request("gotemplate", None, {})
+    request = paths.of_request(LANGUAGES["gotemplate"], None, {})
     unknown = set()
     for line in (CORPUS / "real-cases.jsonl").read_text().splitlines():
         program = Program(

@@ -12,8 +12,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from function_script.engines import gotemplate
-from function_script.engines.gotemplate import GoFailure, registry, render_text
+from function_script.engines.gotemplate import engine as gotemplate
+from function_script.engines.gotemplate import registry
+from function_script.engines.gotemplate.plain import GoFailure, render_text
 from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from function_script.engines.gotemplate import render_text
+from function_script.engines.gotemplate.plain import render_text
 
 
 def render(expression: str, made: object = "2024-05-06T07:08:09Z") -> str:

@@ -8,7 +8,7 @@ import time
 import pytest
 from support.timing import stretched
 
-from function_script.engines.gotemplate import GoFailure, render_text
+from function_script.engines.gotemplate.plain import GoFailure, render_text
 
 # Each would make something huge out of something small.
 BOMBS = [

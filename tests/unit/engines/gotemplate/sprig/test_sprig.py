@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from function_script.engines import gotemplate
-from function_script.engines.gotemplate import GoFailure, render_text, sprig
+from function_script.engines.gotemplate import engine as gotemplate
+from function_script.engines.gotemplate import sprig
+from function_script.engines.gotemplate.plain import GoFailure, render_text
 from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope

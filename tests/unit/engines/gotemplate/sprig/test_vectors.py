@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from function_script.engines.gotemplate import GoFailure, render_text, sprig
+from function_script.engines.gotemplate import sprig
+from function_script.engines.gotemplate.plain import GoFailure, render_text
 
 FOLDER = Path(__file__).parent / "vectors"
 # What the expressions may use. Integers are int64, as in a request.

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 from support.results import whole
 
-from function_script.engines import starlark
+from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark.analysis import paths, pruning
 from function_script.errors import FatalError
 from function_script.limits import Limits
@@ -171,6 +171,7 @@ def _calm(text: str) -> str:
 def _outcome(text: str) -> object:
     program = Program(main=Source(name="script", text=text))
     starlark.build._SCRIPTS._entries.clear()
+    starlark.build._SCRIPTS._size = 0
     try:
         return whole(starlark.evaluate(program, SCOPE, LIMITS))
     except FatalError as error:

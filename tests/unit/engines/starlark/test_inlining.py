@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from function_script.engines import starlark
+from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import inlining
 from function_script.errors import ProgramError
 from function_script.limits import Limits
@@ -58,7 +58,7 @@ def test_a_second_run_that_ends_otherwise_is_not_believed() -> None:
         lambda _: "no text of the interpreter",
     ]
     for run in others:
-        assert inlining.exactly(CALL, program, run) == CALL
+        assert inlining.correct_position(CALL, program, run) == CALL
 
 
 def test_only_a_call_is_looked_into() -> None:
@@ -69,4 +69,4 @@ def test_only_a_call_is_looked_into() -> None:
 
     program = Program(main=Source(name="script", text=SMALL))
     said = CALL.replace("small(req)", "req['ab']-").replace("^^^^^^^^^^", "^^^^^^^^^")
-    assert inlining.exactly(said, program, run) == said
+    assert inlining.correct_position(said, program, run) == said

@@ -1,0 +1,108 @@
+"""The GoTemplate language: Go's text/template with sprig, compiled to Python functions.
+
+Raises nothing but FatalError.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from function_script.engines.allowance import Allowance
+from function_script.engines.gotemplate import (
+    diagnostics,
+    gaps,
+    positions,
+    programs,
+    references,
+    source_map,
+)
+from function_script.engines.gotemplate.data import template_data
+from function_script.engines.gotemplate.errors import GoError, LimitExceededError
+from function_script.engines.gotemplate.programs import ProgramFailure
+from function_script.engines.gotemplate.run import Run
+from function_script.errors import LimitError, ProgramError
+from function_script.program import TemplateResult
+
+if TYPE_CHECKING:
+    from function_script.engines.gotemplate.lazy_dict import LazyDict
+    from function_script.engines.gotemplate.positions import Part
+    from function_script.engines.gotemplate.programs import Loaded
+    from function_script.limits import Limits
+    from function_script.program import Program, Scope
+    from function_script.source import Span
+
+
+def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
+    """Render a program's main template with the request; raises FatalError."""
+    _check_size(program, limits)
+    allowance = Allowance(limits)
+    parts = positions.read_parts(program.options)
+    loaded = _load(program, parts)
+    pieces: list[str] = []
+    began = allowance.used_seconds()
+    run = Run(loaded.unit, limits, scope.seed)
+    try:
+        run.render(_data(program, scope, loaded), pieces)
+    except (GoError, LimitExceededError, RecursionError) as error:
+        raise diagnostics.run_problem(error, loaded, parts) from error
+
+    run_seconds = allowance.used_seconds() - began
+
+    @cache
+    def trace() -> source_map.Trace:
+        seconds = allowance.left_seconds()
+        if run_seconds * source_map.STRETCH > seconds:
+            return []
+        again = Run(loaded.unit, replace(limits, timeout_seconds=seconds), scope.seed)
+        return source_map.trace(again, _data(program, scope, loaded))
+
+    def locate(line: int) -> Span | None:
+        return source_map.find_origin(line, trace(), loaded, parts)
+
+    told = tuple(gaps.tell(run, pieces, loaded, parts))
+    return TemplateResult(text=programs.to_output(pieces), gaps=told, locate=locate)
+
+
+def check(program: Program, limits: Limits) -> None:
+    """Compile a program; raises ProgramError with all that is certain to fail."""
+    _check_size(program, limits)
+    parts = positions.read_parts(program.options)
+    loaded = _load(program, parts)
+    found = [
+        diagnostics.site_problem(text, site, loaded, parts) for site, text in loaded.unit.failures
+    ]
+    if found:
+        raise ProgramError(*found)
+
+
+def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
+    """The names of modules that the program certainly has no use for."""
+    return references.find_unused(program)
+
+
+def _load(program: Program, parts: tuple[Part, ...]) -> Loaded:
+    """The compiled program; raises ProgramError with the problems of all sources."""
+    try:
+        return programs.load(programs.sources_of(program))
+    except ProgramFailure as failure:
+        raise ProgramError(*diagnostics.parse_problems(failure, parts)) from failure
+    except LimitExceededError as error:
+        message = f"cannot parse {program.main.name}: {error}"
+        raise LimitError.of(message, limit=error.limit) from error
+
+
+def _data(program: Program, scope: Scope, loaded: Loaded) -> LazyDict:
+    """The dot; what a step of the peer's own apiVersion has is the request alone."""
+    own = program.options.get("dialect") != "gotemplating"
+    return template_data(scope, mutates=loaded.unit.mutates, own=own)
+
+
+def _check_size(program: Program, limits: Limits) -> None:
+    size = program.size_bytes()
+    if size > limits.source_bytes:
+        message = f"a source of {size} bytes, the limit is {limits.source_bytes}"
+        hint = "its modules count, too" if program.modules else None
+        message = f"cannot parse {program.main.name}: {message}"
+        raise LimitError.of(message, hint=hint, limit="source")

@@ -1,0 +1,81 @@
+"""The descriptor of GoTemplate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.language import Language
+
+if TYPE_CHECKING:
+    from function_script.reader import ObjectReader
+    from function_script.values import Object, Value
+
+DELIMS: Final = ("{{", "}}")
+"""Go's own delimiters of actions."""
+_MAX_DELIMITER: Final = 16
+_MISSING_KEY: Final = {"Checked": "checked", "Default": "default", "Zero": "zero", "Error": "error"}
+_WARMUP: Final = """
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations:
+    script.fn.crossplane.io/composition-resource-name: rehearsal
+data:
+  name: {{ printf "%d" 1 }}
+"""
+
+
+def check_delims(fields: ObjectReader, left: str, right: str) -> None:
+    """Note a delimiter that is too long."""
+    for key, text in (("left", left), ("right", right)):
+        if len(text) > _MAX_DELIMITER:
+            fields.problems.add(fields.at(key), f"must be at most {_MAX_DELIMITER} characters")
+
+
+def _parse_delims(fields: ObjectReader) -> list[Value]:
+    """Return both delimiters; the input has both or none, and an empty one counts as none."""
+    delims = fields.object("delims")
+    if delims is None:
+        return [*DELIMS]
+    delims.refuse_unknown("left", "right")
+    left, right = delims.text("left") or "", delims.text("right") or ""
+    if bool(left) != bool(right):
+        missing = "right" if left else "left"
+        delims.problems.add(delims.at(missing), "is required beside the other delimiter")
+    check_delims(delims, left, right)
+    return [left or DELIMS[0], right or DELIMS[1]]
+
+
+class GoTemplateLanguage(Language):
+    """Templates of Go's text/template."""
+
+    name = "gotemplate"
+    kind = "GoTemplate"
+    package = __package__
+    text_field = "inline"
+    default_file = "main.gotmpl"
+    warmup = _WARMUP
+    is_template = True
+    fields = ("delims",)
+    options = ("missingKey", "stableValues", "crypto")
+    has_json_names = True
+    has_plain_data = True
+    extensions = (".gotmpl", ".tmpl")
+    highlight = "template"
+
+    def parse_options(self, fields: ObjectReader, options: ObjectReader) -> Object:
+        """Parse the delimiters and the options.
+
+        A step of function-go-templating's own kind has other values of the same options, and
+        ``parts``: for a text joined from several templates, each one's name and first line.
+        """
+        return {
+            "dialect": "script",
+            "delims": _parse_delims(fields),
+            "missingkey": options.choice("missingKey", _MISSING_KEY) or "checked",
+            "stable_values": bool(options.flag("stableValues")),
+            "crypto": bool(options.flag("crypto")),
+        }
+
+
+LANGUAGE: Final = GoTemplateLanguage()

@@ -1,0 +1,36 @@
+"""The analyses that `check` makes of Go templates."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.gotemplate import programs, request_reads, static_text
+from function_script.engines.template_lint import QUOTED, TemplateLint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from function_script.engines.reads import FieldAccess
+    from function_script.program import Program
+
+
+class GoTemplateLint(TemplateLint):
+    """The analyses of GoTemplate."""
+
+    credentials_getter = re.compile(rf"\bgetCredentialData\s+(?:[.$]\s+)?{QUOTED}")
+
+    def action_marks(self, program: Program) -> Sequence[str]:
+        """Return the left delimiter."""
+        return (programs.read_settings(program.options).delims[0],)
+
+    def static_text(self, program: Program) -> Iterable[tuple[int, str]]:
+        """Yield the text outside of actions; nothing for several templates that were joined."""
+        return () if "parts" in program.options else static_text.static_parts(program)
+
+    def find_reads(self, program: Program) -> list[FieldAccess]:
+        """Find the fields of the request that a program certainly reads."""
+        return request_reads.find(program)
+
+
+LINT: Final = GoTemplateLint()

@@ -1,0 +1,45 @@
+"""The descriptor of JinjaTemplate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from function_script.engines.language import Language
+
+if TYPE_CHECKING:
+    from function_script.reader import ObjectReader
+    from function_script.values import Object
+
+_UNDEFINED: Final = {"Lenient": "Lenient", "Strict": "Strict"}
+_WARMUP: Final = """
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations:
+    script.fn.crossplane.io/composition-resource-name: rehearsal
+data:
+  name: {{ 1 + 1 }}
+"""
+
+
+class JinjaLanguage(Language):
+    """Templates in Jinja."""
+
+    name = "jinja"
+    kind = "JinjaTemplate"
+    package = __package__
+    text_field = "inline"
+    default_file = "main.j2"
+    warmup = _WARMUP
+    is_template = True
+    options = ("undefined",)
+    extensions = (".j2",)
+    highlight = "template"
+    file_types: ClassVar = {"*.j2": "jinja"}
+
+    def parse_options(self, _fields: ObjectReader, options: ObjectReader) -> Object:
+        """Parse ``undefined``, "Lenient" or "Strict"."""
+        return {"undefined": options.choice("undefined", _UNDEFINED) or "Lenient"}
+
+
+LANGUAGE: Final = JinjaLanguage()

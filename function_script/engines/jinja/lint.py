@@ -1,0 +1,42 @@
+"""The analyses that `check` makes of Jinja templates."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.jinja import request_reads, static_text, unknown_names
+from function_script.engines.template_lint import QUOTED, TemplateLint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from function_script.diagnostics import Diagnostic
+    from function_script.engines.reads import FieldAccess
+    from function_script.program import Program
+
+
+class JinjaLint(TemplateLint):
+    """The analyses of JinjaTemplate."""
+
+    silent_actions = frozenset({"{%", "{#"})
+    credentials_getter = re.compile(rf"\bget_credential_data\(\s*{QUOTED}")
+
+    def action_marks(self, _program: Program) -> Sequence[str]:
+        """Return what begins an expression, a tag and a comment."""
+        return ("{{", "{%", "{#")
+
+    def static_text(self, program: Program) -> Iterable[tuple[int, str]]:
+        """Yield the text outside of tags."""
+        return static_text.static_parts(program)
+
+    def find_reads(self, program: Program) -> list[FieldAccess]:
+        """Find the fields of the request that a program certainly reads."""
+        return request_reads.find(program)
+
+    def find_unknown_names(self, program: Program) -> list[Diagnostic]:
+        """Find names that nothing sets; only a condition may use such a name without an error."""
+        return unknown_names.find_unknown(program)
+
+
+LINT: Final = JinjaLint()

@@ -1,0 +1,131 @@
+"""The descriptor of a language: everything that inputs, server and tools ask of one.
+
+A folder below ``engines`` holds a language: ``language.py`` builds the descriptor, ``engine.py``
+runs programs, ``lint.py`` reads them for `check`, ``plain.py`` renders plain data (optional). The
+folder also has a starter project (``starter/``) and a snippet for editors (``snippet.yaml``).
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+
+    from function_script.engines.lint import Lint
+    from function_script.limits import Limits
+    from function_script.program import Program, Scope, ScriptResult, TemplateResult
+    from function_script.reader import ObjectReader
+    from function_script.values import Object
+
+# Names of the protocol, as protobuf's JSON spells them.
+_JSON_NAMES: Final = {
+    "connection_details": "connectionDetails",
+    "extra_resources": "extraResources",
+    "required_resources": "requiredResources",
+    "required_schemas": "requiredSchemas",
+}
+
+
+class Engine(Protocol):
+    """The functions of a language's module ``engine``."""
+
+    def evaluate(
+        self, program: Program, scope: Scope, limits: Limits
+    ) -> TemplateResult | ScriptResult:
+        """Compile (or take from the cache) and run; raises nothing but FatalError."""
+
+    def check(self, program: Program, limits: Limits) -> None:
+        """Compile only; raises FatalError with every problem that shows without running."""
+
+    def unused_modules(self, program: Program, limits: Limits) -> tuple[str, ...]:
+        """Return the names of modules that a program which passes ``check`` never uses."""
+
+
+class PlainRenderer(Protocol):
+    """The function of a language's module ``plain``."""
+
+    def render_program(self, program: Program, data: Object) -> str:
+        """Render a program without modules, ``data`` its root value; raises ProgramError."""
+
+
+# Several times cheaper than asking the import system for a module that is there.
+_import: Callable[[str], ModuleType] = cache(importlib.import_module)
+
+
+class Language:
+    """A language: a subclass sets the attributes, and its only instance is the descriptor."""
+
+    name: str
+    """The language in logs, metrics and ``init --language``; its folder's name."""
+    kind: str
+    """The kind of its input."""
+    package: str
+    """The import path of its folder."""
+
+    text_field: str
+    """The field of the input with the text of a program."""
+    default_file: str
+    """The file that a program in files begins with."""
+    fields: tuple[str, ...] = ()
+    """Fields of the input that only this kind has."""
+    options: tuple[str, ...] = ()
+    """Fields below ``options`` that only this kind has."""
+
+    is_template: bool
+    """Programs render text, and return no values."""
+    sorts_keys = False
+    """The engine sorts the keys of the request, so the caller need not."""
+    has_json_names = False
+    """Programs read the request's fields in camelCase."""
+    has_plain_data = False
+    """The folder has a module ``plain``."""
+    warmup: str
+    """A program for a worker's first run: it composes one resource."""
+
+    extensions: tuple[str, ...] = ()
+    """The ends of names of files with programs."""
+    highlight: Literal["script", "template", "text"] = "text"
+    """The colours of programs in the playground."""
+    file_types: ClassVar[Mapping[str, str]] = {}
+    """VS Code's languages by patterns of file names."""
+    editor_files: ClassVar[Mapping[str, str]] = {}
+    """Files of the folder that `editor` writes, by their paths in a project."""
+
+    def parse_options(self, _fields: ObjectReader, _options: ObjectReader) -> Object:
+        """Parse the language's own fields of an input and of its ``options``.
+
+        Notes problems. The result becomes ``Program.options``, of which only the engine knows the
+        shape.
+        """
+        return {}
+
+    def __repr__(self) -> str:
+        return f"Language({self.name})"
+
+    @property
+    def engine_module(self) -> str:
+        """The import path of the module that runs programs."""
+        return f"{self.package}.engine"
+
+    @property
+    def engine(self) -> Engine:
+        """The functions that run and compile programs."""
+        return cast("Engine", _import(self.engine_module))
+
+    @property
+    def lint(self) -> Lint:
+        """The analyses that `check` makes of programs that compile."""
+        return cast("Lint", _import(f"{self.package}.lint").LINT)
+
+    @property
+    def plain(self) -> PlainRenderer:
+        """The function that renders plain data; only where ``has_plain_data``."""
+        return cast("PlainRenderer", _import(f"{self.package}.plain"))
+
+    def request_field(self, name: str) -> str:
+        """Return the name that programs use for a field of the request."""
+        return _JSON_NAMES.get(name, name) if self.has_json_names else name

@@ -1,0 +1,68 @@
+"""The analyses that `check` makes of a program that compiles, without running it.
+
+A language overrides those that it can make in a subclass, an instance of which is ``LINT`` in its
+module ``lint``. An analysis that is unsure finds nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from function_script.diagnostics import Diagnostic
+    from function_script.engines.reads import FieldAccess
+    from function_script.program import Program
+    from function_script.source import Source, Span
+
+
+class Mention(NamedTuple):
+    """A text of a program, and where it is written."""
+
+    text: str
+    source: Source
+    span: Span
+
+
+class ResourceKind(NamedTuple):
+    """The apiVersion and kind of a composed resource."""
+
+    api_version: str
+    kind: str
+
+
+class Lint:
+    """The analyses of a language of which nothing is known: they find nothing."""
+
+    def find_reads(self, _program: Program) -> Iterable[FieldAccess]:
+        """Find the fields of the request that a program certainly reads."""
+        return ()
+
+    def find_unknown_names(self, _program: Program) -> Iterable[Diagnostic]:
+        """Find names that never have a value, and that the compiler accepts."""
+        return ()
+
+    def find_credentials(self, _program: Program) -> Iterable[Mention]:
+        """Find names of credentials that are arguments of a getter."""
+        return ()
+
+    def find_composed_kinds(self, _program: Program) -> Iterable[tuple[str, ResourceKind]]:
+        """Find resources whose name and kind are written out, by name."""
+        return ()
+
+    def find_composed_names(self, _program: Program) -> frozenset[str] | None:
+        """Find the names of all composed resources; None when only a run knows them."""
+        return None
+
+    def find_dependencies(self, _program: Program) -> Iterable[Mention]:
+        """Find names of resources that others depend on."""
+        return ()
+
+    def find_object_names(self, _program: Program) -> Iterable[Mention]:
+        """Find a ``metadata.name`` of a composed resource that is written out."""
+        return ()
+
+    def find_constant_events(self, _program: Program) -> Iterable[Span]:
+        """Find results in the main source that every run emits: in no condition and no loop."""
+        return ()

@@ -1,0 +1,123 @@
+"""Run scripts: ``main(req)`` gets the request and returns a response, both as dicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+import orjson
+import starlark
+
+from function_script.engines.starlark import (
+    bridge,
+    build,
+    deferral,
+    dialect,
+    errors,
+    inlining,
+    predeclared,
+    program_check,
+)
+from function_script.engines.starlark.analysis import keys
+from function_script.errors import DocumentError, FatalError, InputError, LimitError, ProgramError
+from function_script.program import Lazy, ScriptResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from function_script.limits import Limits
+    from function_script.program import DeferredResource, Program, Scope
+    from function_script.values import Object
+
+
+def evaluate(program: Program, scope: Scope, limits: Limits) -> ScriptResult:
+    """Run ``main`` with the scope's request; raises FatalError."""
+    options = dialect.options(limits)
+    script = build.script(program, limits, options)
+    request = _request(scope)
+    text = _to_json(script.reach.select(request))
+    withheld: Sequence[DeferredResource] = ()
+    try:
+        with predeclared.seeded(scope.seed):
+            if program.options.get("missing") == "Defer":
+                run = deferral.DeferredEvaluation(script, text, limits, options)
+                reply, withheld = run.whole(request)
+            else:
+                reply = bridge.call(script.wrapped, text, limits, options)
+    except starlark.StarlarkError as error:
+        rerun = partial(_error_text, scope=scope, text=text, limits=limits, options=options)
+        message = inlining.correct_position(str(error), program, rerun)
+        raise errors.failed(message, script.main, script.sources, request, limits) from error
+    result = _result(reply, script, limits)
+    return replace(result, withheld=withheld) if withheld else result
+
+
+def _error_text(
+    program: Program, *, scope: Scope, text: str, limits: Limits, options: starlark.EvalOptions
+) -> str:
+    """Run the program briefly and return the text of its error; "" when it does not fail."""
+    brief = dialect.brief(options)
+    try:
+        with predeclared.seeded(scope.seed):
+            bridge.call(build.silent(program, limits, brief).wrapped, text, limits, brief)
+    except starlark.StarlarkError as error:
+        return str(error)
+    except FatalError:
+        # The longer text may be too long, or the top level takes all the time there is.
+        return ""
+    return ""
+
+
+def check(program: Program, limits: Limits) -> None:
+    """Build the script, which runs its top level but not ``main``; raises FatalError."""
+    options = dialect.options(limits)
+    try:
+        build.script(program, limits, options)
+    except ProgramError as error:
+        problems = program_check.find_problems(program, limits, options)
+        raise ProgramError(*(problems or error.diagnostics)) from error
+
+
+def unused_modules(program: Program, limits: Limits) -> tuple[str, ...]:
+    """Return the names of modules that no load statement leads to."""
+    used = build.script(program, limits, dialect.options(limits)).sources
+    return tuple(name for name, source in program.modules.items() if source.name not in used)
+
+
+def _request(scope: Scope) -> Lazy:
+    """Return the argument of ``main``: the request's parts, and ``params``."""
+    parts = {name: partial(scope.request.__getitem__, name) for name in scope.request}
+    return Lazy({**parts, "params": lambda: scope.params})
+
+
+def _to_json(request: Object) -> str:
+    try:
+        return orjson.dumps(request).decode()
+    except orjson.JSONEncodeError as error:
+        if "Recursion" in str(error):
+            raise LimitError.of("cannot run main: the request is nested too deeply") from error
+        raise InputError.of(f"cannot hand the request to main: {error}") from error
+
+
+def _result(reply: str, script: build.Script, limits: Limits) -> ScriptResult:
+    size = len(reply) if reply.isascii() else len(reply.encode())
+    if size > limits.output_bytes:
+        raise LimitError.of(
+            f"cannot read the result of main: {size:,} bytes of JSON "
+            f"are more than the limit of {limits.output_bytes:,}",
+            limit="output",
+        )
+    # The bridge writes each desired resource on a line of its own, after a brace or a comma.
+    before, *lines = reply.split("\n")
+    after = "{" + lines.pop() if lines else ""
+    try:
+        value = cast("Object", orjson.loads(before + after))
+    except orjson.JSONDecodeError as error:
+        raise DocumentError.of(f"cannot read the result of main: {error}") from error
+    return ScriptResult(
+        value=value,
+        span=script.span,
+        resources=[line[1:] for line in lines],
+        locate=lambda path: keys.find(tuple(path), script.sources.values()) or script.span,
+    )

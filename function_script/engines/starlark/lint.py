@@ -1,0 +1,208 @@
+"""The analyses that `check` makes of scripts, on Python's syntax trees."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.lint import Lint, Mention, ResourceKind
+from function_script.engines.starlark.analysis import request_reads, syntax
+from function_script.source import span_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from function_script.engines.reads import FieldAccess
+    from function_script.program import Program
+    from function_script.source import Source, Span
+
+_CREDENTIALS_GETTER: Final = re.compile(
+    r"""^[^#\n]*?\bget_credentials\(\s*\w+\s*,\s*["'](?P<name>[^"'\\]+)["']""", re.MULTILINE
+)
+# Calls that may give whole resources, with names that only a run knows.
+_DECODING: Final = re.compile(r"decode|from_?(?:json|yaml)|parse", re.IGNORECASE)
+_EMITTING: Final = frozenset({"event", "warning"})
+
+
+class StarlarkLint(Lint):
+    """The analyses of StarlarkScript."""
+
+    def find_reads(self, program: Program) -> list[FieldAccess]:
+        """Find the fields of the request that a program certainly reads."""
+        return request_reads.find(program)
+
+    def find_credentials(self, program: Program) -> Iterator[Mention]:
+        """Find names that are arguments of ``get_credentials``."""
+        for source in program.sources():
+            for match in _CREDENTIALS_GETTER.finditer(source.text):
+                span = span_at(source, match.start("name"), len(match["name"]))
+                yield Mention(match["name"], source, span)
+
+    def find_composed_kinds(self, program: Program) -> Iterator[tuple[str, ResourceKind]]:
+        """Find resources in dicts by name, and in calls of ``resource``."""
+        for source in program.sources():
+            tree = syntax.parse(source.text)
+            for node in ast.walk(tree) if tree is not None else ():
+                for name, body in _resources(node):
+                    entry = _fields(body).get("resource")
+                    fields = _fields(entry if isinstance(entry, ast.Dict) else body)
+                    match fields.get("apiVersion"), fields.get("kind"):
+                        case (
+                            ast.Constant(value=str(api_version)),
+                            ast.Constant(value=str(kind)),
+                        ) if api_version and kind:
+                            yield name, ResourceKind(api_version, kind)
+
+    def find_composed_names(self, program: Program) -> frozenset[str] | None:
+        """Find the names in calls of ``resource`` and in dicts below ``desired.resources``."""
+        names: set[str] = set()
+        for source in program.sources():
+            tree = syntax.parse(source.text)
+            if tree is None:
+                return None
+            parents = {
+                child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)
+            }
+            for node in ast.walk(tree):
+                names_of_node = _composed_names(node, parents)
+                if names_of_node is None:
+                    return None
+                names |= names_of_node
+        return frozenset(names)
+
+    def find_dependencies(self, program: Program) -> Iterator[Mention]:
+        """Find the texts in lists that are called ``depends_on``."""
+        for source in program.sources():
+            tree = syntax.parse(source.text)
+            for node in ast.walk(tree) if tree is not None else ():
+                if isinstance(node, ast.keyword) and node.arg == "depends_on":
+                    yield from _dependencies(node.value, source)
+                elif isinstance(node, ast.Dict):
+                    for key, value in zip(node.keys, node.values, strict=True):
+                        if isinstance(key, ast.Constant) and key.value == "depends_on":
+                            yield from _dependencies(value, source)
+
+    def find_object_names(self, program: Program) -> Iterator[Mention]:
+        """Find ``metadata.name`` in dicts of whole Kubernetes objects."""
+        for source in program.sources():
+            tree = syntax.parse(source.text)
+            for name in _object_names(tree) if tree is not None else ():
+                yield Mention(str(name.value), source, syntax.span_of(name, source))
+
+    def find_constant_events(self, program: Program) -> Iterator[Span]:
+        """Find the results that every call of ``main`` emits."""
+        tree = syntax.parse(program.main.text)
+        for node in tree.body if tree is not None else ():
+            if isinstance(node, ast.FunctionDef) and node.name == "main":
+                for result in _constant_results(node):
+                    yield syntax.span_of(result, program.main)
+
+
+def _fields(node: ast.Dict) -> dict[str, ast.expr]:
+    """Return the values of a dict by those keys that are written out."""
+    return {
+        key.value: value
+        for key, value in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Constant) and isinstance(key.value, str)
+    }
+
+
+def _resources(node: ast.AST) -> Iterator[tuple[str, ast.Dict]]:
+    """Yield dicts that may be resources, by the names they have in ``node``."""
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            for key, value in zip(keys, values, strict=True):
+                match key, value:
+                    case ast.Constant(value=str(name)), ast.Dict() as body:
+                        yield name, body
+                    case _:
+                        pass
+        case ast.Call(
+            func=ast.Attribute(attr="resource"),
+            args=[ast.Constant(value=str(name)), ast.Dict() as body, *_],
+        ):
+            yield name, body
+        case _:
+            pass
+
+
+def _composed_names(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set[str] | None:
+    """Return the names that a node gives to resources; None when only a run knows them."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="resource"), args=[first, *_]):
+            return _texts([first])
+        case ast.Call(func=ast.Attribute(attr="resource")) | ast.keyword(arg="resources"):
+            return None
+        case ast.Attribute(attr="resource") if getattr(parents[node], "func", None) is not node:
+            return None
+        case ast.Call(func=function) if _DECODING.search(ast.unparse(function)):
+            return None
+        case ast.Constant(value=str(text)) if text == "resources" or "desired.resources" in text:
+            return _names_below(node, parents)
+        case _:
+            return set()
+
+
+def _names_below(key: ast.Constant, parents: Mapping[ast.AST, ast.AST]) -> set[str] | None:
+    """Return the names in the value of ``key``."""
+    parent = parents[key]
+    match parent:
+        case ast.Dict(keys=keys, values=values) if key in keys:
+            value = values[keys.index(key)]
+            return _texts(value.keys) if isinstance(value, ast.Dict) else None
+        case ast.Subscript(value=base) | ast.Call(func=base) if "observed" in ast.unparse(base):
+            return set()
+        case ast.Subscript() if isinstance(outer := parents[parent], ast.Subscript):
+            return _texts([outer.slice]) if outer.value is parent else None
+        case _:
+            return None
+
+
+def _texts(nodes: Iterable[ast.expr | None]) -> set[str] | None:
+    texts: set[str] = set()
+    for node in nodes:
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            return None
+        texts.add(node.value)
+    return texts
+
+
+def _dependencies(names: ast.expr, source: Source) -> Iterator[Mention]:
+    for node in names.elts if isinstance(names, ast.List) else ():
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            name = node.value.partition(":")[0].strip()
+            yield Mention(name, source, syntax.span_of(node, source))
+
+
+def _object_names(node: ast.AST) -> Iterator[ast.Constant]:
+    """Yield names of Kubernetes objects, but not of those inside of others, such as manifests."""
+    fields = _fields(node) if isinstance(node, ast.Dict) else {}
+    if {"apiVersion", "kind"} <= fields.keys():
+        metadata = fields.get("metadata")
+        name = _fields(metadata).get("name") if isinstance(metadata, ast.Dict) else None
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            yield name
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _object_names(child)
+
+
+def _constant_results(main: ast.FunctionDef) -> Iterator[ast.expr]:
+    """Yield results of statements of `main` itself, up to one that may leave it."""
+    for statement in main.body:
+        match statement:
+            case ast.Return(value=ast.Dict() as response):
+                results = _fields(response).get("results")
+                for item in results.elts if isinstance(results, ast.List) else ():
+                    if isinstance(item, ast.Dict) and "atal" not in ast.unparse(item):
+                        yield item
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name(), attr=name)) as call
+            ) if name in _EMITTING:
+                yield call
+        if any(isinstance(node, ast.Return) for node in ast.walk(statement)):
+            return
+
+
+LINT: Final = StarlarkLint()

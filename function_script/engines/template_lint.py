@@ -1,0 +1,191 @@
+"""The analyses of templates that render YAML: the text is not YAML yet, and read line by line."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from function_script.engines.lint import Lint, Mention, ResourceKind
+from function_script.source import Span, span_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from function_script.program import Program
+    from function_script.source import Source
+
+QUOTED: Final = r"""["'](?P<name>[^"'\\]+)["']"""
+"""A name that is written out, in quotes."""
+
+# The annotation and the function that name a composed resource.
+_NAMING: Final = re.compile(r"composition-resource-name|setResourceNameAnnotation")
+_RESOURCE_NAME: Final = re.compile(
+    r"composition-resource-name[\"']?: *[\"']?(?P<key>[\w.-]+)[\"']?(?=[ ,}]|$)"
+    r"|setResourceNameAnnotation +\"(?P<call>[\w.-]+)\" *-?\}",
+    re.MULTILINE,
+)
+_RESOURCE_NAME_LINE: Final = re.compile(
+    r"^ +(?:[\w.]+/composition-resource-name: *[\"']?(?P<key>[\w.-]+)[\"']? *"
+    r"|\{\{-? *setResourceNameAnnotation +\"(?P<call>[\w.-]+)\" *-?\}\} *)$",
+    re.MULTILINE,
+)
+# The beginning of an action that writes no document of its own.
+_CONTROL: Final = re.compile(
+    r"-? *(?:if|else|end|range|with|define|block|break|continue|template|include +\"|/\*"
+    r"|\$\w+ *:?=)"
+)
+_DEPENDS_ON: Final = re.compile(r"^ +[\w.]+/depends-on: *[\"']?(?P<value>[^\"'#\n]+)", re.MULTILINE)
+
+_TOP_FIELD: Final = r"^{}: *[\"']?([\w./-]+)[\"']? *$"
+_API_VERSION: Final = re.compile(_TOP_FIELD.format("apiVersion"), re.MULTILINE)
+_KIND: Final = re.compile(_TOP_FIELD.format("kind"), re.MULTILINE)
+_SEPARATOR: Final = re.compile(r"^---.*$", re.MULTILINE)
+_FIELD: Final = re.compile(
+    r"(?P<indent> *)(?P<key>[A-Za-z]+):(?:[ \t]+(?P<value>[^\s#].*?))?(?:[ \t]+#.*)?\s*"
+)
+# A value that begins so is no plain or quoted text: blocks, anchors, flow, comments.
+_NO_TEXT: Final = tuple("|>&*!{[#")
+
+_RESULTS_KIND: Final = re.compile(r"kind: *[\"']?Results[\"']? *$")
+_META_VERSION: Final = re.compile(r"apiVersion: *[\"']?meta\.script\.fn\.crossplane\.io/")
+_FATAL: Final = re.compile(r"severity: *[\"']?(?:SEVERITY_FATAL|Fatal)\b")
+
+
+class TemplateLint(Lint, ABC):
+    """What a template language adds: how its actions begin, and the text that every run writes.
+
+    ``silent_actions`` are those beginnings of actions that never write text.
+    """
+
+    silent_actions: frozenset[str] = frozenset()
+    credentials_getter: re.Pattern[str]
+    """A call of the getter with a name that is written out: the group ``name``."""
+
+    @abstractmethod
+    def action_marks(self, program: Program) -> Sequence[str]:
+        """Return what begins an action."""
+
+    @abstractmethod
+    def static_text(self, program: Program) -> Iterable[tuple[int, str]]:
+        """Yield pieces of the main template that every run writes, and their first lines."""
+
+    def find_credentials(self, program: Program) -> Iterator[Mention]:
+        """Find names that are arguments of the getter."""
+        for source in program.sources():
+            for match in self.credentials_getter.finditer(source.text):
+                span = span_at(source, match.start("name"), len(match["name"]))
+                yield Mention(match["name"], source, span)
+
+    def find_composed_kinds(self, program: Program) -> Iterator[tuple[str, ResourceKind]]:
+        """Find documents that have one name and one kind."""
+        for source in program.sources():
+            for document in _SEPARATOR.split(source.text):
+                names = {
+                    match["key"] or match["call"]
+                    for match in _RESOURCE_NAME_LINE.finditer(document)
+                }
+                versions = set(_API_VERSION.findall(document))
+                kinds = set(_KIND.findall(document))
+                if len(names) == len(versions) == len(kinds) == 1:
+                    yield names.pop(), ResourceKind(versions.pop(), kinds.pop())
+
+    def find_composed_names(self, program: Program) -> frozenset[str] | None:
+        """Find all names, unless one is computed or an action may write whole documents."""
+        marks = self.action_marks(program)
+        names: set[str] = set()
+        for source in program.sources():
+            matches = [*_RESOURCE_NAME.finditer(source.text)]
+            if len(matches) != len(_NAMING.findall(source.text)):
+                return None
+            if any(self._may_write(line, marks) for line in source.text.split("\n")):
+                return None
+            names |= {match["key"] or match["call"] for match in matches}
+        return frozenset(names)
+
+    def _may_write(self, line: str, marks: Sequence[str]) -> bool:
+        """Report whether a line begins with an action that may write documents."""
+        return any(
+            line.startswith(mark)
+            and mark not in self.silent_actions
+            and not _CONTROL.match(line, len(mark))
+            for mark in marks
+        )
+
+    def find_dependencies(self, program: Program) -> Iterator[Mention]:
+        """Find the names in annotations ``depends-on``."""
+        marks = self.action_marks(program)
+        for source in program.sources():
+            for match in _DEPENDS_ON.finditer(source.text):
+                value = match["value"]
+                if value.startswith(("|", ">")) or any(mark in value for mark in marks):
+                    continue
+                for part in re.finditer(r"[^\s,][^,]*", value):
+                    name = part[0].partition(":")[0].strip()
+                    begin = match.start("value") + part.start()
+                    yield Mention(name, source, span_at(source, begin, len(name)))
+
+    def find_object_names(self, program: Program) -> Iterator[Mention]:
+        """Find ``metadata.name`` without an action, in documents of composed resources."""
+        marks = self.action_marks(program)
+        for source in program.sources():
+            for text, span in _object_names(source, marks):
+                yield Mention(text, source, span)
+
+    def find_constant_events(self, program: Program) -> Iterator[Span]:
+        """Find documents of kind Results that are written out."""
+        lines: dict[int, str] = defaultdict(str)
+        for line, text in self.static_text(program):
+            for number, part in enumerate(text.split("\n"), line):
+                lines[number] += part
+        document: dict[int, str] = {}
+        for number in [*sorted(lines), 0]:
+            if number == 0 or lines[number].startswith("---"):
+                yield from _constant_results(document, program.main)
+                document = {}
+            else:
+                document[number] = lines[number]
+
+
+def _object_names(source: Source, marks: Sequence[str]) -> Iterator[tuple[str, Span]]:
+    lines = source.text.split("\n")
+    starts = [number for number, line in enumerate(lines) if line.startswith("---")]
+    for first, end in zip([0, *starts], [*starts, len(lines)], strict=True):
+        document = lines[first:end]
+        if any(_NAMING.search(line) for line in document):
+            for number, match in _metadata_names(document):
+                value = match["value"]
+                if not any(mark in value for mark in marks):
+                    column = match.start("value") + 1
+                    line = first + number + 1
+                    span = Span(name=source.name, line=line, column=column, width=len(value))
+                    yield value, span
+
+
+def _metadata_names(document: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield the fields ``name`` right below ``metadata``, with their 0-based lines."""
+    section, indent = "", ""
+    for number, line in enumerate(document):
+        match = _FIELD.fullmatch(line)
+        if match is None:
+            continue
+        if not match["indent"]:
+            section, indent = match["key"], ""
+        elif section == "metadata":
+            indent = indent or match["indent"]
+            is_name = match["indent"] == indent and match["key"] == "name"
+            if is_name and match["value"] and not match["value"].startswith(_NO_TEXT):
+                yield number, match
+
+
+def _constant_results(lines: dict[int, str], source: Source) -> Iterator[Span]:
+    """Yield the line ``kind: Results`` of a document with results that no condition holds."""
+    kinds = [number for number, line in lines.items() if _RESULTS_KIND.match(line)]
+    begin = next((number for number, line in lines.items() if line.startswith("results:")), 0)
+    is_meta = any(map(_META_VERSION.match, lines.values()))
+    items = [n for n, line in lines.items() if n > begin and line.lstrip().startswith("- ")]
+    if len(kinds) == 1 and begin and is_meta and items:
+        line = source.text.split("\n")[kinds[0] - 1].rstrip()
+        if _RESULTS_KIND.match(line) and not any(map(_FATAL.search, lines.values())):
+            yield Span(name=source.name, line=kinds[0], column=1, width=len(line))

@@ -1,0 +1,228 @@
+"""A fourth language is one folder, its name in the registry and a CRD: every part works with it.
+
+The package is copied, and the copy has the toy language of ``support`` besides.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+from e2e.serving import Server, call
+from support import builders
+from support.timing import PATIENCE_SECONDS
+
+import function_script
+from function_script.inputs.kinds import API_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from function_script.values import Object
+
+PACKAGE = Path(function_script.__file__).parent
+TOY = Path(__file__).resolve().parents[1] / "support" / "toy_language"
+REGISTRY_LINE = '    "starlark",\n'
+PROGRAM = "name: $observed.composite.resource.metadata.name\nsize: Small\n"
+COMPOSITION = """apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: apps}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XThing}
+  mode: Pipeline
+  pipeline:
+  - step: toy
+    functionRef: {name: function-script}
+    input:
+      apiVersion: script.fn.crossplane.io/v1beta1
+      kind: ToyText
+      inline: |
+        %s
+"""
+XR = "apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: demo}\n"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory with the copy: one folder and one line more, and a CRD."""
+    root = tmp_path_factory.mktemp("four")
+    package = root / "function_script"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(TOY, package / "engines" / "toy")
+    registry = package / "engines" / "__init__.py"
+    text = registry.read_text()
+    assert text.count(REGISTRY_LINE) == 1
+    registry.write_text(text.replace(REGISTRY_LINE, f'{REGISTRY_LINE}    "toy",\n'))
+    # The schemas of our kinds differ in little: this one begins as Starlark's.
+    crds = package / "input_crds"
+    crd = (crds / "script.fn.crossplane.io_starlarkscripts.yaml").read_text()
+    for old, new in (("StarlarkScript", "ToyText"), ("starlarkscript", "toytext")):
+        crd = crd.replace(old, new)
+    crd = crd.replace("            script:\n", "            inline:\n").replace(
+        "self.script", "self.inline"
+    )
+    (crds / "script.fn.crossplane.io_toytexts.yaml").write_text(crd)
+    return root
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with an XR and a Composition of one step in the toy language."""
+    (tmp_path / "xr.yaml").write_text(XR)
+    write(tmp_path, PROGRAM)
+    return tmp_path
+
+
+def write(project: Path, program: str) -> None:
+    """Write the Composition with a program."""
+    text = COMPOSITION % program.rstrip("\n").replace("\n", "\n        ")
+    (project / "composition.yaml").write_text(text)
+
+
+def command(root: Path, *arguments: object, code: int = 0, stdin: str = "") -> str:
+    """Run a command of the copy; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "function_script", *map(str, arguments)],
+        env=os.environ | {"PYTHONPATH": str(root)},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def step_input(**fields: object) -> Object:
+    """Return an input with the program."""
+    return {"apiVersion": API_VERSION, "kind": "ToyText", "inline": PROGRAM, **fields}  # type: ignore[dict-item] # plain values
+
+
+def test_it_is_served(root: Path) -> None:
+    """A server renders a program in a worker, and its log has the language's name."""
+    request = builders.request(step_input(options={"case": "Upper"}))
+    flags = ("--insecure", "--workers", "1")
+    with Server(*flags, env={"PYTHONPATH": str(root)}) as server, server.channel() as channel:
+        response = call(channel, request)
+        server.stop()
+    config = builders.to_dict(response)["desired"]["resources"]["config"]["resource"]
+    assert config["data"] == {"name": "DEMO", "size": "SMALL"}
+    (line,) = server.lines("answered")
+    assert (line["input"], line["language"]) == ("ToyText", "toy")
+
+
+def test_mistakes_are_errors(root: Path, tmp_path: Path) -> None:
+    """Inputs and programs are judged as those of the other languages."""
+    mistakes: list[tuple[dict[str, object], str]] = [
+        ({"inline": "name\n"}, "cannot read the line: it needs a key"),
+        ({"options": {"case": "None"}}, "input.options.case: "),
+        ({"script": "a"}, "input.script: unknown field"),
+        ({"kind": "ToyTexts"}, 'did you mean "ToyText"?'),
+    ]
+    file = tmp_path / "inputs.yaml"
+    file.write_text("---\n".join(json.dumps(step_input(**fields)) + "\n" for fields, _ in mistakes))
+    output = command(root, "check", file, code=1)
+    assert [error for _, error in mistakes if error not in output] == []
+
+
+def test_it_is_rendered(root: Path, project: Path) -> None:
+    """`render` and `template` show what a program gives."""
+    assert "name: demo\n" in command(root, "render", project)
+    assert "  size: " in command(
+        root, "template", project / "composition.yaml", "--data", project / "xr.yaml"
+    )
+
+
+def test_it_is_tested(root: Path, project: Path) -> None:
+    """`test` finds and runs the cases of a project."""
+    case = project / "tests" / "toy.case.yaml"
+    case.parent.mkdir()
+    case.write_text("expect:\n  resources:\n    config: {data: {name: demo, size: Small}}\n")
+    command(root, "test", project)
+    case.write_text("expect:\n  resources:\n    config: {data: {name: other}}\n")
+    command(root, "test", project, code=1)
+
+
+def test_it_is_checked(root: Path, project: Path) -> None:
+    """`check` has positions in the author's file, of the compiler's problems and of the rules'."""
+    command(root, "check", "--strict", project)
+    write(project, "name\n")
+    assert "composition.yaml:14:9\n" in command(root, "check", project, code=1)
+    write(project, "name: $observed.composit\n")
+    assert "observed.composit does not exist" in command(root, "check", project, code=1)
+
+
+def test_a_project_is_begun(root: Path, tmp_path: Path) -> None:
+    """`init` knows the language, and what it writes passes."""
+    directory = tmp_path / "project"
+    command(root, "init", directory, "--language", "toy")
+    command(root, "check", "--strict", directory)
+    files = f"{directory / 'xr.yaml'},{directory / 'composition.yaml'}"
+    command(root, "validate", directory / "xrd.yaml", files)
+    assert "image: nginx:1.29" in command(root, "render", directory)
+
+
+def test_editors_know_it(root: Path, tmp_path: Path) -> None:
+    """`editor` writes its snippet, its kind and its files' type."""
+    command(root, "editor", tmp_path)
+    folder = tmp_path / ".vscode"
+    snippets = json.loads((folder / "function-script.code-snippets").read_text())
+    assert "step-toy" in {snippet["prefix"] for snippet in snippets.values()}
+    settings = json.loads((folder / "settings.json").read_text())
+    assert settings["files.associations"]["*.toy"] == "properties"
+    assert '"const": "ToyText"' in (folder / "function-script.schema.json").read_text()
+
+
+@pytest.fixture
+def playground(root: Path, project: Path) -> Iterator[http.client.HTTPConnection]:
+    """A connection to a playground of the project, and on it the cookie."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "function_script", "playground", project, "--no-browser"],
+        env=os.environ | {"PYTHONPATH": str(root)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    with process, process.stdout:
+        address = urlsplit(process.stdout.readline().removeprefix("playground: ").strip())
+        connection = http.client.HTTPConnection(address.netloc, timeout=PATIENCE_SECONDS)
+        try:
+            yield connection, address
+        finally:
+            connection.close()
+            process.terminate()
+
+
+def test_the_playground_knows_it(
+    playground: tuple[http.client.HTTPConnection, object], project: Path
+) -> None:
+    """The page colours its programs, offers its starter, and renders."""
+    connection, address = playground
+    connection.request("GET", f"{address.path}?{address.query}")
+    answer = connection.getresponse()
+    answer.read()
+    cookie = str(answer.headers["Set-Cookie"]).partition(";")[0]
+    headers = {"Cookie": cookie, "Origin": f"http://{address.netloc}"}
+
+    def ask(method: str, path: str, body: object = None) -> str:
+        text = None if body is None else json.dumps(body)
+        connection.request(method, path, text, headers)
+        return connection.getresponse().read().decode()
+
+    assert '"extensions": [".toy"]' in ask("GET", "/languages.js")
+    assert "starter: toy" in json.loads(ask("POST", "/api/folders", {}))["folders"]
+    names = ("composition.yaml", "xr.yaml")
+    files = {name: (project / name).read_text() for name in names}
+    page = json.loads(ask("POST", "/api/render", {"files": files}))
+    assert page["problems"] == []
+    assert "size: Small" in json.dumps(page["documents"])

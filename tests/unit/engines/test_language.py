@@ -1,0 +1,69 @@
+"""Every language of the registry has all that a descriptor promises."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from function_script.engines.lint import Lint
+from function_script.engines.registry import LANGUAGES
+
+if TYPE_CHECKING:
+    from function_script.engines.language import Language
+
+ROOT = Path(__file__).resolve().parents[3]
+EVERY = pytest.mark.parametrize("language", LANGUAGES.values(), ids=LANGUAGES)
+HEAVY = ("jinja2", "starlark", "re2", "yaml", "function_script.engines.gotemplate.run")
+
+
+@EVERY
+def test_names_agree(language: Language) -> None:
+    """The registry's name is the descriptor's and the folder's."""
+    assert LANGUAGES[language.name] is language
+    assert language.package == f"function_script.engines.{language.name}"
+
+
+@EVERY
+def test_the_parts_are_there(language: Language) -> None:
+    """The folder has an engine, analyses, a starter, a snippet, and what else it announces."""
+    for function in ("evaluate", "check", "unused_modules"):
+        assert callable(getattr(language.engine, function))
+    assert isinstance(language.lint, Lint)
+    assert not language.has_plain_data or callable(language.plain.render_program)
+    folder = resources.files(language.package)
+    for name in ("starter/composition.yaml", "snippet.yaml", *language.editor_files.values()):
+        assert (folder / name).is_file()
+
+
+@EVERY
+def test_the_crd_is_the_kind_s(language: Language) -> None:
+    """The CRD has the fields and the default that the parser goes by."""
+    plural = f"{language.kind.lower()}s"
+    file = ROOT / "input_crds" / f"script.fn.crossplane.io_{plural}.yaml"
+    crd = yaml.safe_load(file.read_text())
+    assert crd["spec"]["names"]["kind"] == language.kind
+    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    assert {language.text_field, *language.fields} <= schema.keys()
+    assert set(language.options) <= schema["options"]["properties"].keys()
+    main = schema["fileSystem"]["properties"]["main"]
+    assert main["default"] == language.default_file
+
+
+@EVERY
+def test_the_package_names_the_kind(language: Language) -> None:
+    """Its readers see which languages it runs."""
+    text = (ROOT / "package" / "crossplane.yaml").read_text()
+    assert f"`{language.kind}`" in text
+
+
+def test_descriptors_are_light() -> None:
+    """A command that only needs names, such as a completion, imports no engine."""
+    code = f"import sys, function_script.engines; print([n for n in {HEAVY} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
