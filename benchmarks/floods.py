@@ -2,6 +2,7 @@
 
 Attacker, good client and server are processes of their own. Each flood is measured in turns with
 quiet, and with a control: a process that uses as much CPU as the attacker did, and no connection.
+With --bare, floods of the service's port are measured on a server that only answers, too.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import grpc
 
@@ -31,8 +32,9 @@ from hostile.client_attacks import GOOD, floods, is_answered  # noqa: E402 - sam
 from measure import cpu_seconds  # noqa: E402 - same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+_BARE_SERVER = Path(__file__).with_name("bare_server.py")
 _CALL_SECONDS = 20.0
 # Of good calls beside a flood, in comparison with the control beside it.
 _MAX_TAIL_RATIO = 3.0
@@ -95,10 +97,52 @@ def call_for(address: str, seconds: float, identity: Identity | None) -> dict[st
     return {"latencies": sorted(latencies), "lost": lost}
 
 
+class Target(Protocol):
+    """A server to flood."""
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+
+    @property
+    def address(self) -> str:
+        """The service's port."""
+
+    @property
+    def health_address(self) -> str:
+        """The port of the health service."""
+
+    @property
+    def metrics_address(self) -> str:
+        """The port of HTTP."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BareServer:
+    """bare_server.py in a process of its own, which has no ports but the service's."""
+
+    pid: int
+    address: str
+    health_address: str = ""
+    metrics_address: str = ""
+
+
+@contextmanager
+def start_bare_server(python: str, certificates: list[str]) -> Iterator[BareServer]:
+    """Run bare_server.py within the block."""
+    command = [python, str(_BARE_SERVER), *certificates]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            port = int(process.stdout.readline() if process.stdout else "")
+            yield BareServer(pid=process.pid, address=f"127.0.0.1:{port}")
+        finally:
+            process.kill()
+
+
 class Bench:
     """A server, and the good client that calls it from a process of its own."""
 
-    def __init__(self, server: Server, certificates: list[str], seconds: float) -> None:
+    def __init__(self, server: Target, certificates: list[str], seconds: float) -> None:
         self._server = server
         self._certificates = certificates
         self._seconds = seconds
@@ -148,13 +192,15 @@ def median(samples: list[Sample]) -> Sample:
     return Sample(**{**figures, "lost": sum(sample.lost for sample in samples)})
 
 
-def measure(bench: Bench, flood: Flood, rounds: int) -> dict[str, object]:
-    """Measure quiet, flood and control in turns."""
-    quiet, beside, control = [], [], []
+def measure(bench: Bench, bare: Bench | None, flood: Flood, rounds: int) -> dict[str, object]:
+    """Measure quiet, flood and control in turns, and the flood on the ``bare`` server, if any."""
+    quiet, beside, control, beside_bare = [], [], [], []
     for _ in range(rounds):
         quiet.append(bench.run_quiet())
         beside.append(bench.run_beside(flood))
         control.append(bench.run_control(beside[-1].attacker))
+        if bare is not None and flood.port == "service":
+            beside_bare.append(bare.run_beside(flood))
     samples = {"quiet": median(quiet), "beside": median(beside), "control": median(control)}
     tail = samples["beside"].p99_ms / max(samples["quiet"].p99_ms, samples["control"].p99_ms)
     rate = samples["beside"].rate / min(samples["quiet"].rate, samples["control"].rate)
@@ -164,6 +210,7 @@ def measure(bench: Bench, flood: Flood, rounds: int) -> dict[str, object]:
     return {
         **asdict(flood),
         **{name: asdict(sample) for name, sample in samples.items()},
+        "bare": asdict(median(beside_bare)) if beside_bare else None,
         "tail_ratio": tail,
         "rate_share": rate,
         "is_kept": is_kept,
@@ -178,13 +225,19 @@ def to_line(row: dict[str, object]) -> str:
         cells += [f"{sample.p50_ms:.2f}", f"{sample.p99_ms:.2f}"]
     beside = Sample(**row["beside"])  # type: ignore[arg-type] # same
     cells += [f"{row['rate_share']:.0%}", str(beside.lost)]
-    cells += [f"{beside.attacker:.2f}", f"{beside.server:.2f}", "yes" if row["is_kept"] else "no"]
+    cells += [f"{beside.attacker:.2f}", f"{beside.server:.2f}"]
+    if row["bare"] is None:
+        cells += [""] * 4
+    else:
+        bare = Sample(**row["bare"])  # type: ignore[arg-type] # same
+        cells += [f"{bare.p50_ms:.2f}", f"{bare.p99_ms:.2f}", str(bare.lost), f"{bare.server:.2f}"]
+    cells.append("yes" if row["is_kept"] else "no")
     return f"| {' | '.join(cells)} |"
 
 
 _HEAD = (
     "| flood | quiet p50 | p99 | control p50 | p99 | beside p50 | p99 | rate | lost | attacker CPU "
-    "| server CPU | kept |\n|---|" + "---:|" * 10 + "---|"
+    "| server CPU | bare p50 | p99 | lost | CPU | kept |\n|---|" + "---:|" * 14 + "---|"
 )
 
 
@@ -207,6 +260,11 @@ def main() -> int:
         server = stack.enter_context(Server(*flags, keeps=1_000, python=options.python))
         bench = Bench(server, certificates, options.seconds)
         bench.run_quiet()
+        bare = None
+        if options.bare:
+            bare_server = start_bare_server(options.python, flags[1:2] if options.mtls else [])
+            bare = Bench(stack.enter_context(bare_server), certificates, options.seconds)
+            bare.run_quiet()
         print(
             f"load of the machine: {os.getloadavg()[0]:.1f} of {os.cpu_count()} CPUs",
             _HEAD,
@@ -216,7 +274,7 @@ def main() -> int:
         for flood in list_floods():
             if options.only and flood.name not in options.only:
                 continue
-            rows.append(measure(bench, flood, options.rounds))
+            rows.append(measure(bench, bare, flood, options.rounds))
             print(to_line(rows[-1]), flush=True)
     options.output.write_text(json.dumps({"rows": rows}, indent=1))
     return 0 if all(row["is_kept"] for row in rows) else 1
@@ -228,6 +286,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="of each flood")
     parser.add_argument("--only", nargs="*", help="names of floods")
     parser.add_argument("--mtls", action="store_true", help="with mutual TLS at the service's port")
+    parser.add_argument("--bare", action="store_true", help="measure bare_server.py, too")
     parser.add_argument("--python", default=sys.executable, help="whose installation is served")
     parser.add_argument("--output", type=Path, default=Path("floods.json"))
     parser.add_argument("--call", nargs="+", help=argparse.SUPPRESS)

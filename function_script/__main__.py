@@ -1,4 +1,4 @@
-"""``python -m function_script``: the command line where no script is installed."""
+"""``python -m function_script``: the command line without the console script."""
 
 from function_script.start import main
 

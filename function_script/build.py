@@ -1,6 +1,6 @@
-"""How this installation runs: compiled, or as plain Python, and why.
+"""The build of this installation: compiled, or plain Python with the reason.
 
-The loaded modules show which; build.json, which setup.py writes into a wheel, says why.
+The loaded modules show which it is. setup.py writes the reason to build.json in a wheel.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ PLAIN = "plain Python"
 
 
 def describe() -> str:
-    """Say ``compiled``, or ``plain Python: `` and the reason."""
-    return COMPILED if wire.is_compiled() else f"{PLAIN}: {_reason()}"
-
-
-def _reason() -> str:
+    """Return ``compiled``, or ``plain Python: `` and the reason."""
+    if wire.is_compiled():
+        return COMPILED
     record = resources.files("function_script") / _RECORD
-    if not record.is_file():
-        return "it runs from its sources, as an editable installation does"
-    reason = str(json.loads(record.read_text(encoding="ascii"))["reason"])
-    return reason or "its machine code is for another Python or another machine"
+    if record.is_file():
+        reason = str(json.loads(record.read_text(encoding="ascii"))["reason"])
+        reason = reason or "its machine code is for another Python or another machine"
+    else:
+        reason = "it runs from its sources, as an editable installation does"
+    return f"{PLAIN}: {reason}"

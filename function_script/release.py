@@ -1,6 +1,7 @@
-"""Names under which this project is released, and its version: each is written here alone.
+"""The names and the version of releases: the single source of each.
 
-Manifests and documents that repeat one are rewritten by `make names`, and tested against this file.
+`make names` rewrites manifests and documents that repeat one, and tests compare them with this
+file.
 """
 
 from typing import Final
@@ -8,13 +9,13 @@ from typing import Final
 VERSION: Final = "0.1.0"
 SOURCE: Final = "https://github.com/function-script/function-script"
 
-# The distribution that pip installs. While it is not on the index, anybody could register the
-# name there, so no command, manifest or document installs it by that name.
+# The distribution that pip installs. Anyone could register a name that is not on the index yet, so
+# no command, manifest or document installs it by that name.
 DISTRIBUTION: Final = "function-script"
 IS_ON_INDEX: Final[bool] = False
 
-# The package that Crossplane installs. Until it is in its registry, its name could be registered
-# there by anybody, so all places name the reader's own registry, on a host that is reserved.
+# The package that Crossplane installs. Anyone could register its name in the registry until it is
+# published, so documents name the reader's own registry, on a reserved host.
 PUBLISHED_PACKAGE: Final = "ghcr.io/function-script/function-script"
 OWN_PACKAGE: Final = "registry.example.org/function-script"
 IS_IN_REGISTRY: Final[bool] = False

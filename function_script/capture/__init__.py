@@ -1,7 +1,6 @@
-"""A request and its answer as one case file without secrets, which `function-script test` replays.
+"""Capture: a request and its response as a case file without secrets, for `function-script test`.
 
-Called by the server for composite resources that ask for it, and by the command `run`. Knows
-nothing of where the text goes.
+The server captures for composite resources with an annotation, the command `run` on request.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from function_script import documents, objects
-from function_script.capture import answers
+from function_script.capture import responses
 from function_script.capture.masking import SecretMasker
 from function_script.errors import InputError
 from function_script.proto.v1 import run_function_pb2 as fnv1
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 ANNOTATION: Final = "script.fn.crossplane.io/capture"
-"""On a composite resource with the value "true": its requests may be captured."""
+"""The annotation of composite resources that allows captures with the value "true"."""
 
 SUFFIX: Final = ".case.yaml"
 
 
-def is_wanted(request: bytes) -> bool:
-    """Whether the observed composite resource asks for it."""
+def is_requested(request: bytes) -> bool:
+    """Report whether the observed composite resource has the annotation."""
     if ANNOTATION.encode() not in request:
         return False
     try:
@@ -45,32 +44,29 @@ def is_wanted(request: bytes) -> bool:
 
 
 def to_case(request: bytes, response: bytes, problems: Sequence[Diagnostic] = ()) -> str:
-    """The text of a case: the request, and that it is answered like this again.
+    """Return the YAML of a case that expects ``response`` to ``request``.
 
-    ``problems`` are those behind a FATAL result. Raises InputError for messages that JSON cannot
-    hold, and for more secrets than can be looked for.
+    ``problems`` are the diagnostics of a FATAL result. Raises InputError for messages that JSON
+    cannot represent, and for secrets beyond the budget of the search.
     """
-    asked = _to_object(fnv1.RunFunctionRequest.FromString(request))
-    answer = fnv1.RunFunctionResponse.FromString(response)
-    told = answers.to_expected(_to_object(answer), [problem.message for problem in problems])
-    # Equal requests differ in it, and no program sees it.
-    _drop_tag(asked)
-    masker = SecretMasker()
-    masker.find(asked)
-    masker.find(_to_object(answer))
-    case: Object = {"description": _describe(asked)}
-    if masker.words:
-        case["redacted"] = len(masker.words)
-    case.update({"request": asked, "expect": told})
-    return documents.to_yaml(masker.mask(case))
-
-
-def _drop_tag(request: Object) -> None:
-    meta = request.get("meta")
+    request_object = _to_object(fnv1.RunFunctionRequest.FromString(request))
+    message = fnv1.RunFunctionResponse.FromString(response)
+    messages = [problem.message for problem in problems]
+    expectation = responses.to_expected(_to_object(message), messages)
+    meta = request_object.get("meta")
     if isinstance(meta, dict):
+        # The tag differs between equal requests, and programs do not see it.
         meta.pop("tag", None)
         if not meta:
-            del request["meta"]
+            del request_object["meta"]
+    masker = SecretMasker()
+    masker.find(request_object)
+    masker.find(_to_object(message))
+    case: Object = {"description": _describe(request_object)}
+    if masker.words:
+        case["redacted"] = len(masker.words)
+    case.update({"request": request_object, "expect": expectation})
+    return documents.to_yaml(masker.mask(case))
 
 
 def _describe(request: Object) -> str:
@@ -85,7 +81,7 @@ def _describe(request: Object) -> str:
 
 def _to_object(message: Message) -> Object:
     try:
-        found: Object = json_format.MessageToDict(message, preserving_proto_field_name=True)
+        value: Object = json_format.MessageToDict(message, preserving_proto_field_name=True)
     except (json_format.SerializeToJsonError, RecursionError) as error:
         raise InputError.of(f"cannot capture the request: {error}") from error
-    return found
+    return value

@@ -1,7 +1,7 @@
-"""Masks the secrets of messages: each becomes a word of its own, the same wherever it was.
+"""The masking of secrets in messages, as protobuf JSON: each secret becomes a word of its own.
 
-Called with requests and responses as protobuf JSON. A program that only passes secrets on, or reads
-fields of one that is JSON, works as before; so a secret is encoded as it was.
+A masked secret keeps its encoding, so a program that passes secrets on, or reads fields of one that
+is JSON, works with the masked request as well.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from function_script.errors import InputError
 from function_script.redaction import secret_values
-from function_script.redaction.budget import Budget, TooMuchWorkError
-from function_script.redaction.finder import Finder, fold
+from function_script.redaction.finder import Budget, Finder, TooMuchWorkError, fold
 from function_script.redaction.rewriting import Rewriter
 from function_script.redaction.secret_values import Parts
 from function_script.values import to_integer
@@ -23,21 +22,22 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 WORD: Final = "redacted"
-"""The first secret becomes this and a 1: a name in every language, and base64."""
+"""The prefix of the masks: redacted1 is valid as a name in every language, and as base64."""
 
-# A server captures in a thread that rests nine times as long. Measured: a second and ten.
+# In bytes; at most one second and ten seconds, measured. The server's thread sleeps nine times as
+# long as a capture took.
 _VALUES_BUDGET: Final = 32 << 20
 _TEXTS_BUDGET: Final = 64 << 20
-# A shorter number is a port, and programs have such numbers; it is masked in its place only.
+# A shorter number, such as a port, also occurs elsewhere, so only the secret's own field is masked.
 _NUMBER_LENGTH: Final = 8
 
 
 class SecretMasker:
-    """First `find` secrets in all messages, then `mask` them."""
+    """Replaces secrets: first `find` those of all messages, then `mask` a value."""
 
     def __init__(self) -> None:
         self.words: Final[set[str]] = set()
-        """One for each secret."""
+        """The words that replace secrets, one for each secret."""
 
         self._marks: Final[dict[str, str]] = {}
         self._of_values: Final[dict[bytes, bytes]] = {}
@@ -45,27 +45,27 @@ class SecretMasker:
         self._budget = Budget(_VALUES_BUDGET)
 
     def find(self, message: Object) -> None:
-        """Note the secrets of a message, and mask them in their own places.
+        """Collect the secrets of a message, and mask them in their own fields.
 
-        Raises InputError for more than can be looked for.
+        Raises InputError if they exceed the budget.
         """
         try:
             for resource in _resources(message):
                 self._replace(resource.get("connection_details"), is_base64=True)
-            for one in _sorted_items(message.get("credentials")):
-                data = one.get("credential_data")
+            for credentials in _sorted_items(message.get("credentials")):
+                data = credentials.get("credential_data")
                 self._replace(data.get("data") if isinstance(data, dict) else None, is_base64=True)
             for secret in secret_values.find_objects(message):
                 self._replace(secret.get("data"), is_base64=True)
                 self._replace(secret.get("stringData"), is_base64=False)
                 _drop_last_applied(secret)
         except TooMuchWorkError as error:
-            raise _too_many() from error
+            raise _too_many_error() from error
 
     def mask(self, value: Object) -> Object:
-        """The same without any secret, in keys as well; integral numbers without a fraction.
+        """Return the value without secrets, also in keys, and with integral doubles as integers.
 
-        Raises InputError for more than can be looked for.
+        Raises InputError if the search exceeds its budget.
         """
         finder = Finder([*self._of_values, *self._of_parts])
         texts = sorted({*_texts(value)})
@@ -75,18 +75,18 @@ class SecretMasker:
             try:
                 rewritten = dict(zip(texts, rewriter.rewrite(texts), strict=True))
             except TooMuchWorkError as error:
-                raise _too_many() from error
+                raise _too_many_error() from error
         else:
             rewritten = dict(zip(texts, texts, strict=True))
-        return {rewritten[key]: _mapped(item, rewritten) for key, item in value.items()}
+        return {rewritten[key]: _replace_texts(item, rewritten) for key, item in value.items()}
 
     def _replace(self, members: Value, *, is_base64: bool) -> None:
-        """Mask all that a map of secrets has."""
+        """Mask all values of a map of secrets."""
         if not isinstance(members, dict):
             return
         for key in sorted(members):
-            stated = members[key]
-            secret = stated if isinstance(stated, str) else json.dumps(stated)
+            value = members[key]
+            secret = value if isinstance(value, str) else json.dumps(value)
             if is_base64:
                 mark = self._mark_bytes(secret_values.decode_base64(secret))
                 members[key] = secret_values.encode_base64(mark)
@@ -103,7 +103,7 @@ class SecretMasker:
             return self._marks[key]
 
     def _mark(self, secret: str) -> str:
-        """The text that replaces a secret: fields of JSON stay fields."""
+        """Return the text that replaces a secret; JSON keeps its structure."""
         if not secret or secret in self.words:
             return secret
         if secret not in self._marks:
@@ -111,7 +111,7 @@ class SecretMasker:
                 secret_values.to_bytes(secret)
             )
             for text in (secret, secret.strip()):
-                self._note(secret_values.to_bytes(text), self._marks[secret], self._of_values)
+                self._add(secret_values.to_bytes(text), self._marks[secret], self._of_values)
         return self._marks[secret]
 
     def _mark_parts(self, secret: bytes) -> str:
@@ -120,7 +120,7 @@ class SecretMasker:
         parts = Parts()
         secret_values.split(secret, parts, self._budget)
         for part in sorted(parts.texts | parts.short):
-            self._note(part, mark, self._of_parts)
+            self._add(part, mark, self._of_parts)
         return mark
 
     def _mark_json(self, secret: str) -> str | None:
@@ -141,15 +141,15 @@ class SecretMasker:
             return self._mark(value)
         return value if value is None or isinstance(value, bool) else 0
 
-    def _note(self, secret: bytes, mark: str, marks: dict[bytes, bytes]) -> None:
-        """Look for a secret from now on."""
+    def _add(self, secret: bytes, mark: str, marks: dict[bytes, bytes]) -> None:
+        """Add a secret to those that `mask` searches for."""
         self._budget.spend(len(secret))
         if not (secret.isdigit() and len(secret) < _NUMBER_LENGTH):
             marks.setdefault(secret, secret_values.to_bytes(mark))
 
 
 class _Marks:
-    """Chooses marks by the text of a secret, or by what it is in another case."""
+    """The marks by the text of a secret, also in lower or upper case."""
 
     is_masked = False
 
@@ -167,14 +167,14 @@ class _Marks:
         return mark.upper() if secret.isupper() else mark
 
 
-def _too_many() -> InputError:
+def _too_many_error() -> InputError:
     return InputError.of(
         "cannot capture the request: its secrets are too many or too large to look for in it"
     )
 
 
 def _texts(value: Value) -> Iterator[str]:
-    """All texts in a value, its keys and the texts of its numbers."""
+    """Yield all texts in a value: strings, keys and numbers."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -188,13 +188,15 @@ def _texts(value: Value) -> Iterator[str]:
         yield str(to_integer(value))
 
 
-def _mapped(value: Value, rewritten: Mapping[str, str]) -> Value:
+def _replace_texts(value: Value, rewritten: Mapping[str, str]) -> Value:
     if isinstance(value, str):
         return rewritten[value]
     if isinstance(value, dict):
-        return {rewritten[key]: _mapped(item, rewritten) for key, item in sorted(value.items())}
+        return {
+            rewritten[key]: _replace_texts(item, rewritten) for key, item in sorted(value.items())
+        }
     if isinstance(value, list):
-        return [_mapped(item, rewritten) for item in value]
+        return [_replace_texts(item, rewritten) for item in value]
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     number = to_integer(value)
@@ -223,7 +225,7 @@ def _sorted_items(members: Value) -> Iterator[Object]:
 
 
 def _drop_last_applied(secret: Object) -> None:
-    """It holds the data once more, perhaps an older one."""
+    """Mask the annotation that holds the data of a Secret as it was last applied."""
     metadata = secret.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     if isinstance(annotations, dict) and secret_values.LAST_APPLIED in annotations:

@@ -1,8 +1,7 @@
-"""Takes a request's secrets out of the texts that people get to see.
+"""Redaction: replace the secrets of a request in errors, printed texts and output of native code.
 
-Called by the main path for every error, since a message may quote a value and a note a rendered
-line; by workers for what native code says; by the server for what programs print.
-A secret is known by its value, wherever a program has put it and however it is encoded there.
+A message may quote a value, and a note a rendered line. Secrets are recognized by their values,
+wherever a program has put them and in many encodings.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 from function_script import wire
 from function_script.contribution import lint
 from function_script.redaction import secret_values
-from function_script.redaction.budget import Budget, TooMuchWorkError
-from function_script.redaction.finder import Finder
+from function_script.redaction.finder import Budget, Finder, TooMuchWorkError
 from function_script.redaction.rewriting import Rewriter
 from function_script.redaction.secret_values import Parts
 
@@ -25,37 +23,37 @@ if TYPE_CHECKING:
     from function_script.diagnostics import Diagnostic
     from function_script.errors import FatalError
 
-MARK: Final = "[secret]"
+REDACTED: Final = "[secret]"
 WITHHELD: Final = (
     "the text is withheld: it cannot be searched for the request's secrets, which are too many, "
     "too large or not readable"
 )
-"""Replaces a text that cannot be searched within the bounds below."""
+"""The replacement of a text that cannot be searched within the budgets below."""
 
 MAX_TEXT_LENGTH: Final = 64 * 1024
-"""In characters; a longer text is cut. No log line and no result shows more."""
+"""The length in characters to which texts are truncated. Log lines and results show no more."""
 
 MAX_TEXTS_LENGTH: Final = 2 * MAX_TEXT_LENGTH
-"""Of an error's problems together; the texts of further ones are withheld."""
+"""The length of all diagnostics of an error together; the texts of further ones are withheld."""
 
-# Measured: each costs less than half a second, on one of the slower CPUs of a cloud.
+# In bytes. Each takes less than half a second on a slow CPU of a cloud, measured.
 _VALUES_BUDGET: Final = 32 << 20
 _TEXTS_BUDGET: Final = 2 << 20
 
 
 class _Masks:
-    """Replaces every secret by MARK."""
+    """The mark REDACTED for every secret."""
 
     is_masked = True
 
     def choose(self, secret: bytes) -> bytes:  # noqa: ARG002 # the protocol
-        return MARK.encode()
+        return REDACTED.encode()
 
 
 def redact_error(error: FatalError, data: bytes) -> FatalError:
-    """The error without the secrets of the request in ``data``.
+    """Return the error without the secrets of the request in ``data``.
 
-    Excerpts stay, for they are of the program's own text.
+    Excerpts stay, because they quote the program itself.
     """
     problems = error.diagnostics
     count = _count_to_search(problems)
@@ -72,24 +70,24 @@ def redact_error(error: FatalError, data: bytes) -> FatalError:
     )
 
 
-def redact_warnings(read: Contribution, request: wire.Request) -> Contribution:
-    """The contribution without secrets of ``request`` in warnings that are not the program's own.
+def redact_warnings(contribution: Contribution, request: wire.Request) -> Contribution:
+    """Return the contribution without secrets of ``request`` in the warnings of this package.
 
-    What a program itself says is its author's choice.
+    Results of the program itself are its author's choice.
     """
-    places = [index for index, result in enumerate(read.results) if result.reason in lint.QUOTING]
-    if not places:
-        return read
-    redacted = _redact([read.results[index].message for index in places], request)
-    results = list(read.results)
-    for number, index in enumerate(places):
+    results = list(contribution.results)
+    indices = [index for index, result in enumerate(results) if result.reason in lint.QUOTING]
+    if not indices:
+        return contribution
+    redacted = _redact([results[index].message for index in indices], request)
+    for number, index in enumerate(indices):
         text = WITHHELD if redacted is None else redacted[number]
         results[index] = results[index]._replace(message=text)
-    return replace(read, results=tuple(results))
+    return replace(contribution, results=tuple(results))
 
 
 def redact_text(text: str, data: bytes) -> str:
-    """A text of a program's, or of native code, without the secrets of the request in ``data``."""
+    """Return a text of a program or of native code without the secrets of a request."""
     redacted = _redact_for([text], data)
     return WITHHELD if redacted is None else redacted[0]
 
@@ -98,13 +96,13 @@ def _redact_for(texts: Sequence[str], data: bytes) -> Sequence[str] | None:
     try:
         request = wire.index_request(data)
     except wire.WireError:
-        # No program has seen anything of it.
+        # The request is invalid, so no program has read a secret.
         return texts
     return _redact(texts, request)
 
 
 def _redact(texts: Sequence[str], request: wire.Request) -> Sequence[str] | None:
-    """The texts without secrets; None when they are to be withheld."""
+    """Return the texts without secrets; None if the search exceeds its budget."""
     parts = Parts()
     budget = Budget(_VALUES_BUDGET)
     try:
@@ -120,7 +118,7 @@ def _redact(texts: Sequence[str], request: wire.Request) -> Sequence[str] | None
 
 
 def _count_to_search(problems: Sequence[Diagnostic]) -> int:
-    """The number of problems whose texts have up to MAX_TEXTS_LENGTH together; at least one."""
+    """Return the number of problems, at least one, whose texts fit into MAX_TEXTS_LENGTH."""
     length = 0
     for index, problem in enumerate(problems):
         length += sum(map(len, _texts_of(problem)))
@@ -142,7 +140,7 @@ def _texts_of(problem: Diagnostic) -> Iterator[str]:
 
 
 def _with_texts(problem: Diagnostic, texts: Iterator[str]) -> Diagnostic:
-    """The problem with texts in the order of ``_texts_of``."""
+    """Return the problem with texts in the order of ``_texts_of``."""
     message = next(texts)
     return replace(
         problem,

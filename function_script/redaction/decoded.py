@@ -1,7 +1,7 @@
-"""Layers of what is encoded in another one: in base64, in hex, and with gzip in base64.
+"""Layers of decoded text: from base64, hex, and gzip in base64.
 
-Words beside each other hide where base64 begins. So a run of its characters is decoded from each of
-the first four, and one of hex digits from each of the first two.
+The start of base64 is unknown when a word precedes it. So a run of its characters is decoded from
+each of the first four characters, and a run of hex digits from each of the first two.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.redaction import layers
-from function_script.redaction.budget import TooMuchWorkError
+from function_script.redaction.finder import TooMuchWorkError
 from function_script.redaction.layers import SEPARATOR, Replacement, apply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from function_script.redaction.budget import Budget
+    from function_script.redaction.finder import Budget
     from function_script.redaction.layers import Layer
 
-# In lines as well, as base64 is wrapped; with the alphabet for URLs.
+# Both alphabets, also wrapped in lines.
 _RUN: Final = re.compile(rb"[A-Za-z0-9+/_-]{6,}(?:\r?\n[ \t]*[A-Za-z0-9+/_-]+)*")
 _HEX: Final = re.compile(rb"[0-9A-Fa-f]{8,}")
 _PADDING: Final = re.compile(rb"={0,2}")
@@ -45,12 +45,12 @@ class _Run(NamedTuple):
     positions: Sequence[int] = ()
 
     def find_position(self, index: int) -> int:
-        """The position of the character with that index."""
+        """Return the position of the character with this index."""
         return self.positions[index] if self.positions else self.start + index
 
 
 class _Piece(NamedTuple):
-    """A reading of ``run`` from ``offset``, which is the layer's text[start:end]."""
+    """A reading of ``run`` from ``offset``: the layer's text[start:end]."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ class _Piece(NamedTuple):
 
 
 class Decoded:
-    """Readings of runs of the layer above. Add all, then ``close`` it."""
+    """A layer of readings of runs of the layer above. Add all, then ``close`` it."""
 
     def __init__(self, above: Layer) -> None:
         self.text = b""
@@ -84,65 +84,65 @@ class Decoded:
         self._size = end + len(SEPARATOR)
 
     def close(self) -> None:
-        """Join the readings to ``text``."""
+        """Join the readings into ``text``."""
         self.text = SEPARATOR.join(self._texts)
         self._texts.clear()
 
     def lift(
         self, replacements: Sequence[Replacement], *, is_masked: bool
     ) -> Iterator[Replacement]:
-        """The same replacements in the layer above; encoded again, unless they are masked."""
+        """Yield the replacements for the layer above; encoded again, unless they are masked."""
         for piece, group in groupby(replacements, self._find_piece):
-            own = [
-                one._replace(start=one.start - piece.start, end=one.end - piece.start)
-                for one in group
+            in_piece = [
+                item._replace(start=item.start - piece.start, end=item.end - piece.start)
+                for item in group
             ]
             if is_masked:
-                yield from (_mask(piece, one, *self._find_span(piece, one)) for one in own)
+                yield from (_mask(piece, item, *self._find_span(piece, item)) for item in in_piece)
             else:
-                yield from self._encode(piece, own)
+                yield from self._encode(piece, in_piece)
 
-    def _find_piece(self, one: Replacement) -> _Piece:
-        return self._pieces[bisect_right(self._starts, one.start) - 1]
+    def _find_piece(self, replacement: Replacement) -> _Piece:
+        return self._pieces[bisect_right(self._starts, replacement.start) - 1]
 
-    def _find_span(self, piece: _Piece, one: Replacement) -> tuple[int, int]:
-        """The first and the last character of the run that stand for a part of the piece."""
+    def _find_span(self, piece: _Piece, replacement: Replacement) -> tuple[int, int]:
+        """Return the first and the last character of the run that encode a part of the piece."""
         raise NotImplementedError
 
-    def _encode(self, piece: _Piece, own: Sequence[Replacement]) -> Iterator[Replacement]:
-        """The replacements of a piece, encoded, for the layer above."""
+    def _encode(self, piece: _Piece, replacements: Sequence[Replacement]) -> Iterator[Replacement]:
+        """Yield the replacements of a piece, encoded, for the layer above."""
         raise NotImplementedError
 
 
 class Base64(Decoded):
-    """Readings of base64."""
+    """A layer of readings of base64."""
 
-    def _find_span(self, piece: _Piece, one: Replacement) -> tuple[int, int]:
-        first = piece.offset + one.start * 4 // 3
-        last = piece.offset + -(-one.end * 4 // 3) - 1
+    def _find_span(self, piece: _Piece, replacement: Replacement) -> tuple[int, int]:
+        first = piece.offset + replacement.start * 4 // 3
+        last = piece.offset + -(-replacement.end * 4 // 3) - 1
         return first, min(last, len(piece.run.text) - 1)
 
-    def _encode(self, piece: _Piece, own: Sequence[Replacement]) -> Iterator[Replacement]:
+    def _encode(self, piece: _Piece, replacements: Sequence[Replacement]) -> Iterator[Replacement]:
         text = self.text[piece.start : piece.end]
-        is_whole = (own[0].start, own[0].end) == (0, len(text))
+        is_whole = (replacements[0].start, replacements[0].end) == (0, len(text))
         if is_whole or _is_text(text):
-            yield self._encode_run(piece, apply(text, own), own[0].mark)
+            yield self._encode_run(piece, apply(text, replacements), replacements[0].mark)
             return
         run = piece.run
-        for one in own:
-            # From a group of three bytes on; the characters behind may be others than base64's.
-            start = one.start // 3 * 3
-            first, last = self._find_span(piece, one._replace(start=start))
-            new = text[start : one.start] + one.text
+        for replacement in replacements:
+            # Encoded from a group of three bytes on. The characters after it may not be base64.
+            start = replacement.start // 3 * 3
+            first, last = self._find_span(piece, replacement._replace(start=start))
+            data = text[start : replacement.start] + replacement.text
             yield Replacement(
                 run.find_position(first),
                 run.find_position(last) + 1,
-                _to_base64(new, run, is_padded=False),
-                _to_base64(one.mark, run, is_padded=False),
+                _to_base64(data, run, is_padded=False),
+                _to_base64(replacement.mark, run, is_padded=False),
             )
 
     def _encode_run(self, piece: _Piece, text: bytes, mark: bytes) -> Replacement:
-        """The whole run, with ``text`` instead of the piece."""
+        """Return a replacement of the whole run, with ``text`` instead of the piece."""
         run = piece.run
         padding = _PADDING.match(self._above.text, run.end)
         end = padding.end() if padding else run.end
@@ -156,50 +156,51 @@ class Base64(Decoded):
 
 
 class Gzip(Base64):
-    """Compressed data in readings of base64, which is replaced as a whole."""
+    """A layer of gzip data in readings of base64, which are replaced as a whole."""
 
-    def _find_span(self, piece: _Piece, one: Replacement) -> tuple[int, int]:  # noqa: ARG002 # see above
+    def _find_span(self, piece: _Piece, replacement: Replacement) -> tuple[int, int]:  # noqa: ARG002 # see above
         return 0, len(piece.run.text) - 1
 
-    def _encode(self, piece: _Piece, own: Sequence[Replacement]) -> Iterator[Replacement]:
-        text = apply(self.text[piece.start : piece.end], own)
-        yield self._encode_run(piece, gzip.compress(text, mtime=0), own[0].mark)
+    def _encode(self, piece: _Piece, replacements: Sequence[Replacement]) -> Iterator[Replacement]:
+        text = apply(self.text[piece.start : piece.end], replacements)
+        yield self._encode_run(piece, gzip.compress(text, mtime=0), replacements[0].mark)
 
 
 class Hex(Decoded):
-    """Readings of hex digits."""
+    """A layer of readings of hex digits."""
 
-    def _find_span(self, piece: _Piece, one: Replacement) -> tuple[int, int]:
-        return piece.offset + 2 * one.start, piece.offset + 2 * one.end - 1
+    def _find_span(self, piece: _Piece, replacement: Replacement) -> tuple[int, int]:
+        return piece.offset + 2 * replacement.start, piece.offset + 2 * replacement.end - 1
 
-    def _encode(self, piece: _Piece, own: Sequence[Replacement]) -> Iterator[Replacement]:
+    def _encode(self, piece: _Piece, replacements: Sequence[Replacement]) -> Iterator[Replacement]:
         is_upper = piece.run.text.isupper()
-        for one in own:
-            text, mark = (part.hex().encode() for part in (one.text, one.mark))
+        for replacement in replacements:
+            text, mark = (data.hex().encode() for data in (replacement.text, replacement.mark))
             if is_upper:
                 text, mark = text.upper(), mark.upper()
-            yield _mask(piece, one._replace(text=text, mark=mark), *self._find_span(piece, one))
+            encoded = replacement._replace(text=text, mark=mark)
+            yield _mask(piece, encoded, *self._find_span(piece, replacement))
 
 
 def decode(above: Layer, shortest: int, budget: Budget) -> Iterator[tuple[Decoded, bool]]:
-    """The layers of what is encoded in ``above``, and whether they may have escapes.
+    """Yield the layers of text that is encoded in ``above``, each with whether it may have escapes.
 
-    Readings of less than ``shortest`` bytes are left out. Raises TooMuchWorkError.
+    Readings shorter than ``shortest`` bytes are ignored. Raises TooMuchWorkError.
     """
     budget.spend(len(above.text))
-    plain, escaped, unpacked, hexes = Base64(above), Base64(above), Gzip(above), Hex(above)
+    plain, escaped, decompressed, hexes = Base64(above), Base64(above), Gzip(above), Hex(above)
     for run in _find_runs(above.text):
         for text, offset in _read_base64(run.text.translate(_STANDARD), shortest):
             (escaped if layers.has_escapes(text) else plain).add(text, run, offset)
             for start in _find_gzip(text):
-                unpacked.add(_unpack(text[start:], budget), run, offset + start // 3 * 4)
+                decompressed.add(_decompress(text[start:], budget), run, offset + start // 3 * 4)
     for match in _HEX.finditer(above.text):
         run = _Run(match.start(), match.end(), match[0])
         for offset in (0, 1):
             stop = len(run.text) - (len(run.text) - offset) % 2
             if stop - offset >= 2 * shortest:
                 hexes.add(binascii.unhexlify(run.text[offset:stop]), run, offset)
-    for layer in (plain, escaped, unpacked, hexes):
+    for layer in (plain, escaped, decompressed, hexes):
         if layer.ends:
             layer.close()
             yield layer, layer is not plain
@@ -231,7 +232,7 @@ def _read_base64(characters: bytes, shortest: int) -> Iterator[tuple[bytes, int]
     size = len(characters)
     for offset in range(4):
         rest = (size - offset) % 4
-        # A single character more stands for no byte.
+        # A single character in the last group of four encodes no byte.
         stop = size - 1 if rest == 1 else size
         if (stop - offset) * 3 // 4 < shortest:
             return
@@ -240,7 +241,7 @@ def _read_base64(characters: bytes, shortest: int) -> Iterator[tuple[bytes, int]
 
 
 def _find_gzip(text: bytes) -> Iterator[int]:
-    """The offset of gzip data: a group of three bytes begins there in the right reading."""
+    """Yield the offsets of gzip data, which starts a group of three bytes in one reading."""
     start = text.find(_GZIP)
     while start >= 0:
         if start % 3 == 0:
@@ -248,23 +249,23 @@ def _find_gzip(text: bytes) -> Iterator[int]:
         start = text.find(_GZIP, start + 1)
 
 
-def _unpack(data: bytes, budget: Budget) -> bytes:
-    """The text that gzip holds, as far as it is there. Raises TooMuchWorkError."""
+def _decompress(data: bytes, budget: Budget) -> bytes:
+    """Decompress gzip data, which may be truncated. Raises TooMuchWorkError."""
     budget.spend(len(data))
-    unpacker = zlib.decompressobj(_GZIP_WINDOW_BITS)
+    decompressor = zlib.decompressobj(_GZIP_WINDOW_BITS)
     try:
-        text = unpacker.decompress(data, _MAX_GZIP_BYTES)
+        text = decompressor.decompress(data, _MAX_GZIP_BYTES)
     except zlib.error:
         return b""
-    if unpacker.unconsumed_tail:
+    if decompressor.unconsumed_tail:
         raise TooMuchWorkError
     budget.spend(len(text))
     return text
 
 
-def _mask(piece: _Piece, one: Replacement, first: int, last: int) -> Replacement:
+def _mask(piece: _Piece, replacement: Replacement, first: int, last: int) -> Replacement:
     run = piece.run
-    return one._replace(start=run.find_position(first), end=run.find_position(last) + 1)
+    return replacement._replace(start=run.find_position(first), end=run.find_position(last) + 1)
 
 
 def _to_base64(text: bytes, run: _Run, *, is_padded: bool) -> bytes:
@@ -275,5 +276,5 @@ def _to_base64(text: bytes, run: _Run, *, is_padded: bool) -> bytes:
 
 
 def _is_url_safe(run: _Run) -> bool:
-    """Whether it has characters of the alphabet for URLs, which goes without padding."""
+    """Report whether a run has characters of the URL alphabet, which omits the padding."""
     return b"-" in run.text or b"_" in run.text

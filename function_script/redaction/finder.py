@@ -1,8 +1,8 @@
-"""Finds all of many values in a text in one pass, in any case of ASCII letters.
+"""A search for many values in a text in one pass, in any case of ASCII letters.
 
-The algorithm is Rabin and Karp's for a set of patterns: a table of the values' first bytes is asked
-at every position, and only values that begin with these bytes are compared. So the cost is linear
-in the bytes of text and values; comparisons beyond that are counted, and end the search.
+The algorithm is Rabin and Karp's for a set of patterns: at every position the first bytes are
+looked up in a table, and only values that begin with them are compared. The cost is linear in the
+bytes of text and values. Comparisons beyond that count against a budget, which ends the search.
 """
 
 from __future__ import annotations
@@ -13,29 +13,44 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from function_script.redaction.budget import Budget
-
 MIN_LENGTH: Final = 4
-"""Shorter values are words like any other."""
+"""The length below which a value is an ordinary word, and not searched for."""
 WORD_LENGTH: Final = 8
-"""Shorter values are found as whole words only."""
+"""The length below which a value matches whole words only."""
 
-# Connection details have such values, and programs and messages such words.
+# Values of connection details that are also ordinary words of programs and messages.
 _NO_SECRETS: Final = frozenset({b"true", b"false", b"null", b"none", b"main"})
-# Comparing or copying so many bytes in C costs as much as looking at one position in Python.
+# The bytes that C compares or copies in the time that Python needs for one position.
 _BYTES_PER_STEP: Final = 64
 _WORD_BYTES: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_")
 
 
+class TooMuchWorkError(Exception):
+    """The error of a search that exceeds its budget."""
+
+
+class Budget:
+    """The work that a search may cost, in bytes; equal requests cost the same."""
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+
+    def spend(self, size: int) -> None:
+        """Take ``size`` bytes. Raises TooMuchWorkError if fewer are left."""
+        self._left -= size
+        if self._left < 0:
+            raise TooMuchWorkError
+
+
 class Match(NamedTuple):
-    """A value, or the beginning of one that was cut, at text[start:end]."""
+    """A value, or the beginning of a truncated one, at text[start:end]."""
 
     start: int
     end: int
 
 
 class _Group(NamedTuple):
-    """The values with the same first bytes: as a set, their lengths from long to short, sorted."""
+    """The values with the same first bytes; ``lengths`` are descending, ``ordered`` is sorted."""
 
     values: frozenset[bytes]
     lengths: list[int]
@@ -43,7 +58,7 @@ class _Group(NamedTuple):
 
 
 class Finder:
-    """Finds ``values`` in texts. Values below MIN_LENGTH are left out."""
+    """Finds ``values`` in texts. Values shorter than MIN_LENGTH are ignored."""
 
     def __init__(self, values: Iterable[bytes]) -> None:
         folded = {text for value in values for text in fold(value)} - _NO_SECRETS
@@ -53,7 +68,7 @@ class Finder:
         self._word_heads = {value[:MIN_LENGTH] for value in self._words}
         self._groups: dict[bytes, _Group] = {}
         self.shortest: Final = MIN_LENGTH if self._words else WORD_LENGTH
-        """A text of fewer bytes holds no value."""
+        """The length of the shortest text that can contain a value."""
 
     def __bool__(self) -> bool:
         return bool(self._long or self._words)
@@ -61,10 +76,10 @@ class Finder:
     def find(
         self, text: bytes, ends: Sequence[int], cuts: Sequence[int], budget: Budget
     ) -> list[Match]:
-        """The longest match at each position, by position; they may overlap.
+        """Return the longest match at each position, by position; matches may overlap.
 
-        ``ends``, sorted, divide the text: no match crosses one. At one of ``cuts``, sorted, a text
-        was cut off: a value's beginning of WORD_LENGTH bytes or more matches there. Raises
+        ``ends``, sorted, divide the text: no match crosses one. At ``cuts``, sorted, a text was
+        truncated: the first WORD_LENGTH bytes or more of a value match there. Raises
         TooMuchWorkError.
         """
         budget.spend(len(text))
@@ -77,7 +92,9 @@ class Finder:
     def _find_words(self, text: bytes, ends: Sequence[int]) -> list[Match]:
         heads = self._word_heads
         size = MIN_LENGTH
-        starts = [at for at in range(len(text) - size + 1) if text[at : at + size] in heads]
+        starts = [
+            index for index in range(len(text) - size + 1) if text[index : index + size] in heads
+        ]
         matches = []
         for start in starts:
             if start and text[start - 1] in _WORD_BYTES:
@@ -95,7 +112,9 @@ class Finder:
     ) -> list[Match]:
         heads = self._long_heads
         size = WORD_LENGTH
-        starts = [at for at in range(len(text) - size + 1) if text[at : at + size] in heads]
+        starts = [
+            index for index in range(len(text) - size + 1) if text[index : index + size] in heads
+        ]
         groups = self._groups_of({text[start : start + size] for start in starts}, budget)
         matches = []
         for start in starts:
@@ -109,10 +128,10 @@ class Finder:
         return matches
 
     def _groups_of(self, heads: set[bytes], budget: Budget) -> dict[bytes, _Group]:
-        lacking = heads - self._groups.keys()
-        if lacking:
+        new_heads = heads - self._groups.keys()
+        if new_heads:
             budget.spend(len(self._long))
-            values: dict[bytes, list[bytes]] = {head: [] for head in lacking}
+            values: dict[bytes, list[bytes]] = {head: [] for head in new_heads}
             for value in self._long:
                 if value[:WORD_LENGTH] in values:
                     values[value[:WORD_LENGTH]].append(value)
@@ -123,9 +142,9 @@ class Finder:
 
 
 def fold(value: bytes) -> Iterable[bytes]:
-    """The texts to look for in one whose ASCII letters are in lower case.
+    """Return the texts of a value to search for in a text whose ASCII letters are in lower case.
 
-    Other letters are known as they are, all in upper case, and all in lower case.
+    Other letters match as they are, all in upper case, or all in lower case.
     """
     if value.isascii():
         return (value.lower(),)
@@ -142,7 +161,7 @@ def _end_of(start: int, ends: Sequence[int]) -> int:
 
 
 def _find_end(text: bytes, start: int, limit: int, group: _Group, budget: Budget) -> int:
-    """Return the end of the longest value that begins at ``start``; 0 when there is none."""
+    """Return the end of the longest value that begins at ``start``, or 0."""
     for length in group.lengths:
         if start + length <= limit:
             budget.spend(1 + length // _BYTES_PER_STEP)
@@ -154,17 +173,17 @@ def _find_end(text: bytes, start: int, limit: int, group: _Group, budget: Budget
 def _find_cut(
     text: bytes, start: int, limits: tuple[int, Sequence[int]], group: _Group, budget: Budget
 ) -> int:
-    """The last cut up to which the text at ``start`` is a value's beginning; 0: there is none."""
+    """Return the last cut up to which the text at ``start`` is the beginning of a value, or 0."""
     limit, cuts = limits
     last = 0
-    for index in range(bisect_left(cuts, start + WORD_LENGTH), len(cuts)):
-        cut = cuts[index]
+    for number in range(bisect_left(cuts, start + WORD_LENGTH), len(cuts)):
+        cut = cuts[number]
         if cut > limit or cut - start > group.lengths[0]:
             break
         beginning = text[start:cut]
         budget.spend(1 + len(beginning) // _BYTES_PER_STEP)
-        place = bisect_left(group.ordered, beginning)
-        if place == len(group.ordered) or not group.ordered[place].startswith(beginning):
+        index = bisect_left(group.ordered, beginning)
+        if index == len(group.ordered) or not group.ordered[index].startswith(beginning):
             break
         last = cut
     return last

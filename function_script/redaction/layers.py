@@ -1,7 +1,7 @@
-"""A text as layers of bytes: the text itself, and what its escapes, base64, hex and gzip stand for.
+"""Layers of a text, as bytes: the text itself, and the texts that it escapes or encodes.
 
-Every layer can say which part of the layer above stands for a part of its own. So what is replaced
-in it, is replaced in the text.
+A layer maps a part of its text to the part of the layer above that encodes it, so a replacement in
+a layer becomes a replacement in the text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 SEPARATOR: Final = b"\xff"
-"""Between the texts of a layer: no UTF-8 has it, and no word."""
+"""The byte between the texts of a layer, which is not in UTF-8 and not in a word."""
 
 _ELLIPSIS: Final = re.compile("…|[.]{3}".encode())
 _ESCAPE: Final = re.compile(
@@ -26,7 +26,7 @@ _ESCAPE: Final = re.compile(
 _ESCAPED: Final = dict(zip(b"0abtnvfre\"'/\\", b"\0\a\b\t\n\v\f\r\x1b\"'/\\", strict=True))
 _DOUBLED: Final = re.compile(rb"''")
 _PERCENT: Final = re.compile(rb"%[0-9A-Fa-f]{2}")
-# A text may have bytes beside it that are none. Of other bytes every ninth is such a character.
+# Every ninth of random bytes is a control character. A text may have some random bytes around it.
 _CONTROLS: Final = bytes({*range(32), 127} - {*b"\t\r\n\x1b"})
 _FEW_CONTROLS: Final = 3
 _FEW_CONTROLS_IN: Final = 32
@@ -43,7 +43,7 @@ class Replacement(NamedTuple):
 
 
 class Layer(Protocol):
-    """Texts between separators; ``ends`` is sorted, and ``cuts``, where a text was cut off."""
+    """Texts between separators. ``ends`` and ``cuts``, the ends of truncated texts, are sorted."""
 
     text: bytes
     ends: list[int]
@@ -52,7 +52,7 @@ class Layer(Protocol):
     def lift(
         self, replacements: Sequence[Replacement], *, is_masked: bool
     ) -> Iterable[Replacement]:
-        """The same replacements in the layer above; encoded again, unless they are masked."""
+        """Return the replacements for the layer above; encoded again, unless they are masked."""
 
 
 class Base:
@@ -73,12 +73,12 @@ class Base:
         *,
         is_masked: bool,  # noqa: ARG002 # the protocol
     ) -> Iterable[Replacement]:
-        """There is no layer above."""
+        """Return the replacements themselves, because no layer is above."""
         return replacements
 
 
 class Unescaped:
-    """The layer above with its escapes undone: those that ``pattern`` matches."""
+    """The layer above without the escapes that ``pattern`` matches."""
 
     def __init__(
         self,
@@ -88,8 +88,7 @@ class Unescaped:
         encode: Callable[[bytes], bytes],
     ) -> None:
         self._encode = encode
-        # Offsets at which segments begin, here and above. Every other one is an escape, but not
-        # the first.
+        # The offsets of segments, here and in the layer above. Every second one is an escape.
         self._starts = [0]
         self._starts_above = [0]
         pieces = []
@@ -113,13 +112,13 @@ class Unescaped:
     def lift(
         self, replacements: Sequence[Replacement], *, is_masked: bool
     ) -> Iterator[Replacement]:
-        """In the layer above an escape is replaced as a whole."""
-        for one in replacements:
-            start, end = self._start_above(one.start), self._end_above(one.end)
+        """Yield the replacements for the layer above, where an escape is replaced as a whole."""
+        for item in replacements:
+            start, end = self._start_above(item.start), self._end_above(item.end)
             if is_masked:
-                yield one._replace(start=start, end=end)
+                yield item._replace(start=start, end=end)
             else:
-                yield Replacement(start, end, self._encode(one.text), self._encode(one.mark))
+                yield Replacement(start, end, self._encode(item.text), self._encode(item.mark))
 
     def _from_above(self, position: int) -> int:
         index = max(bisect_left(self._starts_above, position) - 1, 0)
@@ -141,7 +140,7 @@ class Unescaped:
 
 
 def has_escapes(text: bytes) -> bool:
-    """Whether `unescape` may find something. A wrong reading of base64 has control characters."""
+    """Report whether a text may have escapes. A wrong reading of base64 has control characters."""
     if b"\\" not in text and b"%" not in text and b"''" not in text:
         return False
     controls = len(text) - len(text.translate(None, _CONTROLS))
@@ -149,38 +148,45 @@ def has_escapes(text: bytes) -> bool:
 
 
 def unescape(above: Layer) -> Iterator[Unescaped]:
-    """The layers of what JSON, Python or Go has escaped, YAML has doubled, or a URL has encoded."""
+    """Yield layers without escapes of JSON, Python or Go, doubled quotes of YAML, URL encoding."""
     if b"\\" in above.text:
         yield Unescaped(above, _ESCAPE, _decode_escape, _encode_json)
     if b"''" in above.text:
-        yield Unescaped(above, _DOUBLED, _decode_doubled, _encode_doubled)
+        yield Unescaped(
+            above, _DOUBLED, lambda quotes: quotes[:1], lambda text: text.replace(b"'", b"''")
+        )
     if _PERCENT.search(above.text):
-        yield Unescaped(above, _PERCENT, _decode_percent, _encode_percent)
+        yield Unescaped(
+            above,
+            _PERCENT,
+            lambda escape: bytes([int(escape[1:], 16)]),
+            lambda text: quote(text).encode(),
+        )
 
 
 def merge(replacements: Iterable[Replacement]) -> list[Replacement]:
-    """The replacements by position; of those that overlap one is made.
+    """Return the replacements by position, with overlapping ones joined.
 
     Of several for the same part, the first one counts.
     """
     merged: list[Replacement] = []
-    for one in sorted(replacements, key=lambda each: (each.start, -each.end)):
+    for item in sorted(replacements, key=lambda each: (each.start, -each.end)):
         last = merged[-1] if merged else None
-        if last is None or one.start >= last.end:
-            merged.append(one)
-        elif (one.start, one.end) != (last.start, last.end):
-            end = max(one.end, last.end)
+        if last is None or item.start >= last.end:
+            merged.append(item)
+        elif (item.start, item.end) != (last.start, last.end):
+            end = max(item.end, last.end)
             merged[-1] = Replacement(last.start, end, last.mark, last.mark)
     return merged
 
 
 def apply(text: bytes, replacements: Iterable[Replacement]) -> bytes:
-    """The text with its replacements, which are merged."""
+    """Return the text with its replacements, which are merged."""
     pieces = []
     position = 0
-    for one in replacements:
-        pieces += [text[position : one.start], one.text]
-        position = one.end
+    for replacement in replacements:
+        pieces += [text[position : replacement.start], replacement.text]
+        position = replacement.end
     pieces.append(text[position:])
     return b"".join(pieces)
 
@@ -205,19 +211,3 @@ def _decode_escape(escape: bytes) -> bytes:
 
 def _encode_json(text: bytes) -> bytes:
     return json.dumps(text.decode("utf-8", "surrogateescape"))[1:-1].encode()
-
-
-def _decode_doubled(doubled: bytes) -> bytes:
-    return doubled[:1]
-
-
-def _encode_doubled(text: bytes) -> bytes:
-    return text.replace(b"'", b"''")
-
-
-def _decode_percent(escape: bytes) -> bytes:
-    return bytes([int(escape[1:], 16)])
-
-
-def _encode_percent(text: bytes) -> bytes:
-    return quote(text).encode()

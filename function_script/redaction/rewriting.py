@@ -1,4 +1,4 @@
-"""Rewrites texts without secrets, wherever these are in them and however they are encoded."""
+"""The replacement of secrets in texts, at any position and in many encodings."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from function_script.redaction.secret_values import to_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from function_script.redaction.budget import Budget
-    from function_script.redaction.finder import Finder
+    from function_script.redaction.finder import Budget, Finder
     from function_script.redaction.layers import Layer
 
 DEPTH: Final = 4
-"""So many encodings of one another are undone: base64 of gzip is one, base64 in JSON are two."""
+"""The number of nested encodings that are decoded: gzip in base64 is one, base64 in JSON two."""
 
-# Texts are searched together, as far as they have so many bytes.
+# Texts are searched together up to this size.
 _BATCH_BYTES: Final = 1 << 16
 
 
@@ -26,16 +25,16 @@ class Marks(Protocol):
     """The texts that replace secrets."""
 
     is_masked: bool
-    """Whether they are for people, so are not encoded where a secret was."""
+    """Whether the marks are for people, so are not encoded like the secrets."""
 
     def choose(self, secret: bytes) -> bytes:
-        """The replacement of a secret that was found like this."""
+        """Return the replacement of a secret, as it is in the text."""
 
 
 class Rewriter:
-    """Replaces what ``finder`` finds by ``marks``.
+    """Replaces the matches of ``finder`` by ``marks``.
 
-    ``is_cut``: a text may have been cut off at its end or before an ellipsis, in a secret.
+    ``is_cut``: a text may be truncated within a secret, at its end or before an ellipsis.
     """
 
     def __init__(self, finder: Finder, marks: Marks, budget: Budget, *, is_cut: bool) -> None:
@@ -45,7 +44,7 @@ class Rewriter:
         self._is_cut = is_cut
 
     def rewrite(self, texts: Sequence[str]) -> list[str]:
-        """The texts in the same order. Raises TooMuchWorkError."""
+        """Return the texts without secrets, in the same order. Raises TooMuchWorkError."""
         rewritten: list[str] = []
         for batch in _batches([to_bytes(text) for text in texts]):
             rewritten += self._rewrite(batch)
@@ -56,17 +55,17 @@ class Rewriter:
         replacements = self._search(base, DEPTH, has_escapes=True)
         index = start = 0
         for end in base.ends:
-            own = []
+            in_text = []
             while index < len(replacements) and replacements[index].end <= end:
-                one = replacements[index]
-                own.append(one._replace(start=one.start - start, end=one.end - start))
+                item = replacements[index]
+                in_text.append(item._replace(start=item.start - start, end=item.end - start))
                 index += 1
-            text = layers.apply(base.text[start:end], own)
+            text = layers.apply(base.text[start:end], in_text)
             yield text.decode("utf-8", "surrogatepass")
             start = end + len(layers.SEPARATOR)
 
     def _search(self, layer: Layer, depth: int, *, has_escapes: bool) -> list[Replacement]:
-        """The replacements in a layer, of what is found in it and in those below."""
+        """Return the replacements in a layer, for the secrets in it and in the layers below."""
         replacements = []
         for start, end in self._finder.find(layer.text, layer.ends, layer.cuts, self._budget):
             mark = self._marks.choose(layer.text[start:end])
@@ -79,7 +78,7 @@ class Rewriter:
 
     def _layers_below(self, layer: Layer, *, has_escapes: bool) -> Iterator[tuple[Layer, bool]]:
         yield from decoded.decode(layer, self._finder.shortest, self._budget)
-        # They come last: what has no escapes in it has been found without them, and counts first.
+        # Last, because a match that needs no decoding of escapes counts first.
         if has_escapes:
             for unescaped in layers.unescape(layer):
                 yield unescaped, True

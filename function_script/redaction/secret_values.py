@@ -1,7 +1,7 @@
-"""Which values are secret: those of a request, and the parts that one value consists of.
+"""The secret values of a request, and the parts of a value that programs extract.
 
-Secret are credentials, connection details and the data of Secrets, wherever these are, and what
-programs take out of such a value: its lines, members, assignments and passwords.
+Secrets are credentials, connection details and the data of Secrets, wherever these are. The parts
+of a value are its lines, members, assignments and passwords.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import binascii
 import json
 import re
 from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_to_bytes
 
 from function_script import wire
 from function_script.redaction.finder import WORD_LENGTH
@@ -18,17 +19,17 @@ from function_script.redaction.finder import WORD_LENGTH
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from function_script.redaction.budget import Budget
+    from function_script.redaction.finder import Budget
     from function_script.values import Object, Value
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-"""The annotation of a Secret that holds its data once more, perhaps an older one."""
+"""The annotation of a Secret with its data as it was last applied."""
 
-# A struct with an object of kind Secret has this text as a value: its size, however it is encoded.
+# The string value Secret in a Struct: its size, also as a padded varint, and its bytes.
 _KIND: Final = re.compile(rb"(?:\x06|\x86\x80*\x00)Secret")
-# A value in a value in a value: a password in a connection string in JSON in base64.
+# The depth of values in values, such as a password in a connection string in JSON in base64.
 _MAX_DEPTH: Final = 4
-# Keeping a line of a value costs as much as looking at so many bytes, and splitting one as many.
+# The cost of a line, and of a member to split, in bytes of search.
 _LINE_COST: Final = 64
 _MEMBER_COST: Final = 128
 _SECRET_NAME: Final = re.compile(rb"pass|pwd|secret|token|key|auth|cred|pin", re.IGNORECASE)
@@ -36,14 +37,13 @@ _ASSIGNMENT: Final = re.compile(rb"(?:- |export )?[\"']?([\w.-]+)[\"']?[ \t]*[=:
 _PASSWORD: Final = re.compile(
     rb"(?:pass|pwd|secret|token|key)[\w.-]{0,30}[ \t]?[=:][ \t]?[\"']?([^\s;,&\"']+)", re.IGNORECASE
 )
-# user:password@host, with and without a scheme before it.
+# user:password@host, with and without a scheme.
 _USERINFO: Final = re.compile(rb"(?:^|//)[^/\s:@]*:([^/\s@]+)@", re.MULTILINE)
-_PERCENT: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/_-]{11,}={0,2}")
 
 
 class Parts:
-    """Values to look for; ``short`` are those below WORD_LENGTH whose names do not say secret."""
+    """The values to search for; ``short`` are short ones whose names do not suggest a secret."""
 
     def __init__(self) -> None:
         self.texts: Final[set[bytes]] = set()
@@ -51,7 +51,7 @@ class Parts:
 
 
 def find_in_request(request: wire.Request, budget: Budget) -> Iterator[bytes]:
-    """The secret values of a request. Raises WireError, TooMuchWorkError."""
+    """Yield the secret values of a request. Raises WireError, TooMuchWorkError."""
     for credentials in request.credentials.values():
         yield from credentials.values()
     for resource in _resources(request):
@@ -62,20 +62,20 @@ def find_in_request(request: wire.Request, budget: Budget) -> Iterator[bytes]:
 
 
 def find_objects(value: Value) -> Iterator[Object]:
-    """Every object of kind Secret in ``value``: in manifests of other resources, too."""
-    waiting: list[Value] = [value]
-    while waiting:
-        item = waiting.pop()
+    """Yield every object of kind Secret in ``value``, also in manifests of other resources."""
+    stack: list[Value] = [value]
+    while stack:
+        item = stack.pop()
         if isinstance(item, list):
-            waiting.extend(item)
+            stack.extend(item)
         elif isinstance(item, dict):
             if item.get("kind") == "Secret":
                 yield item
-            waiting.extend(item[key] for key in sorted(item, reverse=True))
+            stack.extend(item[key] for key in sorted(item, reverse=True))
 
 
 def find_last_applied(secret: Object) -> str | None:
-    """The text of a Secret's annotation LAST_APPLIED."""
+    """Return the annotation LAST_APPLIED of a Secret, None if it has none."""
     metadata = secret.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     text = annotations.get(LAST_APPLIED) if isinstance(annotations, dict) else None
@@ -83,7 +83,7 @@ def find_last_applied(secret: Object) -> str | None:
 
 
 def decode_base64(text: str) -> bytes:
-    """Decode the data of a Secret; a text that is not base64 is a value as it is."""
+    """Decode the data of a Secret; return a text that is not base64 as it is."""
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -91,12 +91,12 @@ def decode_base64(text: str) -> bytes:
 
 
 def encode_base64(data: str | bytes) -> str:
-    """Encode a text or bytes as the data of Secrets is."""
+    """Encode a text or bytes as data of a Secret."""
     return base64.b64encode(data if isinstance(data, bytes) else to_bytes(data)).decode()
 
 
 def to_bytes(text: str) -> bytes:
-    """Encode a text as UTF-8, with lone surrogates."""
+    """Encode a text as UTF-8, including lone surrogates."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -126,7 +126,7 @@ def _split(value: bytes, parts: Parts, budget: Budget, depth: int) -> None:
 
 
 def _members(value: bytes, lines: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Names and texts of what is inside a value: of JSON, assignments, passwords, base64."""
+    """Yield names and texts of the members of a value: JSON, assignments, passwords, base64."""
     if value[:1] in {b"{", b"["}:
         yield from _json_members(value)
     if b"=" in value or b":" in value:
@@ -138,9 +138,9 @@ def _members(value: bytes, lines: Iterable[bytes]) -> Iterator[tuple[bytes, byte
     if b"@" in value:
         for match in _USERINFO.finditer(value):
             yield b"password", match[1]
-            yield b"password", _unquote(match[1])
+            yield b"password", unquote_to_bytes(match[1])
     if _BASE64.fullmatch(value):
-        yield b"", _decoded(value)
+        yield b"", _decode_text(value)
 
 
 def _json_members(value: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -148,30 +148,26 @@ def _json_members(value: bytes) -> Iterator[tuple[bytes, bytes]]:
         document: Value = json.loads(value)
     except (ValueError, RecursionError):
         return
-    waiting: list[tuple[str, Value]] = [("", document)]
-    while waiting:
-        name, item = waiting.pop()
+    stack: list[tuple[str, Value]] = [("", document)]
+    while stack:
+        name, item = stack.pop()
         if isinstance(item, str):
             yield to_bytes(name), to_bytes(item)
         elif isinstance(item, list):
-            waiting.extend((name, member) for member in item)
+            stack.extend((name, member) for member in item)
         elif isinstance(item, dict):
-            waiting.extend(item.items())
+            stack.extend(item.items())
 
 
-def _unquote(text: bytes) -> bytes:
-    return _PERCENT.sub(lambda match: bytes.fromhex(match[1].decode()), text)
-
-
-def _decoded(value: bytes) -> bytes:
-    """The text that base64 holds; empty when it holds none."""
+def _decode_text(value: bytes) -> bytes:
+    """Return the text that base64 encodes; empty if it encodes other bytes."""
     standard = value.replace(b"-", b"+").replace(b"_", b"/").rstrip(b"=")
     try:
-        decoded = binascii.a2b_base64(standard + b"=" * (-len(standard) % 4))
-        decoded.decode()
+        text = binascii.a2b_base64(standard + b"=" * (-len(standard) % 4))
+        text.decode()
     except (binascii.Error, UnicodeDecodeError):
         return b""
-    return decoded
+    return text
 
 
 def _resources(request: wire.Request) -> Iterator[wire.Resource]:
@@ -193,12 +189,12 @@ def _find_in_struct(struct: bytes | None, budget: Budget) -> Iterator[bytes]:
     budget.spend(len(struct))
     for secret in find_objects(wire.decode_struct(struct)):
         yield from _values_of(secret)
-        applied = find_last_applied(secret)
-        if applied is not None:
-            yield from _applied_values(applied)
+        text = find_last_applied(secret)
+        if text is not None:
+            yield from _find_in_json(text)
 
 
-def _applied_values(text: str) -> Iterator[bytes]:
+def _find_in_json(text: str) -> Iterator[bytes]:
     try:
         document: Value = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""The gRPC server: moves bytes between Crossplane and the sandbox, and owns the deadlines.
+"""The gRPC server: it passes requests to the sandbox, and enforces deadlines and memory bounds.
 
-The command line calls ``serve``. Programs are never read or run in this process.
+Programs are not read or run in this process.
 """
 
 from function_script.server.lifecycle import serve

@@ -1,10 +1,9 @@
-"""Addresses to listen on, and why one cannot be used, in the words of the operating system."""
+"""Addresses to listen on, and the errors of those that cannot be used."""
 
 from __future__ import annotations
 
 import errno
 import socket
-from contextlib import closing
 from typing import Final
 
 from function_script.errors import InputError
@@ -18,14 +17,14 @@ _HINTS: Final = {
 
 
 def listen(address: str, backlog: int) -> socket.socket:
-    """Listen on HOST:PORT; [::] means both families, as far as the host has them.
+    """Listen on HOST:PORT; [::] stands for IPv6 and IPv4, or IPv4 alone on a host without IPv6.
 
     Raises OSError.
     """
-    host, _, text = address.rpartition(":")
-    host, port = host.strip("[]"), int(text)
+    host, _, number = address.rpartition(":")
+    host, port = host.strip("[]"), int(number)
     if host == "::" and not socket.has_dualstack_ipv6():
-        host = "0.0.0.0"  # noqa: S104 - every address is what :: means
+        host = "0.0.0.0"  # noqa: S104 - :: means all addresses
     if host == "::":
         try:
             return socket.create_server(
@@ -34,17 +33,21 @@ def listen(address: str, backlog: int) -> socket.socket:
         except OSError as error:
             if error.errno not in _NO_IPV6:
                 raise
-            host = "0.0.0.0"  # noqa: S104 - every address is what :: means
+            host = "0.0.0.0"  # noqa: S104 - :: means all addresses
     family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
     return socket.create_server((host, port), family=family, backlog=backlog)
 
 
-def refuse(address: str, flag: str, error: OSError | None = None) -> InputError:
-    """Return the error of a server that could not listen.
+def listen_error(address: str, flag: str, error: OSError | None = None) -> InputError:
+    """Return the error for an address that cannot be used.
 
-    Without ``error`` the address is tried once more: gRPC's library does not say what was wrong.
+    Without ``error`` this listens once more, because gRPC's library does not report the reason.
     """
-    error = error or _try(address)
+    if error is None:
+        try:
+            listen(address, 1).close()
+        except OSError as os_error:
+            error = os_error
     if error is None:
         return InputError.of(f'cannot listen on "{address}" ({flag}): gRPC refuses it')
     if isinstance(error, socket.gaierror):
@@ -53,11 +56,3 @@ def refuse(address: str, flag: str, error: OSError | None = None) -> InputError:
         reason = (error.strerror or str(error)).partition(" (while")[0].lower()
         hint = _HINTS.get(error.errno or 0, f"choose another with {flag}")
     return InputError.of(f'cannot listen on "{address}" ({flag}): {reason}', hint=hint)
-
-
-def _try(address: str) -> OSError | None:
-    try:
-        with closing(listen(address, 1)):
-            return None
-    except OSError as error:
-        return error

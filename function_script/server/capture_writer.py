@@ -1,7 +1,7 @@
-"""Captures live requests as case files, for composite resources that ask for it.
+"""The capture writer: live requests as case files, for composite resources that ask for it.
 
-Answering hands over requests and responses, which costs it a search for one word; a thread does
-the rest. Whatever goes wrong in here is a line of the log, and no request waits for it.
+The request handler hands over requests and responses, which costs a search for one word. A thread
+does the rest. A failure in here is a line of the log, and no request waits for it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 MAX_REQUEST_BYTES: Final = 4 * MIB
-"""Of a request and its response together."""
+"""The limit for a request and its response together."""
 MAX_FILE_BYTES: Final = 8 * MIB
-_MAX_WAITING: Final = 8
-# Between two requests it rests for so many times what the last one took: requests come first.
+_MAX_QUEUED: Final = 8
+# The thread sleeps this multiple of the time that a capture took, which leaves the CPU to requests.
 _REST: Final = 9
-_MARK: Final = capture.ANNOTATION.encode()
+_ANNOTATION: Final = capture.ANNOTATION.encode()
 _UNSAFE: Final = re.compile(r"[^a-z0-9-]+")
 _MAX_NAME: Final = 60
-_DIGEST: Final = 8
+_DIGEST_LENGTH: Final = 8
 
 
 class _PendingCapture(NamedTuple):
@@ -46,80 +46,82 @@ class _PendingCapture(NamedTuple):
 
 
 class CaptureWriter:
-    """Writes up to ``most`` files into ``directory``, those that are there already counted."""
+    """Writes case files into ``directory`` until it has ``max_files``, earlier ones included."""
 
-    def __init__(self, directory: Path, most: int) -> None:
+    def __init__(self, directory: Path, max_files: int) -> None:
         self._directory = directory
-        self._most = most
+        self._max_files = max_files
         self._is_full = False
         self._is_closing = threading.Event()
-        self._waiting: queue.Queue[_PendingCapture | None] = queue.Queue(_MAX_WAITING)
-        self._thread = threading.Thread(target=self._work, name="capture", daemon=True)
+        self._queue: queue.Queue[_PendingCapture | None] = queue.Queue(_MAX_QUEUED)
+        self._thread = threading.Thread(target=self._run, name="capture", daemon=True)
         self._thread.start()
 
-    def offer(self, request: bytes, response: bytes, problems: Sequence[Diagnostic]) -> None:
-        """Have the request captured if its composite resource asks for it; never waits."""
-        if self._is_full or _MARK not in request:
+    def submit(self, request: bytes, response: bytes, problems: Sequence[Diagnostic]) -> None:
+        """Enqueue the request if its composite resource may ask for a capture; never block."""
+        if self._is_full or _ANNOTATION not in request:
             return
         if len(request) + len(response) > MAX_REQUEST_BYTES:
-            _complain(f"the request and its response have more than {MAX_REQUEST_BYTES // MIB} MiB")
+            _warn(f"the request and its response have more than {MAX_REQUEST_BYTES // MIB} MiB")
             return
         try:
-            self._waiting.put_nowait(_PendingCapture(request, response, problems))
+            self._queue.put_nowait(_PendingCapture(request, response, problems))
         except queue.Full:
-            _complain("others are still being written; it is captured again when it comes again")
+            _warn("others are still being written; it is captured again when it comes again")
 
     def close(self) -> None:
-        """Write what waits, for a short while at most."""
+        """Write the queued captures, for a few seconds at most."""
         self._is_closing.set()
         try:
-            self._waiting.put(None, timeout=1.0)
+            self._queue.put(None, timeout=1.0)
         except queue.Full:
             return
         self._thread.join(timeout=5.0)
 
-    def _work(self) -> None:
-        while (captured := self._waiting.get()) is not None:
-            began = time.monotonic()
+    def _run(self) -> None:
+        while (pending := self._queue.get()) is not None:
+            start_time = time.monotonic()
             try:
-                self._write(captured)
+                self._write(pending)
             except FatalError as error:
-                _complain(str(error))
+                _warn(str(error))
             except OSError as error:
-                _complain(f"cannot write it: {error.strerror}")
-            except Exception:  # noqa: BLE001 - a bug in here must not end the recording
+                _warn(f"cannot write it: {error.strerror}")
+            except Exception:  # noqa: BLE001 - a bug in here must not end the thread
                 _LOG.exception("a request was not captured")
-            self._is_closing.wait(_REST * (time.monotonic() - began))
+            self._is_closing.wait(_REST * (time.monotonic() - start_time))
 
-    def _write(self, captured: _PendingCapture) -> None:
-        if self._is_full or not capture.is_wanted(captured.request):
+    def _write(self, pending: _PendingCapture) -> None:
+        if self._is_full or not capture.is_requested(pending.request):
             return
-        text = capture.to_case(*captured).encode()
-        path = self._directory / _name(captured.request, text)
+        text = capture.to_case(*pending).encode()
+        info = telemetry.read(pending.request)
+        path = self._directory / _file_name(info, text)
         if path.exists():
             return
         if len(text) > MAX_FILE_BYTES:
-            _complain(f"the case has more than {MAX_FILE_BYTES // MIB} MiB")
+            _warn(f"the case has more than {MAX_FILE_BYTES // MIB} MiB")
             return
-        if len(list(self._directory.glob(f"*{capture.SUFFIX}"))) >= self._most:
+        if len(list(self._directory.glob(f"*{capture.SUFFIX}"))) >= self._max_files:
             self._is_full = True
-            _complain(f"there are {self._most} files, set by --capture-limit; no more are written")
+            _warn(f"there are {self._max_files} files, set by --capture-limit; no more are written")
             return
         _replace(path, text)
-        _LOG.info("captured a request", extra=log.fields(file=path.name, **_of(captured.request)))
+        names = {"kind": info.kind, "namespace": info.namespace, "name": info.name}
+        xr = {key: name for key, name in names.items() if name}
+        _LOG.info("captured a request", extra=log.fields(file=path.name, **xr))
 
 
-def _name(request: bytes, text: bytes) -> str:
-    """The same for the same case, so that an XR at rest is captured once."""
-    info = telemetry.read(request)
+def _file_name(info: telemetry.RequestInfo, text: bytes) -> str:
+    """Return a name that equal cases share, so that an XR at rest is captured once."""
     parts = (info.kind, info.namespace, info.name, info.step)
     readable = "-".join(part for part in parts if part).lower()
     readable = _UNSAFE.sub("-", readable)[:_MAX_NAME].strip("-")
-    return f"{readable}-{hashlib.sha256(text).hexdigest()[:_DIGEST]}{capture.SUFFIX}"
+    return f"{readable}-{hashlib.sha256(text).hexdigest()[:_DIGEST_LENGTH]}{capture.SUFFIX}"
 
 
 def _replace(path: Path, text: bytes) -> None:
-    """Whole or not at all, and for nobody else to read."""
+    """Write a file atomically, readable for this user only. Raises OSError."""
     part = path.with_name(f".{path.name}.part")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
@@ -131,11 +133,5 @@ def _replace(path: Path, text: bytes) -> None:
         raise
 
 
-def _of(request: bytes) -> dict[str, str]:
-    info = telemetry.read(request)
-    names = {"kind": info.kind, "namespace": info.namespace, "name": info.name}
-    return {key: name for key, name in names.items() if name}
-
-
-def _complain(why: str) -> None:
-    _LOG.warning("a request was not captured", extra=log.fields(error=why))
+def _warn(reason: str) -> None:
+    _LOG.warning("a request was not captured", extra=log.fields(error=reason))

@@ -1,7 +1,7 @@
 """The certificate files for mutual TLS: read from a directory, checked, and reloaded on change.
 
-Crossplane mounts tls.crt, tls.key and ca.crt of a secret there. Kubernetes renews a mounted
-secret by swapping a symbolic link, so all three change at once.
+Crossplane mounts tls.crt, tls.key and ca.crt of a Secret there. Kubernetes renews a mounted
+Secret by swapping a symbolic link, so all three change at once.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _FILES = ("tls.crt", "tls.key", "ca.crt")
-# BoringSSL refuses other curves and kinds of keys in a handshake, without a word to the operator.
+# BoringSSL fails handshakes with other curves and kinds of keys, and reports no reason.
 _CURVES = (ec.SECP256R1, ec.SECP384R1)
 _Versions: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Content(NamedTuple):
-    """The three files as PEM, encoded anew, and the end of the server's certificate (Unix time).
+    """The three files as PEM, and the end of the server's certificate (Unix time).
 
-    So the library that serves reads nothing but what was checked.
+    The PEM is encoded from the parsed certificates and key, so gRPC reads only data that was
+    checked.
     """
 
     certificate: bytes
@@ -53,7 +54,7 @@ class Content(NamedTuple):
 class CertificateFiles:
     """The newest valid content of a directory. Thread-safe.
 
-    Raises InputError when the directory has no valid content to begin with.
+    The constructor raises InputError if the directory has no valid content.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -69,13 +70,13 @@ class CertificateFiles:
         return self._content
 
     def reload_if_changed(self) -> bool:
-        """Read the files again if they have changed; return whether there is new valid content."""
+        """Read the files again if they have changed; report whether there is new valid content."""
         with self._lock:
             try:
                 versions = self._read_versions()
                 if versions == self._versions:
                     return False
-                # Broken files are read once, not again for each connection.
+                # Set before the read, so that invalid files are not read for each connection.
                 self._versions = versions
                 self._content = self._read()
             except InputError as error:
@@ -86,7 +87,7 @@ class CertificateFiles:
         return True
 
     def _warn(self, text: str) -> None:
-        """Log a reason once, however many connections meet it."""
+        """Log a reason, once for all connections."""
         if text != self._last_warning:
             self._last_warning = text
             _LOG.warning("keeping the old certificates: %s", text)
@@ -103,7 +104,7 @@ class CertificateFiles:
         return tuple((state.st_ino, state.st_mtime_ns) for state in files)
 
     def _stat(self, name: str) -> os.stat_result | None:
-        """Return the state of a file, None when there is none."""
+        """Return the status of a file, None if it does not exist."""
         try:
             return (self._directory / name).stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -130,18 +131,14 @@ class CertificateFiles:
         )
 
     def _check_dates(self, name: str, certificates: list[x509.Certificate]) -> None:
-        """Log that nobody will accept a certificate today: a renewed one may be on its way."""
+        """Warn if no certificate is valid now. Not an error: a renewed one may come soon."""
         now = dt.datetime.now(dt.UTC)
-        if any(
-            each.not_valid_before_utc <= now <= each.not_valid_after_utc for each in certificates
-        ):
+        spans = [(each.not_valid_before_utc, each.not_valid_after_utc) for each in certificates]
+        if any(start <= now <= end for start, end in spans):
             return
-        spans = ", ".join(
-            f"{each.not_valid_before_utc:%FT%TZ} to {each.not_valid_after_utc:%FT%TZ}"
-            for each in certificates
-        )
+        dates = ", ".join(f"{start:%FT%TZ} to {end:%FT%TZ}" for start, end in spans)
         path = self._directory / name
-        _LOG.warning('"%s" is not valid now, so that handshakes fail: it is from %s', path, spans)
+        _LOG.warning('"%s" is not valid now, so that handshakes fail: it is from %s', path, dates)
 
     def _read_file(self, name: str) -> bytes:
         try:
@@ -160,7 +157,7 @@ class CertificateFiles:
         return self._error(name, f"{user} may not read it: {self._describe_access(name)}", hint)
 
     def _describe_access(self, name: str) -> str:
-        """Tell what keeps this process from a file: its mode, or a directory above it."""
+        """Describe why a file cannot be read: its mode, or a directory above it."""
         try:
             state = (self._directory / name).stat()
         except OSError:

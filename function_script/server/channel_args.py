@@ -1,6 +1,6 @@
-"""The settings of gRPC's library for this server, each with its reason in docs/how-to.
+"""gRPC channel arguments of the server, each with its reason in docs/how-to.
 
-Channel arguments bound what a client can do before any code of ours sees its call.
+They bound what a client can do before Python code sees its call.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ _MAX_CONNECTIONS: Final = 2_000
 _MAX_HEALTH_CONNECTIONS: Final = 64
 _MAX_HEALTH_STREAMS: Final = 8
 _MAX_HEALTH_MESSAGE_BYTES: Final = 4_096
-# Two descriptors are kept free for every one that a connection may take.
-_DESCRIPTOR_SHARE: Final = 3
+# Connections may use one descriptor in this many.
+_CONNECTION_DIVISOR: Final = 3
 _DESCRIPTORS: Final = 16_384
 _UNLIMITED: Final = -1
-# The bit of requests that are sent as they are; gzip is the third.
-_IDENTITY: Final = 1
+# Bits of gRPC's compression algorithms. The second, deflate, is disabled.
+_IDENTITY: Final = 0b001
+_GZIP: Final = 0b100
 
 KEEPALIVE_MS: Final = "grpc.keepalive_time_ms"
-# The system closes a connection whose data nobody acknowledges for so long, and gRPC one whose ping
-# nobody answers for the second.
+# The first becomes TCP_USER_TIMEOUT: the time without an acknowledgement. The second is the time
+# without an answer to a ping.
 KEEPALIVE_TIMEOUT_MS: Final = "grpc.keepalive_timeout_ms"
 PING_TIMEOUT_MS: Final = "grpc.http2.ping_timeout_ms"
 IDLE_MS: Final = "grpc.max_connection_idle_ms"
@@ -50,7 +51,9 @@ _COMMON: Final[Arguments] = {
     "grpc.http2.lookahead_bytes": 64 * 1024,
     "grpc.server.max_pending_requests": 8_000,
     "grpc.server.max_pending_requests_hard_limit": 8_000,
-    "grpc.compression_enabled_algorithms_bitset": _IDENTITY,
+    "grpc.compression_enabled_algorithms_bitset": _IDENTITY | _GZIP,
+    # The server decompresses, because gRPC would do it before the server can count the bytes.
+    "grpc.per_message_decompression": 0,
     "grpc.enable_channelz": 0,
 }
 
@@ -66,7 +69,7 @@ def for_service(max_request_bytes: int) -> Arguments:
 
 
 def for_health() -> Arguments:
-    """Return the arguments of the plain health port."""
+    """Return the arguments of the plain-text health port."""
     return {
         **_COMMON,
         "grpc.max_receive_message_length": _MAX_HEALTH_MESSAGE_BYTES,
@@ -76,22 +79,22 @@ def for_health() -> Arguments:
 
 
 def raise_descriptor_limit() -> None:
-    """Let this process have as many descriptors as connections need, if its hard limit allows."""
+    """Raise the soft limit of descriptors for connections, as far as the hard limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    target = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < target:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
 
 
 def allowed_descriptors() -> float:
-    """Return how many descriptors this process may have once its limit is raised."""
+    """Return the hard limit of descriptors, infinity if there is none."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return math.inf if hard == resource.RLIM_INFINITY else hard
 
 
 def max_connections() -> int:
-    """Return how many connections may be open, by the descriptors that this process may have."""
+    """Return the number of connections that may be open, from the soft limit of descriptors."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return _MAX_CONNECTIONS
-    return max(min(_MAX_CONNECTIONS, soft // _DESCRIPTOR_SHARE), 1)
+    return max(min(_MAX_CONNECTIONS, soft // _CONNECTION_DIVISOR), 1)

@@ -1,6 +1,6 @@
-"""TCP connections of this process, found by their client's address.
+"""The shutdown of a TCP connection by its client's address.
 
-gRPC's library has no way for a server to close one of its connections.
+gRPC's library has no API to close a connection of a server.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 def shut_down(peer: str) -> bool:
     """Shut down the connection of ``peer``, in gRPC's spelling such as ipv4:192.0.2.1:5000.
 
-    The owner of the socket reads its end and closes it. Returns False when there is none.
+    gRPC then reads the end of the stream and closes its socket. Return False if no such connection
+    exists.
     """
     address = _parse(peer)
     if address is None:
@@ -50,7 +51,7 @@ def _parse(peer: str) -> tuple[str, int] | None:
 
 
 def _normalized(host: str, port: int) -> tuple[str, int]:
-    """IPv4 clients of a socket for both families have an IPv6 address there."""
+    """Return the address with ::ffff:a.b.c.d, which dual-stack sockets have, as a.b.c.d."""
     address = ipaddress.ip_address(host)
     mapped = getattr(address, "ipv4_mapped", None)
     return str(mapped or address), port

@@ -1,7 +1,7 @@
-"""The gRPC server: grpc.aio on one event loop, with ports, limits, and a graceful end.
+"""The gRPC server: grpc.aio on one event loop, with its ports, and a graceful stop.
 
-The lifecycle imports this module when the zygote runs, for a process that has loaded gRPC's
-library must not be forked. Requests and responses stay bytes.
+The lifecycle imports this module after the zygote has started, because a process that has loaded
+gRPC's library must not fork. Requests and responses stay bytes.
 """
 
 from __future__ import annotations
@@ -15,82 +15,87 @@ from typing import TYPE_CHECKING, Final
 
 import grpc
 
-from function_script.server import addresses, channel_args, memory, rpc
+from function_script.server import addresses, channel_args, rpc
 from function_script.server.admission import Admission
+from function_script.server.health_reflection import HealthAndReflection, reject
 from function_script.server.rpc import RpcError, RpcRequest, Status
-from function_script.server.side_services import SideServices, reject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from google.protobuf.message import Message
 
+    from function_script.server.admission import Context
     from function_script.server.certificates import CertificateFiles
-    from function_script.server.rpc import Outcome, RequestHandler
-    from function_script.server.side_services import Context
+    from function_script.server.rpc import Handler, Outcome
 
 _GRPC_LOG = logging.getLogger("grpc._cython.cygrpc")
-# Below the 30 seconds that Kubernetes grants; a call takes seconds at most.
+# Below the 30 seconds of Kubernetes' terminationGracePeriodSeconds; a call takes seconds at most.
 GRACE_SECONDS: Final = 20.0
-_REFUSAL_SECONDS: Final = 1.0
-_TRACE: Final = "traceparent"
+# gRPC cancels a call within this time if it has refused the message itself.
+_CANCEL_SECONDS: Final = 1.0
+_TRACEPARENT: Final = "traceparent"
 
 
 class GrpcServer:
-    """Serves ``handler``; in plain text without ``certificates``.
+    """Serves ``handler`` in ``loop``; in plain text without ``certificates``.
 
-    ``arguments`` replace channel arguments of all ports: for tests, which cannot wait for hours.
+    ``arguments`` replace channel arguments of all ports, for tests of times that are hours.
     """
 
     def __init__(
         self,
-        handler: RequestHandler,
+        loop: asyncio.AbstractEventLoop,
+        handler: Handler,
         max_request_bytes: int,
         certificates: CertificateFiles | None,
         arguments: channel_args.Arguments | None = None,
     ) -> None:
-        memory.keep_heap_small()
-        _GRPC_LOG.addFilter(_is_news)
+        _GRPC_LOG.addFilter(_is_worth_logging)
         channel_args.raise_descriptor_limit()
-        self.loop: Final = asyncio.new_event_loop()
+        self._loop = loop
         self._handler = handler
         self._max_request_bytes = max_request_bytes
         self._certificates = certificates
         self._arguments = arguments or {}
         self._stopping = asyncio.Event()
-        self._admission = Admission(self.loop, max_request_bytes)
-        self._side_services = SideServices(self._admission)
+        self._admission = Admission(loop, max_request_bytes)
+        self._health_and_reflection = HealthAndReflection(self._admission)
         self._servers: list[grpc.aio.Server] = []
 
     def listen(self, address: str) -> int:
-        """Bind the port of the service; returns its number. Raises InputError."""
+        """Bind the port of the service and return its number. Raises InputError."""
         run = grpc.stream_unary_rpc_method_handler(self._run_function)
         methods = {f"/{service}/{rpc.METHOD}": run for service in rpc.SERVICES}
-        methods |= self._side_services.health_handlers()
-        methods |= self._side_services.reflection_handlers()
+        methods |= self._health_and_reflection.health_handlers()
+        methods |= self._health_and_reflection.reflection_handlers()
         arguments = channel_args.for_service(self._max_request_bytes)
         credentials = None if self._certificates is None else _credentials(self._certificates)
         return self._bind(address, "--address", _Methods(methods), arguments, credentials)
 
     def listen_for_health(self, address: str) -> int:
-        """Bind a port for the health service alone, in plain text."""
-        methods = _Methods(self._side_services.health_handlers())
+        """Bind a port for the health service alone, in plain text. Raises InputError."""
+        methods = _Methods(self._health_and_reflection.health_handlers())
         arguments = channel_args.for_health()
         return self._bind(address, "--health-address", methods, arguments, None)
 
     def serve(self, *, on_serving: Callable[[], None], on_stopping: Callable[[], None]) -> None:
-        """Serve until ``stop``, then finish the calls that have begun."""
-        self.loop.run_until_complete(self._serve(on_serving, on_stopping))
+        """Serve until ``stop``, then finish the open calls."""
+        self._loop.run_until_complete(self._serve(on_serving, on_stopping))
 
     def stop(self) -> None:
         """End ``serve``; callable from any thread and from a signal handler."""
-        self.loop.call_soon_threadsafe(self._stopping.set)
+        self._loop.call_soon_threadsafe(self._stopping.set)
 
     def close(self) -> None:
-        """Cancel the calls that are left and close the loop."""
+        """Cancel the remaining calls."""
+
+        async def cancel() -> None:
+            for server in self._servers:
+                await server.stop(None)
+
         self._admission.stop()
-        self.loop.run_until_complete(self._cancel())
-        self.loop.close()
+        self._loop.run_until_complete(cancel())
 
     async def _serve(self, on_serving: Callable[[], None], on_stopping: Callable[[], None]) -> None:
         for server in self._servers:
@@ -98,22 +103,18 @@ class GrpcServer:
         on_serving()
         await self._wait()
         on_stopping()
-        await self._side_services.stop()
+        await self._health_and_reflection.stop()
         await self._servers[0].stop(GRACE_SECONDS)
 
     async def _wait(self) -> None:
-        """Wait for ``stop``; raises the error that has ended the server before."""
-        ends = [self.loop.create_task(each.wait_for_termination()) for each in self._servers]
-        stopping = self.loop.create_task(self._stopping.wait())
-        # The others end with the server; cancelling them would cancel what its end waits for.
-        done, _ = await asyncio.wait({stopping, *ends}, return_when=asyncio.FIRST_COMPLETED)
+        """Wait for ``stop``. Raises the error of a server that ends before."""
+        ends = [self._loop.create_task(server.wait_for_termination()) for server in self._servers]
+        stopping = self._loop.create_task(self._stopping.wait())
+        # The tasks in `ends` are not cancelled: that would cancel the future that stop() awaits.
+        completed, _ = await asyncio.wait({stopping, *ends}, return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
-        for task in done:
+        for task in completed:
             task.result()
-
-    async def _cancel(self) -> None:
-        for server in self._servers:
-            await server.stop(None)
 
     def _bind(
         self,
@@ -132,17 +133,16 @@ class GrpcServer:
             return server.add_secure_port(address, credentials)
 
         try:
-            return self.loop.run_until_complete(bind())
+            return self._loop.run_until_complete(bind())
         except RuntimeError as error:
-            raise addresses.refuse(address, flag) from error
+            raise addresses.listen_error(address, flag) from error
 
     async def _run_function(self, _: object, context: Context) -> bytes:
         """Answer one call of RunFunction."""
         call = self._admission.open(context)
         data = await self._admission.read(call)
         if data is None:
-            # gRPC cancels this call in a moment if it was gRPC that refused the message.
-            await asyncio.sleep(_REFUSAL_SECONDS)
+            await asyncio.sleep(_CANCEL_SECONDS)
             text = "the call has no request message"
             data = RpcError(status=Status.INTERNAL, text=text)
         outcome = await self._answer(data, context) if isinstance(data, bytes) else data
@@ -157,7 +157,7 @@ class GrpcServer:
     async def _answer(self, data: bytes, context: Context) -> Outcome:
         seconds = rpc.usable_seconds(context.time_remaining())
         request = RpcRequest(data=data, seconds=seconds, traceparent=_traceparent(context))
-        future: asyncio.Future[Outcome] = self.loop.create_future()
+        future: asyncio.Future[Outcome] = self._loop.create_future()
 
         def respond(outcome: Outcome) -> None:
             if not future.done():
@@ -172,7 +172,7 @@ class GrpcServer:
 
 
 class _Methods(grpc.GenericRpcHandler):  # type: ignore[type-arg] # generic in the stubs alone
-    """Finds the handler of a call by its path."""
+    """The table of method handlers by path."""
 
     def __init__(self, handlers: dict[str, grpc.RpcMethodHandler[bytes, Message]]) -> None:
         self._handlers = handlers
@@ -180,12 +180,12 @@ class _Methods(grpc.GenericRpcHandler):  # type: ignore[type-arg] # generic in t
     def service(
         self, handler_call_details: grpc.HandlerCallDetails
     ) -> grpc.RpcMethodHandler[bytes, Message] | None:
-        """Return the handler, or None, which gRPC answers with UNIMPLEMENTED."""
+        """Return the handler; None makes gRPC answer UNIMPLEMENTED."""
         return self._handlers.get(handler_call_details.method)
 
 
 def _credentials(certificates: CertificateFiles) -> grpc.ServerCredentials:
-    """Return credentials that demand a client certificate and follow renewed files."""
+    """Return credentials that require a client certificate and follow renewed files."""
 
     def configuration() -> grpc.ServerCertificateConfiguration:
         content = certificates.content
@@ -197,7 +197,7 @@ def _credentials(certificates: CertificateFiles) -> grpc.ServerCredentials:
 
     return grpc.dynamic_ssl_server_credentials(
         configuration(),
-        fetch,  # type: ignore[arg-type] # None means no change, whatever the stubs say
+        fetch,  # type: ignore[arg-type] # the stubs lack None, which means no change
         require_client_authentication=True,
     )
 
@@ -209,7 +209,7 @@ def grpc_library() -> Path:
 
 
 def tls_library(library: Path) -> str:
-    """Name the TLS library of grpcio: its wheels contain BoringSSL, other builds load OpenSSL."""
+    """Return the name of grpcio's TLS library: wheels have BoringSSL, other builds load OpenSSL."""
     with (
         library.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
@@ -217,14 +217,14 @@ def tls_library(library: Path) -> str:
         return "BoringSSL" if content.find(b"libssl.so") < 0 else "OpenSSL"
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    """Leave out of the log that a client went away, or sent metadata that is no text."""
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    """Exclude records of clients that disconnect, or send metadata that is not text."""
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, grpc.aio.InternalError | UnicodeDecodeError)
 
 
 def _traceparent(context: Context) -> str:
     for key, value in context.invocation_metadata() or ():
-        if key == _TRACE and isinstance(value, str):
+        if key == _TRACEPARENT and isinstance(value, str):
             return value
     return ""

@@ -1,6 +1,6 @@
-"""From a request's bytes to a response's bytes, by way of the sandbox, with one record each.
+"""The request handler: from a request's bytes to a response's bytes, with one record each.
 
-The gRPC server calls ``Desk.start`` in its event loop. Nothing in here knows gRPC.
+The gRPC server calls ``RequestHandler.start`` in its event loop. This module does not know gRPC.
 """
 
 from __future__ import annotations
@@ -16,83 +16,100 @@ from function_script.server import log, request_record
 from function_script.server.rpc import RpcError, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Sequence
 
     from function_script.sandbox import Reply
     from function_script.sandbox.dispatcher import Dispatcher
     from function_script.server.capture_writer import CaptureWriter
-    from function_script.server.printing import Printer
     from function_script.server.request_record import RequestRecord
     from function_script.server.rpc import Cancel, Outcome, RpcRequest
 
 
 def fairness_key(data: bytes) -> Hashable:
-    """The XR that a request is about: requests that wait take turns by it."""
+    """Return the identity of a request's XR; queued requests are served round robin by it."""
     return wire.read_owner(data)
 
 
 def penalty_key(data: bytes) -> Hashable:
-    """The program that a request brings, and its XR: who is to blame for a worker that was lost.
+    """Return the identity of a request's program and XR, which is penalized for a lost worker.
 
-    An edit nearly always changes the size of an input; Crossplane changes the order of its maps on
-    every call, and with it all that could be told from the bytes themselves.
+    The size of the input stands for the program: nearly every edit changes it. Its bytes do not,
+    because Crossplane changes the order of maps on every call.
     """
-    found = wire.read_identity(data)
-    return found.api_version, found.kind, found.namespace, found.name, found.input_bytes
+    identity = wire.read_identity(data)
+    return (
+        identity.api_version,
+        identity.kind,
+        identity.namespace,
+        identity.name,
+        identity.input_bytes,
+    )
 
 
 def program(data: bytes) -> Hashable:
-    """The program that a request brings, whichever XR it is for: its cost is likely to be known."""
-    found = wire.read_identity(data)
-    return found.api_version, found.kind, found.input_kind, found.input_name, found.input_bytes
+    """Return the identity of a request's program for any XR; run times are estimated by it."""
+    identity = wire.read_identity(data)
+    return (
+        identity.api_version,
+        identity.kind,
+        identity.input_kind,
+        identity.input_name,
+        identity.input_bytes,
+    )
 
 
 class RequestHandler:
-    """Takes requests, always gives an outcome, and tells the log and every observer.
+    """Evaluates requests by way of the dispatcher, and reports each to the log and the observers.
 
-    ``switchboard`` must be set before the first call; ``recorder`` is there when requests may be
-    captured; ``printer`` when what programs print is logged. Errors have no secrets when they come.
+    Requests are captured with a ``capture_writer``; printed texts are logged with a
+    ``printed_text_logger``. Errors arrive without secrets.
     """
 
-    def __init__(self, *observers: Callable[[RequestRecord], None]) -> None:
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        observers: Sequence[Callable[[RequestRecord], None]] = (),
+        *,
+        capture_writer: CaptureWriter | None = None,
+        printed_text_logger: log.PrintedTextLogger | None = None,
+    ) -> None:
+        self._dispatcher = dispatcher
         self._observers = (log.write, *observers)
-        self.switchboard: Dispatcher | None = None
-        self.recorder: CaptureWriter | None = None
-        self.printer: Printer | None = None
+        self._capture_writer = capture_writer
+        self._printed_text_logger = printed_text_logger
 
     def start(self, request: RpcRequest, respond: Callable[[Outcome], None]) -> Cancel:
-        """Answer by way of ``respond``, which may be called before this returns.
+        """Answer through ``respond``, which may be called before this returns.
 
-        The response comes within ``request.seconds``; it is a FATAL when the sandbox has none.
+        The response comes within ``request.seconds``; it has a FATAL result if the sandbox fails.
         """
-        if self.switchboard is None:
-            raise RuntimeError("there is no event loop to answer in")
-        started = time.perf_counter()
-        job = self.switchboard.start(
+        start_time = time.perf_counter()
+        pending = self._dispatcher.start(
             request.data,
             request.seconds,
-            lambda reply: respond(self._settle(request, started, reply)),
+            lambda reply: respond(self._finish(request, start_time, reply)),
         )
-        return partial(self.switchboard.cancel, job)
+        return partial(self._dispatcher.cancel, pending)
 
-    def _settle(self, call: RpcRequest, started: float, reply: Reply) -> Outcome:
-        """The outcome for a call that came at ``started`` (of perf_counter)."""
-        outcome = _outcome(call.data, reply)
+    def _finish(self, request: RpcRequest, start_time: float, reply: Reply) -> Outcome:
+        """Build the outcome of a request that came at ``start_time`` (of perf_counter)."""
+        data = request.data
+        outcome = _build_outcome(data, reply)
         size = len(outcome) if isinstance(outcome, bytes) else 0
-        record = request_record.build_record(reply, call.data, size, time.perf_counter() - started)
-        if call.traceparent:
-            record = record._replace(parent=call.traceparent)
+        record = request_record.build_record(reply, data, size, time.perf_counter() - start_time)
+        if request.traceparent:
+            record = record._replace(parent=request.traceparent)
         for observe in self._observers:
             observe(record)
-        if self.printer is not None and reply.log:
-            self.printer.offer(reply.log, record.identity, call.data)
-        if self.recorder is not None and isinstance(outcome, bytes):
+        if self._printed_text_logger is not None and reply.log:
+            self._printed_text_logger.submit(reply.log, record.identity, data)
+        if self._capture_writer is not None and isinstance(outcome, bytes):
             problems = reply.diagnostics if isinstance(reply, Answered) else reply.error.diagnostics
-            self.recorder.offer(call.data, outcome, problems)
+            self._capture_writer.submit(data, outcome, problems)
         return outcome
 
 
-def _outcome(data: bytes, reply: Reply) -> Outcome:
+def _build_outcome(data: bytes, reply: Reply) -> Outcome:
     if isinstance(reply, Answered):
         return reply.response
     if reply.cause in RETRIED:

@@ -1,7 +1,8 @@
-"""A server's life: check, start, serve until a signal comes, drain, end."""
+"""The life of a server: check, start, serve until a signal, drain, stop."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
@@ -14,15 +15,14 @@ from typing import TYPE_CHECKING, Self
 
 from function_script import __version__, build
 from function_script.engines.registry import ENGINE_MODULES
-from function_script.errors import InputError, SandboxError
+from function_script.errors import InputError
 from function_script.limits import MIB
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.sandbox.measures import Measure
-from function_script.server import channel_args, handler, log, threads, tracing, warmup
+from function_script.server import handler, log, memory, preflight, tracing, warmup
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
-from function_script.server.printing import Printer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,45 +34,53 @@ if TYPE_CHECKING:
     from function_script.server.options import ServeOptions
 
 _LOG = logging.getLogger(__name__)
-_ENDING = (signal.SIGTERM, signal.SIGINT)
-# Objects of a call are gone with it, without the collector's help.
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+# Reference counting frees the objects of a call, so the collector runs seldom.
 _GC_THRESHOLDS = (20_000, 50, 100)
-# An idle server has 20, a long run as many as a worker, a connection one.
-_DESCRIPTORS = 64
-_DESCRIPTORS_OF_A_WORKER = 4
-# For lines of requests to be written together.
+# The delay that lets lines of requests be written together.
 _LOG_SECONDS = 0.01
-# gRPC's library writes a line to standard error for each failed handshake, and waits for its
-# reader; and it must not prepare for forks, because new zygotes are started by exec.
+# gRPC's library writes a line to standard error for each failed handshake, and blocks if the line
+# is not read. Its support for forks is not needed, because a new zygote is started by exec.
 _GRPC_ENVIRONMENT = {"GRPC_VERBOSITY": "NONE", "GRPC_ENABLE_FORK_SUPPORT": "0"}
 
 
 def serve(options: ServeOptions) -> int:
-    """Serve until SIGTERM or SIGINT, then finish what was begun; 0 when all went well.
+    """Serve until SIGTERM or SIGINT, then finish the open calls; return the exit code 0.
 
-    Raises InputError for certificates or addresses that cannot be used, SandboxError when no
+    Raises InputError for certificates or addresses that cannot be used, and SandboxError if no
     worker starts. Must be called in the main thread.
     """
-    started = time.monotonic()
-    workers = options.workers or capacity.cpu_count()
-    _check_processes(workers)
-    _check_descriptors(workers)
-    threads.check(capacity.server_threads())
+    start_time = time.monotonic()
+    preflight.check(options.workers or capacity.cpu_count())
     log.start(debug=options.debug)
-    # Keys, and requests of others, are in this process's memory.
+    # This process's memory holds private keys and the requests of all XRs.
     rlimits.forbid_inspection()
-    certificates = _certificates(options)
+    certificates = _read_certificates(options)
     with ExitStack() as stack:
         signals = stack.enter_context(_Signals())
         pool = stack.enter_context(Pool(_pool_options(options)))
+        memory.limit_heap()
         ops = OpsEndpoints(pool, options, certificates)
-        desk = RequestHandler(ops.observe, *tracing.observers(os.environ, stack))
-        desk.recorder = _recorder(options, stack)
-        if options.debug:
-            desk.printer = Printer()
-            stack.callback(desk.printer.close)
-        server = _build_server(options, desk, certificates, stack)
-        desk.switchboard = _build_switchboard(pool, server, stack)
+        observers = [ops.observe, *tracing.observers(os.environ, stack)]
+        capture_writer = _open_capture_writer(options, stack)
+        printed_text_logger = log.PrintedTextLogger() if options.debug else None
+        if printed_text_logger is not None:
+            stack.callback(printed_text_logger.close)
+        loop = asyncio.new_event_loop()
+        stack.callback(loop.close)
+        dispatcher = Dispatcher(pool, loop)
+        request_handler = RequestHandler(
+            dispatcher,
+            observers,
+            capture_writer=capture_writer,
+            printed_text_logger=printed_text_logger,
+        )
+        server = _build_server(loop, request_handler, options, certificates)
+        # The dispatcher stops before the server cancels the remaining calls.
+        stack.callback(server.close)
+        stack.callback(dispatcher.close)
+        log.batch_lines(partial(loop.call_later, _LOG_SECONDS))
+        stack.callback(log.batch_lines, None)
         health_address = options.health_address
         ports = (
             server.listen(options.address),
@@ -83,17 +91,22 @@ def serve(options: ServeOptions) -> int:
         gc.collect()
         gc.freeze()
         gc.set_threshold(*_GC_THRESHOLDS)
-        signals.lead_to(server.stop)
+
+        def stop() -> None:
+            ops.is_serving = False
+            _LOG.info("stopping")
+
+        signals.on_stop(server.stop)
         server.serve(
-            on_serving=lambda: _announce(options, ops, ports, time.monotonic() - started),
-            on_stopping=lambda: _stop(ops),
+            on_serving=lambda: _announce(options, ops, ports, time.monotonic() - start_time),
+            on_stopping=stop,
         )
     _LOG.info("stopped")
     return 0
 
 
-def _certificates(options: ServeOptions) -> CertificateFiles | None:
-    """None: in plain text, because somebody said so; never by omission."""
+def _read_certificates(options: ServeOptions) -> CertificateFiles | None:
+    """Return the certificate files; None for plain text, which needs --insecure."""
     if options.insecure:
         return None
     if options.tls_certs_dir is None:
@@ -107,29 +120,6 @@ def _certificates(options: ServeOptions) -> CertificateFiles | None:
     return CertificateFiles(options.tls_certs_dir)
 
 
-def _check_processes(workers: int) -> None:
-    """Raise SandboxError where there is no room for all threads and processes of a server."""
-    allowed, needed = capacity.processes_left(), capacity.needed_processes(workers)
-    if allowed is not None and allowed < needed:
-        raise SandboxError.of(
-            f"cannot serve: {allowed} processes and threads are allowed here, and a server with "
-            f"--workers {workers} needs {needed}",
-            hint=f"raise the container's pids limit to {needed} or more",
-        )
-
-
-def _check_descriptors(workers: int) -> None:
-    """Raise SandboxError where a server's files, pipes and first connections find no room."""
-    allowed = channel_args.allowed_descriptors()
-    needed = _DESCRIPTORS + _DESCRIPTORS_OF_A_WORKER * workers
-    if allowed < needed:
-        raise SandboxError.of(
-            f"cannot serve: {allowed:.0f} open files are allowed here, and a server with "
-            f"--workers {workers} needs {needed}",
-            hint=f"raise the limit of open files (nofile) to {needed} or more",
-        )
-
-
 def _pool_options(options: ServeOptions) -> PoolOptions:
     root = None if options.program_root is None else str(options.program_root.resolve())
     return PoolOptions(
@@ -141,17 +131,17 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         program_of=handler.program,
         gathers=True,
         preload=ENGINE_MODULES,
-        rehearsals=warmup.build(),
+        rehearsals=warmup.build_requests(),
         requires_confinement=options.require_sandbox,
     )
 
 
-def _recorder(options: ServeOptions, stack: ExitStack) -> CaptureWriter | None:
-    """Who captures requests, to be closed with ``stack``. Raises InputError."""
+def _open_capture_writer(options: ServeOptions, stack: ExitStack) -> CaptureWriter | None:
+    """Return the writer of captured requests, to be closed with ``stack``. Raises InputError."""
     directory = options.capture_dir
     if directory is None:
         return None
-    # In this order: whether there is a directory cannot be asked where nothing may be looked into.
+    # access() comes first, because is_dir() raises if a parent directory may not be searched.
     if not os.access(directory, os.W_OK | os.X_OK) or not directory.is_dir():
         raise InputError.of(
             f'cannot capture requests in "{directory}": it is no directory to write to',
@@ -159,84 +149,70 @@ def _recorder(options: ServeOptions, stack: ExitStack) -> CaptureWriter | None:
         )
     from function_script.server.capture_writer import CaptureWriter  # noqa: PLC0415 - protobuf takes memory
 
-    recorder = CaptureWriter(directory, options.capture_limit)
-    stack.callback(recorder.close)
-    return recorder
+    writer = CaptureWriter(directory, options.capture_limit)
+    stack.callback(writer.close)
+    return writer
 
 
 def _build_server(
+    loop: asyncio.AbstractEventLoop,
+    request_handler: RequestHandler,
     options: ServeOptions,
-    desk: RequestHandler,
     certificates: CertificateFiles | None,
-    stack: ExitStack,
 ) -> GrpcServer:
-    """Return the gRPC server, to be closed with ``stack``. The zygote must have started."""
+    """Return the gRPC server. The zygote must have started before."""
     for name, value in _GRPC_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     from function_script.server.grpc_server import GrpcServer  # noqa: PLC0415 - after the zygote
 
-    server = GrpcServer(desk, options.max_recv_message_size_mib * MIB, certificates)
-    stack.callback(server.close)
-    return server
-
-
-def _build_switchboard(pool: Pool, server: GrpcServer, stack: ExitStack) -> Dispatcher:
-    switchboard = Dispatcher(pool, server.loop)
-    stack.callback(switchboard.close)
-    log.batch_lines(partial(server.loop.call_later, _LOG_SECONDS))
-    stack.callback(log.batch_lines, None)
-    return switchboard
+    max_request_bytes = options.max_recv_message_size_mib * MIB
+    return GrpcServer(loop, request_handler, max_request_bytes, certificates)
 
 
 def _announce(
     options: ServeOptions, ops: OpsEndpoints, ports: tuple[int, ...], seconds: float
 ) -> None:
-    wanted = (options.address, options.health_address, options.metrics_address)
-    hosts = [address.rpartition(":")[0] for address in wanted]
+    """Log that the server serves, with its addresses and confinement, and report ready."""
+    configured = (options.address, options.health_address, options.metrics_address)
+    hosts = [address.rpartition(":")[0] for address in configured]
     address, health_address, metrics_address = (
         f"{host}:{port}" if port else "none" for host, port in zip(hosts, ports, strict=True)
     )
-    measures = ops.confinement()
-    unfiltered = measures.reason(Measure.SYSTEM_CALLS)
+    tls_library = "none"
+    if not options.insecure:
+        from function_script.server import grpc_server  # noqa: PLC0415 - after the zygote
+
+        tls_library = grpc_server.tls_library(grpc_server.grpc_library())
+    confinement = ops.confinement()
+    unfiltered = confinement.reason(Measure.SYSTEM_CALLS)
     values = log.fields(
         address=address,
         health_address=health_address,
         metrics_address=metrics_address,
         security="none" if options.insecure else "mutual TLS",
-        tls_library="none" if options.insecure else _tls_library(),
+        tls_library=tls_library,
         system_calls=f"not filtered: {unfiltered}" if unfiltered else "filtered",
-        confinement=measures.summary(),
+        confinement=confinement.summary(),
         version=__version__,
         code=build.describe(),
         seconds=round(seconds, 3),
     )
     ops.is_serving = True
     _LOG.info("serving", extra=values)
-    if not measures.is_full:
-        _LOG.warning("workers are not fully confined: without %s", measures.gaps())
-
-
-def _tls_library() -> str:
-    from function_script.server import grpc_server  # noqa: PLC0415 - after the zygote
-
-    return grpc_server.tls_library(grpc_server.grpc_library())
-
-
-def _stop(ops: OpsEndpoints) -> None:
-    ops.is_serving = False
-    _LOG.info("stopping")
+    if not confinement.is_full:
+        _LOG.warning("workers are not fully confined: without %s", confinement.gaps())
 
 
 class _Signals:
-    """Catches SIGTERM and SIGINT from beginning to end; gives them back afterwards.
+    """The handlers of SIGTERM and SIGINT within a ``with`` block; the former ones return after it.
 
-    Before there is a server to stop, a signal ends the process: nothing was begun.
+    A signal that arrives before ``on_stop`` ends the process, because nothing was begun.
     """
 
     def __init__(self) -> None:
         self._stop: Callable[[], None] | None = None
         self._has_arrived = False
-        self._former = {number: signal.signal(number, self._arrive) for number in _ENDING}
+        self._former = {number: signal.signal(number, self._handle) for number in _STOP_SIGNALS}
 
     def __enter__(self) -> Self:
         return self
@@ -250,11 +226,11 @@ class _Signals:
         for number, former in self._former.items():
             signal.signal(number, former)
 
-    def lead_to(self, stop: Callable[[], None]) -> None:
-        """Call ``stop`` when a signal comes."""
+    def on_stop(self, stop: Callable[[], None]) -> None:
+        """Call ``stop`` for the first signal."""
         self._stop = stop
 
-    def _arrive(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 # the protocol
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
         if self._stop is None:
             _LOG.info("stopped")
             os._exit(0)

@@ -1,47 +1,68 @@
-"""The log: one JSON object per line, or with --debug text that people read as it passes.
+"""The log: one JSON object per line on standard error, or readable text with --debug.
 
-Lines carry an XR's identity and how its request went; never a request's contents.
+A line carries the identity of an XR and the outcome of its request, and never the contents of the
+request. A thread writes the lines from a bounded queue, so a reader of standard error that stalls
+does not delay responses: lines are dropped and counted when the queue is full.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import os
+import queue
+import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import orjson
 
-from function_script import diagnostics
-from function_script.server.log_writer import BatchingHandler
+from function_script import diagnostics, redaction
+from function_script.limits import MIB
 
 if TYPE_CHECKING:
-    from function_script.server.log_writer import Schedule
+    from collections.abc import Callable
+
     from function_script.server.request_record import RequestRecord
 
 Fields: TypeAlias = Mapping[str, str | int | float]
+Schedule: TypeAlias = "Callable[[Callable[[], None]], object]"
+
+MAX_PRINTED_REQUEST_BYTES: Final = 4 * MIB
+"""The printed text of a larger request is withheld, because requests in the queue use memory."""
+
+WITHHELD: Final = (
+    "the text is withheld: too many others wait to be searched for secrets, or its request has "
+    f"more than {MAX_PRINTED_REQUEST_BYTES // MIB} MiB"
+)
 
 _PACKAGE = "function_script"
-# For each value; lines of --debug may be longer, since people asked for what is in them.
+_STDERR: Final = 2
+_MAX_PENDING_REQUESTS: Final = 64
+_MAX_QUEUED_BYTES: Final = 1 << 20
+_DRAIN_SECONDS: Final = 2.0
+# For each value. --debug allows more, because its values are what the operator looks for.
 _MAX_BYTES = 2 * 1024
 _MAX_DEBUG_BYTES = 64 * 1024
 _MAX_BYTES_PER_CHARACTER = 4
-# Ours, and not cut.
+_MAX_QUEUED_PRINTED = 8
+# The thread sleeps this multiple of the time that a text took, which leaves the CPU to requests.
+_PRINTED_REST: Final = 3
+_PRINTED_CLOSE_SECONDS: Final = 5.0
+# The messages are constants of this package, so they are not cut.
 _MESSAGE = "msg"
 _LOG = logging.getLogger(__name__)
-_OURS = logging.getLogger(_PACKAGE)
+_ROOT = logging.getLogger(_PACKAGE)
 
 
 def start(*, debug: bool) -> None:
-    """Send the log to standard error, warnings of libraries with it.
-
-    ``debug``: as text for people to read.
-    """
-    handler = BatchingHandler(_line_of)
-    handler.setFormatter(_Text() if debug else _Json())
+    """Send the log, and warnings of libraries, to standard error; as text with ``debug``."""
+    handler = BatchingHandler(_format_request)
+    handler.setFormatter(_TextFormatter() if debug else _JsonFormatter())
     for name, level in (
         (_PACKAGE, logging.DEBUG if debug else logging.INFO),
         ("asyncio", logging.WARNING),
@@ -54,68 +75,279 @@ def start(*, debug: bool) -> None:
 
 
 def batch_lines(schedule_flush: Schedule | None) -> None:
-    """Write lines of requests together, when ``schedule_flush`` says; None: each at once."""
-    for handler in _handlers():
+    """Write lines of requests together when ``schedule_flush`` calls back; None: each at once."""
+    for handler in _batching_handlers():
         handler.flush()
         handler.schedule_flush = schedule_flush
 
 
 def dropped_lines() -> int:
-    """Return how many lines were dropped so far because the log's reader had stalled."""
-    return sum(handler.dropped for handler in _handlers())
+    """Return the number of lines that were dropped because the log's reader had stalled."""
+    return sum(handler.dropped for handler in _batching_handlers())
 
 
 def fields(**values: str | float) -> dict[str, Fields]:
-    """Values for the ``extra`` of a log call; they become keys of the line."""
+    """Return values for the ``extra`` of a log call; they become keys of the line."""
     return {"fields": values}
 
 
 def write(record: RequestRecord) -> None:
-    """The one line of a request; with --debug also its problems."""
+    """Log the line of a request; with --debug also its problems."""
     if _LOG.isEnabledFor(logging.DEBUG):
         level = logging.ERROR if record.is_alarming else logging.INFO
         _LOG.log(level, _message(record), extra={"fields": fields_of(record)})
-        _write_problems(record)
+        if record.problems:
+            frames = "\n".join(diagnostics.to_frame(problem) for problem in record.problems)
+            _LOG.debug("the problems", extra=fields(problems=frames + "\n"))
         return
-    # By way of a logging call, this would take several times as long.
-    moment = time.time()
-    for handler in _handlers():
-        handler.enqueue(moment, record)
+    # A logging call would take several times as long.
+    end = time.time()
+    for handler in _batching_handlers():
+        handler.enqueue(end, record)
 
 
-def write_printed(text: str, identity: Mapping[str, str]) -> None:
-    """A text that the program of a request printed, for --debug; ``identity`` says whose."""
+def fields_of(record: RequestRecord) -> Fields:
+    """Return the keys of a request's line without those that every line has."""
+    return _add_fields({}, record)
+
+
+class PrintedTextLogger:
+    """Logs the texts that programs print, without the secrets of their requests, for --debug.
+
+    A thread searches the texts for secrets, so no response waits for the search. A text that
+    arrives while the queue is full is withheld.
+    """
+
+    def __init__(self) -> None:
+        self._is_closing = threading.Event()
+        self._queue: queue.Queue[_PrintedText | None] = queue.Queue(_MAX_QUEUED_PRINTED)
+        self._thread = threading.Thread(target=self._run, name="printing", daemon=True)
+        self._thread.start()
+
+    def submit(self, text: str, identity: Mapping[str, str], request: bytes) -> None:
+        """Enqueue a text that the program of ``request`` printed; never block."""
+        if len(request) <= MAX_PRINTED_REQUEST_BYTES:
+            try:
+                self._queue.put_nowait(_PrintedText(text, identity, request))
+            except queue.Full:
+                pass
+            else:
+                return
+        _write_printed(WITHHELD, identity)
+
+    def close(self) -> None:
+        """Log the texts in the queue, for a few seconds at most."""
+        self._is_closing.set()
+        try:
+            self._queue.put(None, timeout=_PRINTED_CLOSE_SECONDS)
+        except queue.Full:
+            return
+        self._thread.join(_PRINTED_CLOSE_SECONDS)
+
+    def _run(self) -> None:
+        while (item := self._queue.get()) is not None:
+            start_time = time.monotonic()
+            _write_printed(redaction.redact_text(item.text, item.request), item.identity)
+            self._is_closing.wait(_PRINTED_REST * (time.monotonic() - start_time))
+
+
+class _PrintedText(NamedTuple):
+    text: str
+    identity: Mapping[str, str]
+    request: bytes
+
+
+def _write_printed(text: str, identity: Mapping[str, str]) -> None:
     values = {**identity, **fields(printed=text + "\n")["fields"]}
     _LOG.debug("the program printed", extra={"fields": values})
 
 
-def _write_problems(record: RequestRecord) -> None:
-    if record.problems:
-        frames = "\n".join(diagnostics.to_frame(problem) for problem in record.problems)
-        _LOG.debug("the problems", extra=fields(problems=frames + "\n"))
+class BatchingHandler(logging.Handler):
+    """Writes log records at once, and enqueued requests together, to a file descriptor.
+
+    ``format_request`` returns the line of a request that ended at a time. ``schedule_flush`` calls
+    its argument a moment later, in the thread that enqueues; without it lines are written at once.
+    """
+
+    def __init__(
+        self, format_request: Callable[[float, RequestRecord], str], descriptor: int = _STDERR
+    ) -> None:
+        super().__init__()
+        self._format_request = format_request
+        # Both ends of a deque are thread-safe, so enqueueing needs no lock.
+        self._pending: deque[tuple[float, RequestRecord]] = deque()
+        self._writer = LineWriter(descriptor)
+        self.schedule_flush: Schedule | None = None
+
+    @property
+    def dropped(self) -> int:
+        """The number of lines that were dropped so far."""
+        return self._writer.dropped
+
+    def enqueue(self, end: float, record: RequestRecord) -> None:
+        """Write the line of a request soon; ``end`` in seconds since 1970."""
+        self._pending.append((end, record))
+        pending = len(self._pending)
+        if self.schedule_flush is None or pending >= _MAX_PENDING_REQUESTS:
+            self.flush()
+        elif pending == 1:
+            self.schedule_flush(self.flush)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a log record, after the lines of requests that came before it."""
+        self._write([self.format(record)])
+
+    def flush(self) -> None:
+        """Hand the pending lines to the writer."""
+        self.acquire()
+        try:
+            self._write([])
+        finally:
+            self.release()
+
+    def drain(self) -> None:
+        """Wait until all lines are written, or for two seconds if the reader has stalled."""
+        self.flush()
+        self._writer.drain()
+
+    def close(self) -> None:
+        """Write the remaining lines, as far as the reader takes them."""
+        self.drain()
+        self._writer.close()
+        super().close()
+
+    def _write(self, lines: list[str]) -> None:
+        """Hand the pending lines and then ``lines`` to the writer; the lock is held."""
+        batch = []
+        while self._pending:
+            batch.append(self._format_request(*self._pending.popleft()))
+        batch += lines
+        if not batch or not self._writer.write(batch):
+            return
+        dropped = self._writer.take_unreported()
+        if dropped:
+            text = f"{dropped} lines of the log were dropped: its reader did not take them"
+            record = logging.LogRecord(__name__, logging.WARNING, __file__, 0, text, None, None)
+            self._writer.write([self.format(record)])
 
 
-def _handlers() -> list[BatchingHandler]:
-    return [handler for handler in _OURS.handlers if isinstance(handler, BatchingHandler)]
+class LineWriter:
+    """Writes lines to a descriptor in a thread of its own, and never blocks its caller."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._queue: deque[bytes] = deque()
+        self._queued_bytes = 0
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._unreported = 0
+        self.dropped = 0
+        """The number of lines that were dropped because the queue was full."""
+        self._thread = threading.Thread(target=self._run, name="log", daemon=True)
+        self._thread.start()
+
+    def write(self, lines: list[str]) -> bool:
+        """Enqueue lines; drop them and return False if the queue is full."""
+        data = "\n".join([*lines, ""]).encode("utf-8", "backslashreplace")
+        with self._changed:
+            if self._queued_bytes + len(data) > _MAX_QUEUED_BYTES:
+                self.dropped += len(lines)
+                self._unreported += len(lines)
+                return False
+            self._queue.append(data)
+            self._queued_bytes += len(data)
+            self._changed.notify_all()
+        return True
+
+    def take_unreported(self) -> int:
+        """Return the number of lines that were dropped since the last call."""
+        with self._changed:
+            dropped, self._unreported = self._unreported, 0
+        return dropped
+
+    def drain(self) -> None:
+        """Wait until the queue is empty, for two seconds at most."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._queued_bytes, _DRAIN_SECONDS)
+
+    def close(self) -> None:
+        """End the thread when the queue is empty."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._queue:
+                    if self._is_closed:
+                        return
+                    self._changed.wait()
+                data = b"".join(self._queue)
+                self._queue.clear()
+            self._write_all(data)
+            with self._changed:
+                self._queued_bytes -= len(data)
+                self._changed.notify_all()
+
+    def _write_all(self, data: bytes) -> None:
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError:
+            # The reader has closed its end, and there is no other place for the lines.
+            return
 
 
-def _line_of(moment: float, record: RequestRecord) -> str:
+class _JsonFormatter(logging.Formatter):
+    """``{"ts": ..., "level": ..., "msg": ..., and the fields}``, in ASCII."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        values = dict(_read_fields(record))
+        if record.exc_info:
+            values["exception"] = self.formatException(record.exc_info)
+        level = record.levelname.lower()
+        fixed = {"ts": _timestamp(record.created), "level": level, _MESSAGE: record.getMessage()}
+        # The fixed keys come first, and a field of the same name does not replace them.
+        return _to_line({**fixed, **values, **fixed})
+
+
+class _TextFormatter(logging.Formatter):
+    """``12:00:00.123 INFO msg key=value``, with the fields of several lines below."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        timestamp = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S.%f")[:-3]
+        values = {key: _clean(str(value)) for key, value in _read_fields(record).items()}
+        short = [f"{key}={value}" for key, value in values.items() if "\n" not in value]
+        long = [value.rstrip("\n") for value in values.values() if "\n" in value]
+        text = " ".join([timestamp, f"{record.levelname:7}", _clean(record.getMessage()), *short])
+        if record.exc_info:
+            long.append(self.formatException(record.exc_info))
+        return "\n".join([text, *("    " + block.replace("\n", "\n    ") for block in long)])
+
+
+def _batching_handlers() -> list[BatchingHandler]:
+    return [handler for handler in _ROOT.handlers if isinstance(handler, BatchingHandler)]
+
+
+def _read_fields(record: logging.LogRecord) -> Fields:
+    values: Fields = getattr(record, "fields", {})
+    return values
+
+
+def _format_request(end: float, record: RequestRecord) -> str:
     level = "error" if record.is_alarming else "info"
-    values: dict[str, str | int | float] = {"ts": _stamp(moment), "level": level}
+    values: dict[str, str | int | float] = {"ts": _timestamp(end), "level": level}
     values[_MESSAGE] = _message(record)
-    return _to_line(_filled(values, record))
+    return _to_line(_add_fields(values, record))
 
 
 def _message(record: RequestRecord) -> str:
     return "answered" if record.outcome in {"ok", "fatal"} else "not answered"
 
 
-def fields_of(record: RequestRecord) -> Fields:
-    """What the line of a request says, without what every line says."""
-    return _filled({}, record)
-
-
-def _filled(values: dict[str, str | int | float], record: RequestRecord) -> Fields:
+def _add_fields(values: dict[str, str | int | float], record: RequestRecord) -> Fields:
     values["outcome"] = record.outcome
     values.update(record.identity)
     values["milliseconds"] = round(record.seconds * 1000, 2)
@@ -135,24 +367,6 @@ def _filled(values: dict[str, str | int | float], record: RequestRecord) -> Fiel
     return values
 
 
-def _fields_of(record: logging.LogRecord) -> Fields:
-    found: Fields = getattr(record, "fields", {})
-    return found
-
-
-class _Json(logging.Formatter):
-    """``{"ts": ..., "level": ..., "msg": ..., and the fields}``, in ASCII."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        values = dict(_fields_of(record))
-        if record.exc_info:
-            values["exception"] = self.formatException(record.exc_info)
-        level = record.levelname.lower()
-        fixed = {"ts": _stamp(record.created), "level": level, _MESSAGE: record.getMessage()}
-        # They come first, and no field of the same name takes their place.
-        return _to_line({**fixed, **values, **fixed})
-
-
 def _to_line(values: Fields) -> str:
     line = _to_json(values)
     if len(line) <= _MAX_BYTES:
@@ -167,42 +381,28 @@ def _cut(key: str, value: str | float) -> str | int | float:
     return diagnostics.cut(value, _MAX_BYTES) if is_long else value
 
 
-def _stamp(moment: float) -> str:
-    """``2026-11-21T12:00:00.123Z``."""
-    second = int(moment)
-    return f"{_stamp_of_second(second)}.{int((moment - second) * 1000):03}Z"
-
-
-@lru_cache(maxsize=1)
-def _stamp_of_second(second: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-
-
 def _to_json(line: Fields) -> str:
     try:
         text = orjson.dumps(line)
     except TypeError:
-        # A lone surrogate.
+        # orjson does not encode a lone surrogate.
         return json.dumps(line)
-    # Line separators and control characters beyond ASCII are escaped by this one only.
+    # json escapes line separators and control characters beyond ASCII, and orjson does not.
     return text.decode() if text.isascii() else json.dumps(line)
 
 
-class _Text(logging.Formatter):
-    """``12:00:00.123 INFO msg key=value``; fields of several lines stand below."""
+def _timestamp(seconds: float) -> str:
+    """Return a time since 1970 as ``2026-11-21T12:00:00.123Z``."""
+    second = int(seconds)
+    return f"{_format_second(second)}.{int((seconds - second) * 1000):03}Z"
 
-    def format(self, record: logging.LogRecord) -> str:
-        stamp = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S.%f")[:-3]
-        values = {key: _clean(str(value)) for key, value in _fields_of(record).items()}
-        short = [f"{key}={value}" for key, value in values.items() if "\n" not in value]
-        long = [value.rstrip("\n") for value in values.values() if "\n" in value]
-        text = " ".join([stamp, f"{record.levelname:7}", _clean(record.getMessage()), *short])
-        if record.exc_info:
-            long.append(self.formatException(record.exc_info))
-        return "\n".join([text, *("    " + block.replace("\n", "\n    ") for block in long)])
+
+@lru_cache(maxsize=1)
+def _format_second(second: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
 
 
 def _clean(text: str) -> str:
-    """What a terminal shows and does not obey."""
+    """Replace the control characters that a terminal would obey."""
     text = diagnostics.cut(text, _MAX_DEBUG_BYTES)
     return diagnostics.CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)

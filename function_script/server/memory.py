@@ -1,38 +1,78 @@
-"""Memory of this process: its size, and giving back what is free."""
+"""Memory of this process: its size, and the return of free memory to the system."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import time
 from pathlib import Path
+from typing import Final
 
 _STATM = Path("/proc/self/statm")
-# Of malloc.h.
+# From glibc's malloc.h.
 _M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
 _MMAP_BYTES = 256 * 1024
 _ARENAS = 2
+# The time between two trims: when the process has grown or is idle, and otherwise.
+_TRIM_SECONDS: Final = 5.0
+_ROUTINE_TRIM_SECONDS: Final = 60.0
+_GROWTH: Final = 1.1
 
 
 def resident_bytes() -> int:
-    """Return the memory that this process has and does not share with files or workers."""
+    """Return the resident memory of this process, without files and memory shared with workers."""
     _, resident, shared, *_ = _STATM.read_text().split()
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
 
 
 def trim() -> None:
-    """Give free memory back to the system, which glibc keeps otherwise; musl need not be asked."""
+    """Return free memory of the heap to the system: glibc keeps it otherwise, musl does not."""
     function = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if function is not None:
         function(0)
 
 
-def keep_heap_small() -> None:
-    """Have glibc give large buffers back at once, and share its heaps between threads.
+def limit_heap() -> None:
+    """Make glibc map large buffers, which return to the system when freed, and share its heaps.
 
-    Otherwise it learns from the first large request to keep such buffers, once for each thread.
+    By default glibc raises its threshold after the first large buffer, and keeps a heap for each
+    thread.
     """
     function = getattr(ctypes.CDLL(None), "mallopt", None)
     if function is not None:
         function(_M_ARENA_MAX, _ARENAS)
         function(_M_MMAP_THRESHOLD, _MMAP_BYTES)
+
+
+class HeapTrimmer:
+    """Trims the heap of a server: soon after growth or when it is idle, else once a minute.
+
+    Memory that calls hold is not free while they last, so growth since the last trim is not the
+    only reason: the heap is trimmed after calls, and from time to time between them.
+    """
+
+    def __init__(self) -> None:
+        self._trimmed_bytes = resident_bytes()
+        self._trim_time = 0.0
+        self._active_time = 0.0
+
+    @property
+    def is_settled(self) -> bool:
+        """True if the heap was trimmed after the last call, so nothing is left to free."""
+        return self._trim_time - self._active_time >= _TRIM_SECONDS
+
+    def note_activity(self) -> None:
+        """Record that there is a call now."""
+        self._active_time = time.monotonic()
+
+    def trim_if_due(self, resident: int) -> None:
+        """Trim the heap of a process that has ``resident`` bytes, if it is time."""
+        now = time.monotonic()
+        is_idle = now - self._active_time >= _TRIM_SECONDS
+        has_grown = resident > self._trimmed_bytes * _GROWTH
+        delay = _TRIM_SECONDS if is_idle or has_grown else _ROUTINE_TRIM_SECONDS
+        if now - self._trim_time >= delay:
+            self._trim_time = now
+            trim()
+            self._trimmed_bytes = resident_bytes()

@@ -1,7 +1,7 @@
-"""The metrics: counted from records of finished requests, and read from the pool when asked for.
+"""The metrics: counted from records of finished requests, and read from the pool for each scrape.
 
-Answering calls ``observe`` once per request, from any thread; the probes' server calls ``render``.
-Labels have few values, all of them ours: no names of objects, no text of users.
+The request handler calls ``observe`` from any thread; the HTTP server for operators calls
+``render``. Labels have few values, which are constants: no names of objects, no text of users.
 """
 
 from __future__ import annotations
@@ -44,33 +44,32 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 UNKNOWN = "unknown"
 _INPUTS = {*(kind for _, kind in inputs.LANGUAGES), UNKNOWN}
 _LIMIT_NAMES = (*LIMITS, PRINTED, BUILT_IN)
-# Causes by which the worker of a request is lost with it.
+# The outcomes of requests whose worker was lost.
 _LOSSES = tuple(cause.value for cause in Cause if cause not in {Cause.WAITED, Cause.REFUSED})
-# From a small template to a loop that ends at its limit.
+# From a small template to an endless loop at its limit.
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 # Up to the 4 MiB that Crossplane accepts of a response, and more of requests.
 _BYTES = tuple(float(1 << exponent) for exponent in range(10, 27, 2))
 
-# More are counted without being asked for, which holds up the next request for a moment. What is
-# kept of each is small.
-_MOST: Final = 64
-# A record's input and outcome; its seconds in all, waiting, of CPU time and of the program; its
-# bytes received and sent; its counts; its limit.
-_Seen: TypeAlias = (
+# The number of observations that are counted at once. It bounds the delay of one request.
+_MAX_PENDING: Final = 64
+# Of a record: input and outcome; seconds in all, waiting, of CPU time and of the program; bytes
+# received and sent; counts; limit.
+_Observation: TypeAlias = (
     "tuple[str, str, float, float, float, float | None, int, int, Mapping[str, int], str]"
 )
 
 
 class Gauges(NamedTuple):
-    """This moment; ``certificate_expiry`` in seconds since 1970, None without TLS.
+    """The values of a scrape; ``certificate_expiry`` in seconds since 1970, None without TLS.
 
-    ``refused``: calls that the server has refused by itself so far, by status.
-    ``dropped_lines``: lines of the log that its reader did not take so far.
+    ``rejected`` counts calls that the server rejected before the handler, by status;
+    ``dropped_lines`` the lines of the log that its reader did not take.
     """
 
     load: PoolStats = PoolStats()
     certificate_expiry: float | None = None
-    refused: Mapping[str, int] = {}
+    rejected: Mapping[str, int] = {}
     dropped_lines: int = 0
     confinement: Confinement = Confinement()
 
@@ -78,31 +77,31 @@ class Gauges(NamedTuple):
 class Metrics:
     """All metrics of one server, in a registry of its own.
 
-    Counting is done here and not by Prometheus' client, which takes three times as long for it.
+    The counters are here, because those of Prometheus' client take three times as long.
     """
 
     def __init__(self, gauges: Callable[[], Gauges]) -> None:
         self._lock = Lock()
-        # Both ends are safe to use at any time, so that only who counts takes the lock.
-        self._gathered: deque[_Seen] = deque()
+        # Both ends of a deque are thread-safe, so only counting takes the lock.
+        self._pending: deque[_Observation] = deque()
         self._requests: Counter[tuple[str, str]] = Counter()
         self._seconds: defaultdict[str, _Histogram] = defaultdict(lambda: _Histogram(_SECONDS))
-        self._waited, self._ran, self._program = (_Histogram(_SECONDS) for _ in STAGES)
+        self._queue, self._run, self._program = (_Histogram(_SECONDS) for _ in STAGES)
         self._cpu = _Histogram(_SECONDS)
-        self._received, self._sent = _Histogram(_BYTES), _Histogram(_BYTES)
+        self._request_bytes, self._response_bytes = _Histogram(_BYTES), _Histogram(_BYTES)
         self._documents: Counter[str] = Counter()
         self._lookups = Counter(hit=0, miss=0)
         self._limits: Counter[str] = Counter(dict.fromkeys(_LIMIT_NAMES, 0))
-        self._lost: Counter[str] = Counter(dict.fromkeys(_LOSSES, 0))
+        self._restarts: Counter[str] = Counter(dict.fromkeys(_LOSSES, 0))
         self._registry = CollectorRegistry()
-        self._registry.register(_Collector(self._counted))
-        self._registry.register(_Collector(lambda: _looked_at(gauges())))
+        self._registry.register(_Collector(self._collect_counters))
+        self._registry.register(_Collector(lambda: _collect_gauges(gauges())))
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
 
     def observe(self, record: RequestRecord) -> None:
-        """Count one finished request, soon: in one go with others this takes half as long."""
-        self._gathered.append(
+        """Count a finished request together with later ones, which takes half as long."""
+        self._pending.append(
             (
                 record.identity.get("input", UNKNOWN),
                 record.outcome,
@@ -116,68 +115,65 @@ class Metrics:
                 record.limit,
             )
         )
-        if len(self._gathered) >= _MOST:
+        if len(self._pending) >= _MAX_PENDING:
             with self._lock:
                 self._count()
 
     def render(self) -> bytes:
-        """All of them, in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
     def _count(self) -> None:
-        """Count what has gathered; the lock is held."""
-        gathered = self._gathered
-        while gathered:
+        """Count the pending observations; the lock is held."""
+        pending = self._pending
+        while pending:
             (
                 kind,
                 outcome,
                 seconds,
                 waited,
                 cpu,
-                ran,
-                received,
-                sent,
+                program,
+                request_bytes,
+                response_bytes,
                 counts,
                 limit,
-            ) = gathered.popleft()
+            ) = pending.popleft()
             kind = kind if kind in _INPUTS else UNKNOWN
             self._requests[kind, outcome] += 1
             self._seconds[kind].observe(seconds)
-            self._waited.observe(waited)
-            self._ran.observe(max(seconds - waited, 0.0))
+            self._queue.observe(waited)
+            self._run.observe(max(seconds - waited, 0.0))
             self._cpu.observe(cpu)
-            if ran is not None:
-                self._program.observe(ran)
-            self._received.observe(received)
-            self._sent.observe(sent)
+            if program is not None:
+                self._program.observe(program)
+            self._request_bytes.observe(request_bytes)
+            self._response_bytes.observe(response_bytes)
             if counts:
-                self._count_documents(kind, counts)
+                hits = counts.get("remembered", 0)
+                self._documents[kind] += counts.get("documents", 0)
+                self._lookups["hit"] += hits
+                self._lookups["miss"] += max(counts.get("looked_up", 0) - hits, 0)
             if limit:
                 self._limits[limit if limit in _LIMIT_NAMES else UNKNOWN] += 1
-            if outcome in self._lost:
-                self._lost[outcome] += 1
+            if outcome in self._restarts:
+                self._restarts[outcome] += 1
 
-    def _count_documents(self, kind: str, counts: Mapping[str, int]) -> None:
-        hits = counts.get("remembered", 0)
-        self._documents[kind] += counts.get("documents", 0)
-        self._lookups["hit"] += hits
-        self._lookups["miss"] += max(counts.get("looked_up", 0) - hits, 0)
-
-    def _counted(self) -> Iterator[Metric]:
+    def _collect_counters(self) -> Iterator[Metric]:
         with self._lock:
             self._count()
             yield _counters("requests", _REQUESTS, ["input", "outcome"], self._requests)
             name = "request_duration_seconds"
             yield _histograms(name, _DURATION, ["input"], dict(self._seconds))
-            stages = dict(zip(STAGES, (self._waited, self._ran, self._program), strict=True))
+            stages = dict(zip(STAGES, (self._queue, self._run, self._program), strict=True))
             yield _histograms("stage_duration_seconds", _STAGES, ["stage"], stages)
             yield _histograms("run_cpu_seconds", _CPU, [], {"": self._cpu})
-            yield _histograms("request_size_bytes", _RECEIVED, [], {"": self._received})
-            yield _histograms("response_size_bytes", _SENT, [], {"": self._sent})
+            yield _histograms("request_size_bytes", _RECEIVED, [], {"": self._request_bytes})
+            yield _histograms("response_size_bytes", _SENT, [], {"": self._response_bytes})
             yield _counters("documents", _DOCUMENTS, ["input"], self._documents)
             yield _counters("memory_lookups", _LOOKUPS, ["result"], self._lookups)
             yield _counters("limits_hit", _LIMITS_HIT, ["limit"], self._limits)
-            yield _counters("worker_restarts", _RESTARTS, ["cause"], self._lost)
+            yield _counters("worker_restarts", _RESTARTS, ["cause"], self._restarts)
 
 
 class _Histogram:
@@ -195,23 +191,23 @@ class _Histogram:
         self.total += value
 
     def buckets(self) -> list[tuple[str, float]]:
-        """As Prometheus wants them: each with all that is below, the last without a bound."""
+        """Return Prometheus' cumulative buckets: bound and count, the last without a bound."""
         names = [*map(str, self.bounds), "+Inf"]
         return list(zip(names, accumulate(self.counts), strict=True))
 
 
 class _Collector:
-    """What Prometheus' client asks for families of metrics."""
+    """A collector of Prometheus' client, made of a function that yields the metrics."""
 
     def __init__(self, families: Callable[[], Iterator[Metric]]) -> None:
         self._families = families
 
     def describe(self) -> list[Metric]:
-        """Nothing: names are ours and do not clash, so there is nothing to look at beforehand."""
+        """Return no names in advance: they are constants, and do not clash."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """The families with their samples."""
+        """Yield the metrics with their samples."""
         return self._families()
 
 
@@ -236,26 +232,26 @@ def _histograms(
     return family
 
 
-def _looked_at(now: Gauges) -> Iterator[Metric]:
-    """What is not counted but looked at when somebody asks."""
-    yield GaugeMetricFamily(f"{PREFIX}_queue_length", _QUEUE, value=now.load.waiting)
+def _collect_gauges(gauges: Gauges) -> Iterator[Metric]:
+    load = gauges.load
+    yield GaugeMetricFamily(f"{PREFIX}_queue_length", _QUEUE, value=load.waiting)
     workers = GaugeMetricFamily(f"{PREFIX}_workers", _WORKERS, labels=["state"])
     for state in WORKER_STATES:
-        workers.add_metric([state], getattr(now.load, state))
+        workers.add_metric([state], getattr(load, state))
     yield workers
     confinement = GaugeMetricFamily(
         f"{PREFIX}_worker_confinement", _CONFINEMENT, labels=["measure"]
     )
     for measure in Measure:
-        confinement.add_metric([measure.value], float(measure not in now.confinement.missing))
+        confinement.add_metric([measure.value], float(measure not in gauges.confinement.missing))
     yield confinement
     name = f"{PREFIX}_workers_retired"
-    yield CounterMetricFamily(name, _RETIRED, value=now.load.retired)
-    yield _counters("calls_refused", _REFUSED, ["status"], now.refused)
-    yield CounterMetricFamily(f"{PREFIX}_log_lines_dropped", _DROPPED, value=now.dropped_lines)
+    yield CounterMetricFamily(name, _RETIRED, value=load.retired)
+    yield _counters("calls_refused", _REFUSED, ["status"], gauges.rejected)
+    yield CounterMetricFamily(f"{PREFIX}_log_lines_dropped", _DROPPED, value=gauges.dropped_lines)
     expiry = GaugeMetricFamily(f"{PREFIX}_certificate_expiry_timestamp_seconds", _EXPIRY)
-    if now.certificate_expiry is not None:
-        expiry.add_metric([], now.certificate_expiry)
+    if gauges.certificate_expiry is not None:
+        expiry.add_metric([], gauges.certificate_expiry)
     yield expiry
     build = GaugeMetricFamily(f"{PREFIX}_build_info", _BUILD, labels=list(BUILD))
     build.add_metric(list(BUILD.values()), 1)

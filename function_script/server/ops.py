@@ -1,7 +1,4 @@
-"""What operators look at while a server runs: its metrics, whether it lives, whether it is ready.
-
-A server's life makes one, opens it and says when it serves; answering tells it of every request.
-"""
+"""The endpoints for operators: /metrics, /livez and /readyz."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from function_script.server import log, metrics, rpc
 from function_script.server.ops_http import HttpResponse, OpsHttpServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from contextlib import ExitStack
 
     from function_script.sandbox import Pool
@@ -20,11 +17,9 @@ if TYPE_CHECKING:
     from function_script.server.options import ServeOptions
     from function_script.server.request_record import RequestRecord
 
-_OK = HttpResponse(200, b"ok\n")
-
 
 class OpsEndpoints:
-    """Looks at ``pool``; ``is_serving`` is for the server to set."""
+    """The state and metrics of a server; the server sets ``is_serving``."""
 
     def __init__(
         self, pool: Pool, options: ServeOptions, certificates: CertificateFiles | None
@@ -34,22 +29,20 @@ class OpsEndpoints:
         self._certificates = certificates
         self._metrics = metrics.Metrics(self._gauges)
         self.observe: Callable[[RequestRecord], None] = self._metrics.observe
-        """Counts a finished request."""
+        """Count a finished request."""
         self.is_serving = False
 
     def open(self, stack: ExitStack) -> int:
-        """Serve the pages until ``stack`` ends; the port, 0 for nowhere. Raises InputError."""
+        """Serve the pages until ``stack`` closes; return the port, or 0. Raises InputError."""
         address = self._options.metrics_address
         if not address:
             return 0
-        return stack.enter_context(OpsHttpServer(address, self._pages())).port
-
-    def _pages(self) -> Mapping[str, Callable[[], HttpResponse]]:
-        return {
+        pages = {
             "/metrics": lambda: HttpResponse(200, self._metrics.render(), metrics.CONTENT_TYPE),
-            "/livez": lambda: _OK,
+            "/livez": lambda: HttpResponse(200, b"ok\n"),
             "/readyz": self._readiness,
         }
+        return stack.enter_context(OpsHttpServer(address, pages)).port
 
     def _readiness(self) -> HttpResponse:
         if not self.is_serving:
@@ -59,14 +52,14 @@ class OpsEndpoints:
         return HttpResponse(200, f"ok\nconfinement: {self.confinement().summary()}\n".encode())
 
     def confinement(self) -> Confinement:
-        """What holds for all workers, as they reported it themselves."""
+        """Return the confinement of all workers, as they reported it."""
         return self._pool.confinement()
 
     def _gauges(self) -> metrics.Gauges:
         return metrics.Gauges(
             load=self._pool.load(),
             certificate_expiry=self._read_expiry(),
-            refused=dict(rpc.rejected_by_status),
+            rejected=dict(rpc.rejected_by_status),
             dropped_lines=log.dropped_lines(),
             confinement=self.confinement(),
         )

@@ -1,7 +1,7 @@
-"""Plain HTTP for clients without a certificate: /metrics, /livez, /readyz.
+"""A bounded HTTP server for clients without a certificate, such as kubelet and Prometheus.
 
-It runs in a thread of its own, so that a busy server still says how it is, and takes only a share
-of the time from the threads that answer calls. h11 reads requests and writes responses.
+It runs in a thread of its own, so a busy server still answers probes, and its share of the CPU is
+bounded. h11 reads requests and writes responses.
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _MAX_HEAD_BYTES: Final = 8 * 1024
-# Each receives the rest of a request; clients send theirs in one piece or two.
+# The number of reads for one request; clients send theirs in one piece or two.
 _MAX_RECEIVES: Final = 32
 _MAX_CONNECTIONS: Final = 256
 _BACKLOG: Final = 256
 _MAX_SECONDS: Final = 5.0
-# Of one CPU, for all of this: enough for some hundred requests a second.
+# The share of one CPU for all connections: enough for some hundred requests a second.
 _CPU_SHARE: Final = 0.08
-# Work that is paid for by waiting afterwards, at the earliest when it is worth a timer.
+# The CPU time after which the server sleeps to keep its share; a timer for less is not worth it.
 _SLICE_SECONDS: Final = 0.002
 _PLAIN: Final = "text/plain; charset=utf-8"
+_METHOD_NOT_ALLOWED: Final = 405
 
 
 class HttpResponse(NamedTuple):
-    """The response of a page; ``status`` is HTTP's."""
+    """The response of a page."""
 
     status: int
     body: bytes
@@ -43,14 +44,19 @@ class HttpResponse(NamedTuple):
 
 
 class OpsHttpServer:
-    """Listens on ``address`` (HOST:PORT) at once, answers within the ``with`` block.
+    """Listens on ``address`` (HOST:PORT) from its construction, answers within a ``with`` block.
 
-    ``pages`` are called in the server's thread. Raises InputError when the address cannot be used.
+    ``pages`` are called in the server's thread. Raises InputError for an address that cannot be
+    used.
     """
 
     def __init__(self, address: str, pages: Mapping[str, Callable[[], HttpResponse]]) -> None:
         self._pages = pages
-        self._socket = _listen(address)
+        try:
+            self._socket = addresses.listen(address, _BACKLOG)
+        except OSError as error:
+            raise addresses.listen_error(address, "--metrics-address", error) from error
+        self._socket.setblocking(False)  # noqa: FBT003 - the name of the method says what is set
         self.port: int = self._socket.getsockname()[1]
         self._loop = asyncio.new_event_loop()
         self._stopping = asyncio.Event()
@@ -84,31 +90,28 @@ class OpsHttpServer:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _accept(self) -> None:
-        """Accept connections one by one, and rest after each slice of work."""
-        paid = time.thread_time()
+        """Accept connections one by one, and sleep after each slice of CPU time."""
+        slice_start = time.thread_time()
         while True:
             try:
                 connection, _ = await self._loop.sock_accept(self._socket)
             except OSError:
-                # There are no descriptors, or the client has gone: later there may be.
+                # The process has no free descriptor, or the client has disconnected.
                 await asyncio.sleep(_MAX_SECONDS / 10)
                 continue
             if len(self._connections) >= _MAX_CONNECTIONS:
-                # The one that has taken longest is the slowest, and may be an attack.
-                slowest = next(iter(self._connections))
-                del self._connections[slowest]
-                slowest.cancel()
+                # The oldest connection is the slowest, and may be an attack.
+                oldest = next(iter(self._connections))
+                del self._connections[oldest]
+                oldest.cancel()
             task = self._loop.create_task(self._handle(connection))
             self._connections[task] = None
-            task.add_done_callback(self._forget)
+            task.add_done_callback(lambda task: self._connections.pop(task, None))
             await asyncio.sleep(0)
-            used = time.thread_time() - paid
-            if used > _SLICE_SECONDS:
-                paid += used
-                await asyncio.sleep(used / _CPU_SHARE)
-
-    def _forget(self, task: asyncio.Task[None]) -> None:
-        self._connections.pop(task, None)
+            seconds = time.thread_time() - slice_start
+            if seconds > _SLICE_SECONDS:
+                slice_start += seconds
+                await asyncio.sleep(seconds / _CPU_SHARE)
 
     async def _handle(self, connection: socket.socket) -> None:
         """Answer the one request of a connection."""
@@ -118,13 +121,13 @@ class OpsHttpServer:
                 protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEAD_BYTES)
                 for _ in range(_MAX_RECEIVES):
                     data = await self._loop.sock_recv(connection, _MAX_HEAD_BYTES)
-                    answer = self._receive(protocol, data)
-                    if answer or not data:
-                        await self._loop.sock_sendall(connection, answer)
+                    response = self._receive(protocol, data)
+                    if response or not data:
+                        await self._loop.sock_sendall(connection, response)
                         return
 
     def _receive(self, protocol: h11.Connection, data: bytes) -> bytes:
-        """Take a piece of a request; return the answer when the request is complete or wrong."""
+        """Read a piece of a request; return the response to a complete or invalid request."""
         try:
             protocol.receive_data(data)
             event = protocol.next_event()
@@ -133,14 +136,14 @@ class OpsHttpServer:
             return _to_bytes(protocol, response, has_body=True)
         if not isinstance(event, h11.Request):
             return b""
-        return _to_bytes(protocol, self._find(event), has_body=event.method != b"HEAD")
+        return _to_bytes(protocol, self._respond(event), has_body=event.method != b"HEAD")
 
-    def _find(self, request: h11.Request) -> HttpResponse:
+    def _respond(self, request: h11.Request) -> HttpResponse:
         page = self._pages.get(request.target.partition(b"?")[0].decode("ascii", "replace"))
         if page is None:
             return HttpResponse(404, b"not found\n")
         if request.method not in {b"GET", b"HEAD"}:
-            return HttpResponse(_NOT_ALLOWED, b"only GET\n")
+            return HttpResponse(_METHOD_NOT_ALLOWED, b"only GET\n")
         return page()
 
 
@@ -150,19 +153,7 @@ def _to_bytes(protocol: h11.Connection, response: HttpResponse, *, has_body: boo
         ("Content-Length", str(len(response.body))),
         ("Connection", "close"),
     ]
-    if response.status == _NOT_ALLOWED:
+    if response.status == _METHOD_NOT_ALLOWED:
         headers.append(("Allow", "GET, HEAD"))
     head = protocol.send(h11.Response(status_code=response.status, headers=headers)) or b""
     return head + response.body if has_body else head
-
-
-_NOT_ALLOWED: Final = 405
-
-
-def _listen(address: str) -> socket.socket:
-    try:
-        listening = addresses.listen(address, _BACKLOG)
-    except OSError as error:
-        raise addresses.refuse(address, "--metrics-address", error) from error
-    listening.setblocking(False)  # noqa: FBT003 - the name of the method says what is set
-    return listening

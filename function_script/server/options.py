@@ -1,4 +1,4 @@
-"""What an operator can choose for a server."""
+"""The options of a server."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 class ServeOptions:
     """The flags of ``serve``.
 
-    ``insecure`` wins over ``tls_certs_dir``; one of them must be given. An empty
-    ``health_address`` or ``metrics_address`` means no such port. ``workers`` None: what suits
-    the processors. ``program_root`` is the directory below which FileSystem sources are read.
-    ``capture_dir`` gets up to ``capture_limit`` cases of requests whose XRs ask for it.
-    ``require_sandbox``: do not serve with workers that are not fully confined.
+    ``insecure`` overrides ``tls_certs_dir``; one of them is required. An empty
+    ``health_address`` or ``metrics_address`` means no such port. ``workers`` None means one for
+    each CPU. ``program_root`` is the directory below which FileSystem sources are read.
+    ``capture_dir`` receives up to ``capture_limit`` cases of requests whose XRs ask for it.
+    With ``require_sandbox`` the server does not start if workers are not fully confined.
     """
 
     address: str = "[::]:9443"  # Crossplane calls from other pods, by IPv4 or IPv6

@@ -1,6 +1,6 @@
-"""One finished request, as the log, the metrics and the traces tell it.
+"""The record of one finished request, for the log, the metrics and the traces.
 
-Answering makes one record for each request. A record says how it went, never what was in it.
+A record holds the identity of the XR, times and sizes, and never the contents of the request.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 OK = "ok"
 FATAL = "fatal"
 OUTCOMES = (OK, FATAL, *(cause.value for cause in Cause))
-"""Everything a record's ``outcome`` can be."""
+"""All values of a record's ``outcome``."""
 
-# These are for the operator to look into; all others are the user's business.
+# The causes that the operator must look into. The others are mistakes of programs.
 _ALARMING = {Cause.BUG, Cause.FORBIDDEN, Cause.KILLED}
 _LIMITS = {Cause.TIMEOUT: "time", Cause.MEMORY: "memory", Cause.OUTPUT: "printed"}
 
-_Identity: TypeAlias = Mapping[str, str]
+# An alias, because the compiled class needs the type when it is defined.
+Identity: TypeAlias = Mapping[str, str]
 
 
 class RequestRecord(NamedTuple):
-    """Times in seconds; ``cpu_seconds`` are of the worker's CPU time.
+    """A finished request. Times are in seconds; ``cpu_seconds`` is the worker's CPU time.
 
-    ``counts`` are whole numbers a worker reports; ``error`` is for users.
-
-    ``problems`` may quote what a program has seen: for --debug only. ``parent`` is the caller's
-    trace context.
+    ``counts`` are the worker's counters; ``error`` is for users and ``detail`` for the operator.
+    ``problems`` may quote values of the request, so they are for --debug only. ``parent`` is the
+    caller's trace context.
     """
 
     outcome: str
     is_alarming: bool
-    identity: _Identity
+    identity: Identity
     request_bytes: int
     response_bytes: int
     seconds: float
@@ -54,9 +54,9 @@ class RequestRecord(NamedTuple):
 
 
 def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float) -> RequestRecord:
-    """The record of a request that was answered, in one way or another."""
+    """Return the record of a request of ``data`` and its ``reply``, which took ``seconds``."""
     if isinstance(reply, Answered):
-        return _of_answer(reply, len(data), response_bytes, seconds)
+        return _build_answered(reply, len(data), response_bytes, seconds)
     return RequestRecord(
         outcome=reply.cause.value,
         is_alarming=reply.cause in _ALARMING,
@@ -72,7 +72,7 @@ def build_record(reply: Reply, data: bytes, response_bytes: int, seconds: float)
     )
 
 
-def _of_answer(
+def _build_answered(
     reply: Answered, request_bytes: int, response_bytes: int, seconds: float
 ) -> RequestRecord:
     info = reply.info

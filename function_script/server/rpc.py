@@ -1,6 +1,6 @@
-"""Requests, errors and status codes that pass between the gRPC server and the request handler.
+"""Requests, errors and status codes between the gRPC server and the request handler.
 
-Nothing in here imports grpc: workers of the pool start before that library is loaded.
+This module does not import grpc, because workers of the pool start before that library is loaded.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ SERVICES = tuple(
     f"apiextensions.fn.proto.{version}.FunctionRunnerService" for version in ("v1", "v1beta1")
 )
 METHOD = "RunFunction"
-# Clients written in Go accept this much unless they ask for more, and Crossplane does not ask.
+# The default of clients written in Go, which Crossplane does not change.
 _CLIENT_LIMIT_BYTES = 4 * MIB
-# Share of the caller's time that is reserved for building and sending the response.
+# The part of the caller's time that is reserved for building and sending the response.
 _MARGIN_SECONDS = 0.1
 _MARGIN_SHARE = 0.2
 
@@ -40,9 +40,9 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RpcRequest:
-    """The bytes of a request, the seconds there are to answer it, and the caller's trace context.
+    """The bytes of a request, the seconds until its answer is due, and the trace context.
 
-    ``traceparent`` is empty when the caller sent none.
+    ``traceparent`` is empty if the caller sent none.
     """
 
     data: bytes
@@ -52,20 +52,20 @@ class RpcRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RpcError:
-    """A status and a text for people, sent instead of a response."""
+    """A status with its details, sent instead of a response."""
 
     status: Status
     text: str
 
 
 rejected_by_status: Counter[str] = Counter()
-"""Calls that this process rejected before any worker saw them, by the name of their status."""
+"""The calls that were rejected before a worker saw them, by the name of their status."""
 
 Outcome: TypeAlias = bytes | RpcError
 Cancel: TypeAlias = Callable[[], None]
 
 
-class RequestHandler(Protocol):
+class Handler(Protocol):
     """The part of a server that answers requests."""
 
     def start(self, request: RpcRequest, respond: Callable[[Outcome], None]) -> Cancel:
@@ -75,8 +75,8 @@ class RequestHandler(Protocol):
 def usable_seconds(remaining: float | None) -> float:
     """Return the part of the time until a caller's deadline that an evaluation may use.
 
-    None or 0 is no limit: gRPC itself cancels a call whose deadline has passed, by a clock that
-    cannot be set, so that 0 only says that the system's clock was.
+    None and 0 are no limit. gRPC cancels a call after its deadline by a monotonic clock, so 0 only
+    means that the system's clock was set.
     """
     if not remaining:
         return float("inf")
@@ -84,7 +84,7 @@ def usable_seconds(remaining: float | None) -> float:
 
 
 def record_rejection(error: RpcError) -> RpcError:
-    """Count and log a call that has no record of its own, because it was never evaluated."""
+    """Count and log a call that was rejected before the handler, and so has no request record."""
     rejected_by_status[error.status.name] += 1
     values = log.fields(status=error.status.name, error=error.text)
     _LOG.info("refused by the transport", extra=values)
@@ -92,7 +92,7 @@ def record_rejection(error: RpcError) -> RpcError:
 
 
 def check_response_size(response: bytes) -> Outcome:
-    """Return ``response``, or the error that says why no client would accept it."""
+    """Return ``response``, or an error if it exceeds the size that clients accept."""
     if len(response) <= _CLIENT_LIMIT_BYTES:
         return response
     text = (

@@ -1,7 +1,7 @@
-"""Traces: one span per request, for whoever installed the extra ``otel`` and set an endpoint.
+"""OpenTelemetry traces: one span per request, with the extra ``otel`` and an endpoint.
 
-A server's life starts it; answering hands over each record when all is done, so that a request
-costs nothing for it while it runs, and nothing at all when tracing is off.
+A span is made from the record of a finished request, so tracing costs nothing while a request runs,
+and nothing at all when it is off.
 """
 
 from __future__ import annotations
@@ -31,21 +31,17 @@ _NANOSECONDS = 1_000_000_000
 def observers(
     environ: Mapping[str, str], stack: ExitStack
 ) -> list[Callable[[RequestRecord], None]]:
-    """Who is to be told of requests: nobody, or spans that are sent until ``stack`` ends."""
-    if not is_wanted(environ):
+    """Return the observer that sends spans until ``stack`` closes; none if tracing is off."""
+    if not is_enabled(environ):
         return []
-    if not _is_installed():
+    if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
         _LOG.warning("not tracing: the extra otel is not installed")
         return []
-    return [stack.enter_context(to_endpoint()).observe]
+    return [stack.enter_context(build_tracing()).observe]
 
 
-def _is_installed() -> bool:
-    return find_spec("opentelemetry") is not None and find_spec("opentelemetry.sdk") is not None
-
-
-def is_wanted(environ: Mapping[str, str]) -> bool:
-    """Whether the standard variables say where to send traces, and nothing says not to."""
+def is_enabled(environ: Mapping[str, str]) -> bool:
+    """Report whether the standard variables set an endpoint and do not disable traces."""
     return (
         any(environ.get(name) for name in _ENDPOINTS)
         and environ.get("OTEL_SDK_DISABLED", "").lower() != "true"
@@ -53,8 +49,8 @@ def is_wanted(environ: Mapping[str, str]) -> bool:
     )
 
 
-def to_endpoint() -> Tracing:
-    """Traces sent by OTLP over HTTP, as the standard variables say; the extra is installed."""
+def build_tracing() -> Tracing:
+    """Return tracing by OTLP over HTTP to the endpoint of the standard variables."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415 - an extra
         OTLPSpanExporter,
     )
@@ -63,7 +59,7 @@ def to_endpoint() -> Tracing:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - an extra
 
     resource = Resource.create()
-    # Unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES say another.
+    # The default, without OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES.
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
         resource = resource.merge(Resource({SERVICE_NAME: "function-script"}))
     provider = TracerProvider(resource=resource)
@@ -72,7 +68,7 @@ def to_endpoint() -> Tracing:
 
 
 class Tracing:
-    """Makes spans of records until its ``with`` block ends, which sends the last ones."""
+    """Makes spans of records within a ``with`` block; its end sends the last ones."""
 
     def __init__(self, provider: TracerProvider) -> None:
         from opentelemetry import trace  # noqa: PLC0415 - an extra
@@ -98,18 +94,18 @@ class Tracing:
         self._provider.shutdown()
 
     def observe(self, record: RequestRecord) -> None:
-        """The span of a request that has just been answered."""
+        """Send the span of a request that was answered just now."""
         end = time.time_ns()
-        begin = end - int(record.seconds * _NANOSECONDS)
-        found = begin + int(record.waited_seconds * _NANOSECONDS)
+        start = end - int(record.seconds * _NANOSECONDS)
+        run_start = start + int(record.waited_seconds * _NANOSECONDS)
         span = self._tracer.start_span(
             "RunFunction",
             context=self._propagator.extract({"traceparent": record.parent}),
             kind=self._kind,
-            start_time=begin,
+            start_time=start,
             attributes=attributes(record),
         )
-        span.add_event("worker found", timestamp=found)
+        span.add_event("worker found", timestamp=run_start)
         if record.program_seconds is not None:
             seconds = {"function_script.program_seconds": record.program_seconds}
             span.add_event("program ran", seconds, timestamp=end)
@@ -119,7 +115,7 @@ class Tracing:
 
 
 def attributes(record: RequestRecord) -> dict[str, str | int]:
-    """What a span says of a request: what its line in the log says, but for errors."""
+    """Return the attributes of a span: the fields of the request's log line without errors."""
     values: dict[str, str | int] = {
         "rpc.system": "grpc",
         "rpc.method": "RunFunction",

@@ -1,4 +1,4 @@
-"""Requests that a server's workers handle before they are born: one for each language."""
+"""Warm-up: the requests that a zygote evaluates before it forks workers, one for each language."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from function_script.proto.v1 import run_function_pb2 as pb
 _XR = {"apiVersion": "example.org/v1", "kind": "XRehearsal", "metadata": {"name": "rehearsal"}}
 
 
-def build() -> tuple[bytes, ...]:
-    """Return the requests' bytes."""
-    return tuple(
-        _request({"kind": language.kind, language.text_field: language.warmup})
+def build_requests() -> tuple[bytes, ...]:
+    """Return the encoded requests."""
+    documents = [
+        {
+            "observed": {"composite": {"resource": _XR}},
+            "input": {
+                "apiVersion": API_VERSION,
+                "kind": language.kind,
+                language.text_field: language.warmup,
+            },
+        }
         for language in LANGUAGES.values()
+    ]
+    return tuple(
+        json_format.ParseDict(document, pb.RunFunctionRequest()).SerializeToString()
+        for document in documents
     )
-
-
-def _request(step_input: dict[str, str]) -> bytes:
-    document = {
-        "observed": {"composite": {"resource": _XR}},
-        "input": {"apiVersion": API_VERSION, **step_input},
-    }
-    return json_format.ParseDict(document, pb.RunFunctionRequest()).SerializeToString()

@@ -1,6 +1,7 @@
-"""A pytest plugin that collects case files; for those who ask for it, and nobody else.
+"""A pytest plugin that collects case files.
 
-Enabled by ``-p function_script.testing.plugin``, or by ``pytest_plugins`` in a conftest.py.
+It is not an entry point: enable it by ``-p function_script.testing.plugin``, or by
+``pytest_plugins`` in a conftest.py.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _files = pytest.StashKey[FileCache]()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseModule | None:
-    """Files with the name of a case."""
+    """Collect the files with the name of a case."""
     if not discovery.is_case(file_path):
         return None
     module: CaseModule = CaseModule.from_parent(parent, path=file_path)
@@ -35,20 +36,20 @@ class CaseModule(pytest.File):
     """The file of a case."""
 
     def collect(self) -> Iterator[CaseItem]:
-        """The one case in it."""
+        """Yield the case of the file."""
         yield CaseItem.from_parent(self, name="case")
 
 
 class CaseItem(pytest.Item):
-    """One case, run as `function-script test --ci` runs it: no file is written."""
+    """One case, run as by `function-script test --ci`: no file is written."""
 
     def runtest(self) -> None:
-        """Fails with what the command prints below the case's line."""
-        problem = self._problem()
-        if problem:
-            pytest.fail(problem, pytrace=False)
+        """Run the case; a failure has the text that the command prints below the case's line."""
+        failure = self._run_case()
+        if failure:
+            pytest.fail(failure, pytrace=False)
 
-    def _problem(self) -> str | None:
+    def _run_case(self) -> str | None:
         files = self.config.stash.setdefault(_files, FileCache())
         try:
             case = parser.parse(discovery.CaseFile(path=self.path), files)
@@ -59,5 +60,5 @@ class CaseItem(pytest.Item):
         return None if reports.is_success([verdict]) else reports.to_text(verdict)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The case's file stands for it in reports."""
+        """Return the case's file and name for reports."""
         return self.path, None, discovery.CaseFile(path=self.path).name

@@ -1,13 +1,12 @@
-"""The protocol on the wire: index a request, Struct bytes <-> plain values, splice, respond.
+"""The codec of the protocol: index a request, Struct bytes <-> plain values, splice, respond.
 
-The main path hands it bytes and plain values and gets the same. It never imports protobuf, and
-knows nothing of what the values mean. mypyc compiles it where possible (setup.py).
+It takes and returns bytes and plain values, and does not import protobuf. mypyc compiles it where
+possible (setup.py).
 """
 
-# A message is a row of fields. A field is its tag, one byte that says which field it is and of
-# which wire type (number << 3 | type), and its content. Content of type LENGTH, which strings,
-# bytes and messages have, comes with its size in front. Numbers of fields are looked up in the
-# .proto; nothing on the wire names anything. This is all of {"on": true, "tags": ["a"]}:
+# A message is a sequence of fields. A field is its tag, which is its number and its wire type
+# (number << 3 | type), and its content. Content of type LENGTH, for strings, bytes and messages, is
+# preceded by its size. The .proto maps numbers to names. {"on": true, "tags": ["a"]} is:
 #
 #   0a 08                 Struct.fields (field 1, LENGTH), 8 bytes: the first entry of a map
 #      0a 02  6f 6e          its key (field 1, LENGTH), 2 bytes: "on"
@@ -21,28 +20,30 @@ knows nothing of what the values mean. mypyc compiles it where possible (setup.p
 #               1a 01  61             Value.string_value (field 3, LENGTH), 1 byte: "a"
 #
 # Value.number_value (field 2, FIXED64) is 11 and eight bytes of a double; null_value (field 1,
-# VARINT) is 08 00; struct_value is field 5. A VARINT, and so a size, has seven bits to a byte,
-# the lowest first, and every byte but its last has the top bit set: 300 is ac 02.
+# VARINT) is 08 00; struct_value is field 5. A VARINT, such as a size, has seven bits in each byte,
+# the lowest first, and every byte but the last has the top bit set: 300 is ac 02.
 #
-# Fields may come in any order. Unknown ones are skipped: they belong to a newer protocol. Of a
-# scalar given twice the last stands, as of a map's key; a message given twice is merged.
+# Fields may have any order. Unknown ones are skipped, because a newer protocol may define them. Of
+# a repeated scalar, and of a repeated key of a map, the last one counts; a repeated message is
+# merged.
 #
-#   fields, write       fields of any message, read and written
+#   fields, write       reading and writing fields of any message
 #   decode, encode      Struct <-> dict
 #   messages, request, response, splice
-#                       the protocol: what comes in, what goes out, what is handed on
-#   identity            who a request is about, without indexing it
+#                       the messages of the protocol
+#   identity            the XR and the input of a request, without an index
 #
-# Differences from protobuf's own reader in Python (upb). In all but the first Go's does the same:
-#   - 200 containers inside one another are read; upb stops at 100 messages, which is 33 objects;
-#   - a map entry with an unknown field keeps its key and value; upb sets the entry aside;
-#   - in a group, which is unknown and skipped, field number 0 is refused as anywhere else;
-#   - a number of more than 64 bits is refused; upb drops the bits above;
-#   - tags and sizes may be padded to ten bytes; upb takes five.
+# Differences from protobuf's reader in Python (upb). In all but the first, Go's reader does the
+# same:
+#   - 200 nested containers are read; upb stops at 100 messages, which is 33 objects;
+#   - a map entry with an unknown field keeps its key and value; upb drops the entry;
+#   - in a group, which is unknown and skipped, field number 0 is an error as anywhere else;
+#   - a number of more than 64 bits is an error; upb drops the bits above;
+#   - tags and sizes may be padded to ten bytes; upb accepts five.
 #
-# A Struct is checked when it is decoded. `index_struct` and `find_part` look only at the last value
-# of a key, so a fault in a value that nobody reads is not refused. The protocol's own maps
-# are checked whole: of two entries with the same key, the replaced one is decoded as well.
+# A Struct is validated when it is decoded. `index_struct` and `find_part` read only the last value
+# of a key, so an invalid value that is not read is not an error. The protocol's own maps are
+# validated completely: of two entries with the same key, the replaced one is decoded as well.
 
 from __future__ import annotations
 
@@ -114,5 +115,5 @@ __all__ = [
 
 
 def is_compiled() -> bool:
-    """Whether this installation runs the codec as machine code or as plain Python."""
+    """Report whether this installation runs the codec as machine code."""
     return not str(_decode.__file__).endswith(".py")

@@ -1,8 +1,8 @@
-"""Struct bytes to plain values. See the picture in `wire`; called for every resource touched.
+"""Struct bytes to plain values; see the encoding in `wire`.
 
-The fast path knows the one layout every protobuf library writes: each field once, key before
-value. Whatever looks different goes the general way, which takes all that protobuf's rules
-allow, and is the only place that refuses anything.
+The fast path reads the one layout that every protobuf library writes: each field once, key before
+value. Other layouts take the general path, which accepts all that protobuf allows, and is the only
+one that raises errors.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from function_script.wire.fields import (
     Fields,
     Part,
     WireError,
-    joined,
+    join_parts,
     read_entry,
     read_text,
     read_varint,
 )
 
-# Objects and lists inside one another. A manifest has about 10, a CRD's schema about 40.
+# The depth of nested objects and lists. A manifest has about 10, a CRD's schema about 40.
 MAX_DEPTH: Final = 200
 
-# The fields of Value, which are its kinds: a Value has one of them.
+# The fields of Value, a oneof of its kinds.
 _NULL: Final = 1
 _NUMBER: Final = 2
 _STRING: Final = 3
@@ -55,7 +55,7 @@ _BOOL_TAG: Final = _BOOL << 3 | VARINT
 _STRUCT_TAG: Final = _STRUCT << 3 | LENGTH
 _LIST_TAG: Final = _LIST << 3 | LENGTH
 
-# Bytes a Value of these kinds takes, and the least an entry takes, in the usual layout.
+# The sizes of a Value of these kinds, and the least size of an entry, in the usual layout.
 _NUMBER_SIZE: Final = 9
 _BOOL_SIZE: Final = 2
 _ENTRY_SIZE: Final = 6
@@ -63,8 +63,8 @@ _ENTRY_SIZE: Final = 6
 _DOUBLE: Final = struct.Struct("<d")
 
 
-# Manifests use the same few hundred keys over and over: one text for each saves its making, its
-# hash and its memory. Cleared when full, so that user data cannot grow it.
+# Manifests share a few hundred keys: one string for each saves its decoding, hash and memory.
+# Cleared when full, which bounds it.
 _MAX_KEYS: Final = 4096
 _MAX_KEY_LENGTH: Final = 64
 _keys: Final[dict[bytes, str]] = {}
@@ -73,10 +73,10 @@ _keys: Final[dict[bytes, str]] = {}
 def decode_struct(
     payload: bytes, *, drop_managed_fields: bool = False, sort_keys: bool = False
 ) -> Object:
-    """A Struct as a dict, keys in the order of the bytes unless sorted. Raises WireError.
+    """Return a Struct as a dict, keys in the order of the bytes unless sorted. Raises WireError.
 
-    Integral numbers up to 2**53 are ints; NaN and infinities come out as the floats they are.
-    ``drop_managed_fields`` leaves out ``metadata.managedFields``, unread.
+    Integral numbers up to 2**53 become ints; NaN and infinities stay floats.
+    ``drop_managed_fields`` skips ``metadata.managedFields``.
     """
     if not drop_managed_fields:
         return _object(payload, 0, len(payload), 1, sort=sort_keys)
@@ -88,31 +88,31 @@ def decode_struct(
 
 
 def decode_struct_fields(payload: bytes) -> dict[str, bytes]:
-    """The encoded Value of each top-level key, none of them decoded. Raises WireError."""
-    found: dict[str, bytes] = {}
+    """Return the encoded Value of each top-level key. Raises WireError."""
+    values: dict[str, bytes] = {}
     for key, part in index_struct(payload).items():
-        found[key] = part.to_bytes()
-    return found
+        values[key] = part.to_bytes()
+    return values
 
 
 def decode_value(payload: bytes) -> Value:
-    """One encoded Value; without any kind set it is None. Raises WireError."""
+    """Decode one Value; without a kind it is None. Raises WireError."""
     return _value(payload, 0, len(payload), 1, sort=False)
 
 
 def index_struct(payload: bytes, *, sort_keys: bool = False) -> dict[str, Part]:
-    """The Value of each top-level key, for `decode_part`; none is decoded. Raises WireError."""
+    """Return the Value of each top-level key, for `decode_part`. Raises WireError."""
     return index_object(Part(payload, 0, len(payload)), sort_keys=sort_keys)
 
 
 def index_part(value: Part) -> dict[str, Part] | None:
-    """The Value of each key of a Value that is an object; None for any other. Raises WireError."""
+    """Return the Value of each key of an object; None for another Value. Raises WireError."""
     struct = open_part(value)
     return None if struct is None else _entries(struct)
 
 
 def index_object(struct: Part, *, sort_keys: bool = False) -> dict[str, Part]:
-    """The same of a Struct."""
+    """Return the Value of each key of a Struct. Raises WireError."""
     parts = _entries(struct)
     if not sort_keys:
         return parts
@@ -123,7 +123,7 @@ def index_object(struct: Part, *, sort_keys: bool = False) -> dict[str, Part]:
 
 
 def open_part(value: Part) -> Part | None:
-    """The Struct in a Value that is an object; None for any other. Raises WireError."""
+    """Return the Struct of a Value that is an object; None for another. Raises WireError."""
     fields = value.fields()
     if not fields.next() or not fields.is_field(_STRUCT, LENGTH) or fields.end != value.end:
         return None
@@ -131,31 +131,31 @@ def open_part(value: Part) -> Part | None:
 
 
 def find_part(struct: Part, key: str) -> Part | None:
-    """The Value of one key of a Struct, without an index of all. Raises WireError."""
-    wanted = key.encode("utf-8", "surrogatepass")
-    size = len(wanted)
-    found: Part | None = None
+    """Return the Value of one key of a Struct without an index of all. Raises WireError."""
+    key_bytes = key.encode("utf-8", "surrogatepass")
+    size = len(key_bytes)
+    match: Part | None = None
     data, position, end = struct.data, struct.start, struct.end
     while position < end:
         key_start, key_end, value, stop = _usual_entry(data, position, end)
         if stop:
-            if key_end - key_start == size and data[key_start:key_end] == wanted:
-                found = Part(data, value, stop)
+            if key_end - key_start == size and data[key_start:key_end] == key_bytes:
+                match = Part(data, value, stop)
             position = stop
         else:
             name, part, position = _unusual_entry(data, position, end)
             if part is not None and name == key:
-                found = part
-    return found
+                match = part
+    return match
 
 
 def decode_part(
     value: Part, *, without: str = "", sort_keys: bool = False, depth: int = 2
 ) -> Value:
-    """The Value of one key of a Struct. Raises WireError.
+    """Decode the Value of one key of a Struct. Raises WireError.
 
-    ``without``: when the value is an object, its key of that name is left out, unread.
-    ``depth``: 2 for a key of the whole, 3 for one of an object in it.
+    ``without``: the key of an object to skip. ``depth``: 2 for a top-level key, 3 for a key of an
+    object in it.
     """
     if without:
         return _value_without(value, without, sort=sort_keys)
@@ -169,31 +169,31 @@ def _value_without(value: Part, key: str, *, sort: bool) -> Value:
         if isinstance(decoded, dict):
             decoded.pop(key, None)
         return decoded
-    kept: Object = {}
+    members: Object = {}
     for name in sorted(entries) if sort else list(entries):
         if name != key:
             item = entries[name]
-            kept[name] = _value(item.data, item.start, item.end, 3, sort=sort)
-    return kept
+            members[name] = _value(item.data, item.start, item.end, 3, sort=sort)
+    return members
 
 
 def _entries(struct: Part) -> dict[str, Part]:
-    found: dict[str, Part] = {}
+    entries: dict[str, Part] = {}
     data, position, end = struct.data, struct.start, struct.end
     while position < end:
         key_start, key_end, value, stop = _usual_entry(data, position, end)
         if stop:
-            found[_key(data, key_start, key_end)] = Part(data, value, stop)
+            entries[_key(data, key_start, key_end)] = Part(data, value, stop)
             position = stop
         else:
             key, part, position = _unusual_entry(data, position, end)
             if part is not None:
-                found[key] = part
-    return found
+                entries[key] = part
+    return entries
 
 
 def _unusual_entry(data: bytes, position: int, end: int) -> tuple[str, Part | None, int]:
-    """Key and Value of an entry in any form, and where it ends; no Value for another field."""
+    """Return key, Value and end of an entry in any layout; no Value for another field."""
     fields = Fields(data, position, end)
     fields.next()
     if not fields.is_field(1, LENGTH):
@@ -224,7 +224,7 @@ def _object(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> Obj
 
 
 def _sorted(decoded: Object) -> Object:
-    """The same object with its keys sorted; what is below it is sorted already."""
+    """Return an object with sorted keys; its members are sorted already."""
     ordered: Object = {}
     for key in sorted(decoded):
         ordered[key] = decoded[key]
@@ -232,9 +232,9 @@ def _sorted(decoded: Object) -> Object:
 
 
 def _usual_entry(data: bytes, position: int, end: int) -> tuple[int, int, int, int]:
-    """Where key and value of an entry in the usual layout begin and end; zeros for any other.
+    """Return start and end of key and value of an entry; zeros for an unusual layout.
 
-    Entry tag, size | key tag, size, key | value tag, size, value.
+    The usual layout: entry tag, size | key tag, size, key | value tag, size, value.
     """
     if data[position] == _ENTRY_TAG and position + _ENTRY_SIZE <= end:
         size = data[position + 1]
@@ -257,9 +257,9 @@ def _usual_entry(data: bytes, position: int, end: int) -> tuple[int, int, int, i
 
 def _key(data: bytes, start: int, end: int) -> str:
     raw = data[start:end]
-    known = _keys.get(raw)
-    if known is not None:
-        return known
+    cached = _keys.get(raw)
+    if cached is not None:
+        return cached
     key = read_text(data, start, end)
     if len(raw) <= _MAX_KEY_LENGTH:
         if len(_keys) >= _MAX_KEYS:
@@ -301,7 +301,7 @@ def _value(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> Valu
 
 
 def _any_value(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> Value:
-    """A Value in any layout: its last kind stands, but a message merges with itself."""
+    """Decode a Value in any layout: its last kind counts, and a repeated message is merged."""
     kind = 0
     scalar: Value = None
     parts: list[Part] = []
@@ -319,7 +319,7 @@ def _any_value(data: bytes, start: int, end: int, depth: int, *, sort: bool) -> 
             scalar = _scalar(fields)
     if not parts:
         return scalar
-    whole = joined(parts)
+    whole = join_parts(parts)
     if kind == _STRUCT:
         return _object(whole.data, whole.start, whole.end, depth, sort=sort)
     return _list(whole.data, whole.start, whole.end, depth, sort=sort)
@@ -336,9 +336,9 @@ def _scalar(fields: Fields) -> Value:
 
 
 def _check_replaced(kind: int, parts: list[Part], depth: int) -> None:
-    """What a later kind replaces is not used, but it still has to be valid."""
+    """Validate a message that a later kind replaces."""
     if parts:
-        whole = joined(parts)
+        whole = join_parts(parts)
         if kind == _STRUCT:
             _object(whole.data, whole.start, whole.end, depth, sort=False)
         else:

@@ -1,6 +1,6 @@
-"""Plain values to Struct bytes. See the picture in `wire`; called for every changed resource.
+"""Plain values to Struct bytes; see the encoding in `wire`.
 
-The bytes are deterministic: keys are sorted, every field is written in the order of its number.
+The bytes are deterministic: keys are sorted, and fields are written in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 MAX_DEPTH: Final = 100
-# Aliases of YAML make small documents that explode when written out; these stop the writing.
+# Aliases of YAML make small documents whose written form is huge; these limits stop it.
 MAX_NODES: Final = 200_000
 MAX_BYTES: Final = 64 << 20
 
@@ -27,15 +27,14 @@ _DOUBLE: Final = struct.Struct("<cd")  # the tag and the number
 _SMALL: Final = 1024
 _NUMBERS: Final = [_DOUBLE.pack(b"\x11", number) for number in range(_SMALL)]
 
-# Manifests use the same few hundred keys over and over. Cleared when full, so that user
-# data cannot grow it; what it holds does not change what is written.
+# Manifests share a few hundred keys. Cleared when full, which bounds it.
 _MAX_KEYS: Final = 4096
 _MAX_KEY_LENGTH: Final = 64
 _keys: Final[dict[str, bytes]] = {}
 
 
 class EncodeError(ValueError):
-    """A value that a Struct cannot hold: ``path`` says where, ``cause`` why."""
+    """A value that a Struct cannot hold, with its ``path`` and the ``cause``."""
 
     def __init__(self, path: str, cause: str) -> None:
         super().__init__(path, cause)
@@ -47,7 +46,7 @@ class EncodeError(ValueError):
 
 
 class _Budget:
-    """What one value has used up so far: nodes, and bytes of keys and texts; and the one choice."""
+    """The nodes, and the bytes of keys and texts, of one value so far; and its ``drop_nulls``."""
 
     def __init__(self, *, drop_nulls: bool) -> None:
         self.drop_nulls: bool = drop_nulls
@@ -55,7 +54,7 @@ class _Budget:
         self.size: int = 0
 
     def take(self, nodes: int, size: int) -> None:
-        """Count; raises EncodeError when it is too much."""
+        """Count nodes and bytes. Raises EncodeError beyond the limits."""
         self.nodes += nodes
         self.size += size
         if self.nodes > MAX_NODES:
@@ -65,13 +64,13 @@ class _Budget:
 
 
 def encode_struct(value: Object, *, drop_nulls: bool = False) -> bytes:
-    """A dict as a Struct. Raises EncodeError, a ValueError, that names the path.
+    """Encode a dict as a Struct. Raises EncodeError, a ValueError, with the path.
 
-    ``drop_nulls`` leaves out fields that are null, at any depth; nulls in lists stay.
-    Refused: NaN and infinities, integers that a double cannot hold exactly, keys and values of
-    other types, more than 100 containers inside one another, 200,000 nodes, 64 MiB.
+    ``drop_nulls`` omits fields that are null, at any depth; nulls in lists stay.
+    Errors are NaN and infinities, integers that a double cannot hold exactly, keys and values of
+    other types, more than 100 nested containers, 200,000 nodes, or 64 MiB.
     """
-    # Declared types are what callers promise; what programs return is looked at before use.
+    # Programs may return other types than the declared ones, so every value is checked.
     return _object(cast("dict[object, object]", value), _Budget(drop_nulls=drop_nulls), 1)
 
 
@@ -154,7 +153,7 @@ def _sorted_keys(value: dict[object, object]) -> list[str]:
 
 
 def _key(key: str, budget: _Budget) -> bytes:
-    """A map entry up to its value's length: the key's field and the value's tag."""
+    """Return a map entry up to its value's length: the key's field and the value's tag."""
     text = _text(key, budget)
     prefix = b"\x0a" + varint(len(text)) + text + b"\x12"
     if len(text) <= _MAX_KEY_LENGTH:
@@ -195,5 +194,5 @@ def _float(value: float) -> bytes:
 
 
 def _step(key: str) -> str:
-    """A key as part of a path: ``.spec``, or ``["a.b/c"]`` where dots would mislead."""
+    """Return a key as part of a path: ``.spec``, or ``["a.b/c"]`` for other characters."""
     return f".{key}" if key.replace("_", "").replace("-", "").isalnum() else f'["{key}"]'

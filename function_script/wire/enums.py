@@ -1,7 +1,4 @@
-"""The protocol's enumerations: the numbers that stand on the wire, under the protocol's names.
-
-For all who read or write such a field; in messages they are plain numbers.
-"""
+"""The enumerations of the protocol, by its names; in messages they are plain numbers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The fields of one protobuf message: walk them, skip them, write them.
-
-Called by the other modules of `wire`. Knows the encoding; knows no message of the protocol.
-"""
+"""Reading the fields of any protobuf message."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ GROUP_START: Final = 3
 GROUP_END: Final = 4
 FIXED32: Final = 5
 
-# A number's byte with this bit says that another one follows.
+# The bit of a VARINT's byte that is followed by another one.
 MORE: Final = 0x80
 
 _MAX_FIELD_NUMBER: Final = (1 << 29) - 1
@@ -25,11 +22,11 @@ _MAX_VARINT_BITS: Final = 70  # ten bytes
 
 
 class WireError(ValueError):
-    """Bytes that are no valid message; positions count from the start of what was given."""
+    """An invalid message; positions count from the start of the bytes that are read."""
 
 
 class Part:
-    """The message, string or bytes in ``data[start:end]``, copied only when asked for."""
+    """The message, string or bytes in ``data[start:end]``, without a copy."""
 
     def __init__(self, data: bytes, start: int, end: int) -> None:
         self.data: bytes = data
@@ -38,18 +35,18 @@ class Part:
         self.is_merged: bool = False
 
     def to_bytes(self) -> bytes:
-        """A copy of its own."""
+        """Return a copy."""
         return self.data[self.start : self.end]
 
     def fields(self) -> Fields:
-        """The fields, if it is a message."""
+        """Return the fields of a message."""
         return Fields(self.data, self.start, self.end)
 
 
 class Fields:
-    """Walks the fields of the message in ``data[start:end]``, in the order they were written.
+    """A cursor over the fields of the message in ``data[start:end]``, in the order of the bytes.
 
-    ``while fields.next():`` then look at ``number`` and ``wire_type`` of the current field. Its
+    After ``while fields.next():``, ``number`` and ``wire_type`` are those of the current field. Its
     content is ``data[start:end]`` of this object, for LENGTH fields without the length.
     """
 
@@ -62,7 +59,7 @@ class Fields:
         self.end: int = start
 
     def next(self) -> bool:
-        """Step to the next field; False at the end of the message. Raises WireError."""
+        """Move to the next field; return False at the end of the message. Raises WireError."""
         begin = self.end
         if begin >= self.stop:
             return False
@@ -86,18 +83,18 @@ class Fields:
         return True
 
     def is_field(self, number: int, wire_type: int) -> bool:
-        """Whether the current field is this one; with another wire type it counts as unknown."""
+        """Report whether the current field has this number and wire type."""
         return self.number == number and self.wire_type == wire_type
 
     def part(self) -> Part:
-        """The current field's content, not copied."""
+        """Return the current field's content without a copy."""
         return Part(self.data, self.start, self.end)
 
     def merged(self, earlier: Part | None) -> Part:
-        """The current field's message merged into ``earlier`` values of the same field.
+        """Return the current field's message merged into the ``earlier`` ones of the same field.
 
-        For fields that should occur once. All that follow are taken at once, so that a message
-        given a thousand times is not copied a thousand times; their own turns change nothing.
+        For fields that occur once in the usual layout. The first call merges all that follow as
+        well, so a message that is repeated a thousand times is copied once.
         """
         if earlier is None:
             return self.part()
@@ -108,27 +105,27 @@ class Fields:
         while ahead.next():
             if ahead.is_field(self.number, LENGTH):
                 parts.append(ahead.part())
-        return joined(parts)
+        return join_parts(parts)
 
     def payload(self) -> bytes:
-        """A copy of the current field's content."""
+        """Return a copy of the current field's content."""
         return self.data[self.start : self.end]
 
     def text(self) -> str:
-        """The current field's content as a string. Raises WireError."""
+        """Return the current field's content as a string. Raises WireError."""
         return read_text(self.data, self.start, self.end)
 
     def integer(self) -> int:
-        """The current VARINT field's content: 0 to 2**64 - 1."""
+        """Return the content of the current VARINT field: 0 to 2**64 - 1."""
         return read_varint(self.data, self.start, self.end)[0]
 
 
-def joined(parts: list[Part]) -> Part:
-    """One message out of several: concatenation is how protobuf merges. Raises WireError."""
+def join_parts(parts: list[Part]) -> Part:
+    """Merge messages by concatenation, as protobuf defines it. Raises WireError."""
     if len(parts) == 1:
         return parts[0]
     for part in parts:
-        # Each has to be whole by itself, or the end of one could hide in the start of the next.
+        # Each must be complete, or the end of one could be read as part of the next.
         fields = part.fields()
         while fields.next():
             pass
@@ -139,7 +136,7 @@ def joined(parts: list[Part]) -> Part:
 
 
 def read_varint(data: bytes, position: int, end: int) -> tuple[int, int]:
-    """The number at ``position`` and the position after it. Raises WireError."""
+    """Return the number at ``position`` and the position after it. Raises WireError."""
     number = 0
     shift = 0
     index = position
@@ -156,13 +153,13 @@ def read_varint(data: bytes, position: int, end: int) -> tuple[int, int]:
 
 
 def to_int32(number: int) -> int:
-    """A VARINT as the enum or int32 it stands for: its low 32 bits, signed."""
+    """Return a VARINT as an enum or int32: its low 32 bits, signed."""
     number &= 0xFFFFFFFF
     return number - (1 << 32) if number >> 31 else number
 
 
 def read_text(data: bytes, start: int, end: int) -> str:
-    """The string in ``data[start:end]``. Raises WireError when it is not UTF-8."""
+    """Return the string in ``data[start:end]``. Raises WireError if it is not UTF-8."""
     try:
         return data[start:end].decode()
     except UnicodeDecodeError as error:
@@ -170,7 +167,7 @@ def read_text(data: bytes, start: int, end: int) -> str:
 
 
 def read_entry(data: bytes, start: int, end: int) -> tuple[str, Part]:
-    """Key and value of a map entry whose values are messages; absent ones are empty."""
+    """Return key and value of a map entry with a message; absent ones are empty."""
     key = ""
     value: Part | None = None
     fields = Fields(data, start, end)
@@ -183,7 +180,7 @@ def read_entry(data: bytes, start: int, end: int) -> tuple[str, Part]:
 
 
 def read_bytes_entry(data: bytes, start: int, end: int) -> tuple[str, bytes]:
-    """Key and value of a map entry whose values are bytes: given twice, the last one stands."""
+    """Return key and value of a map entry with bytes; of a repeated field the last one counts."""
     key = ""
     value = b""
     fields = Fields(data, start, end)
@@ -208,23 +205,23 @@ def _end_of_scalar(fields: Fields, start: int) -> int:
 
 
 def _end_of_group(fields: Fields, start: int) -> int:
-    """Proto3 writes no groups, but a reader must be able to skip one it does not know."""
-    opened = [fields.number]
+    """Return the end of a group. Proto3 has no groups, but readers must skip unknown ones."""
+    numbers = [fields.number]
     position = start
-    while opened:
+    while numbers:
         tag, after_tag = read_varint(fields.data, position, fields.stop)
         number, wire_type = tag >> 3, tag & 7
         if wire_type == GROUP_END:
-            if opened.pop() != number:
+            if numbers.pop() != number:
                 raise WireError(f"group at byte {fields.end} is closed by another one")
             position = after_tag
         elif wire_type == GROUP_START and 0 < number <= _MAX_FIELD_NUMBER:
-            opened.append(number)
+            numbers.append(number)
             position = after_tag
         else:
             inner = Fields(fields.data, position, fields.stop)
             inner.next()
             position = inner.end
-        if len(opened) > _MAX_GROUP_DEPTH:
+        if len(numbers) > _MAX_GROUP_DEPTH:
             raise WireError(f"groups at byte {fields.end} are nested too deeply")
     return position

@@ -1,7 +1,7 @@
-"""Who a request is about, read in microseconds: the XR's identity and the input's kind.
+"""The identity of a request, read in microseconds: its XR and the kind of its input.
 
-For the log line and the queue, also of requests that nobody could answer. It never raises: what
-cannot be read is empty.
+For the log and the queue, also of invalid requests: these functions never raise, and return empty
+texts for fields that cannot be read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from function_script.wire.fields import LENGTH, MORE, Fields, WireError, read_entry, read_varint
 
-# Kubernetes allows 253 bytes at most for any of these. They are cut, not refused.
+# Longer texts are truncated. Kubernetes allows 253 bytes.
 _MAX_BYTES: Final = 256
 
 _OBSERVED: Final = 2
@@ -50,7 +50,7 @@ class Identity(NamedTuple):
 
 
 def read_identity(data: bytes) -> Identity:
-    """The identity in the bytes of a RunFunctionRequest, or in what is readable of them."""
+    """Return the identity in a RunFunctionRequest, as far as its bytes can be read."""
     start = end = 0
     input_start = input_end = 0
     try:
@@ -63,22 +63,22 @@ def read_identity(data: bytes) -> Identity:
     except (WireError, IndexError):
         pass
     xr = _texts(data, start, end)
-    of_input = _texts(data, input_start, input_end)
+    step_input = _texts(data, input_start, input_end)
     return Identity(
         xr.get(_API_VERSION, ""),
         xr.get(_KIND, ""),
         xr.get(_NAMESPACE, ""),
         xr.get(_NAME, ""),
         xr.get(_UID, ""),
-        of_input.get(_API_VERSION, ""),
-        of_input.get(_KIND, ""),
-        of_input.get(_NAME, ""),
+        step_input.get(_API_VERSION, ""),
+        step_input.get(_KIND, ""),
+        step_input.get(_NAME, ""),
         input_end - input_start,
     )
 
 
 def read_owner(data: bytes) -> tuple[str, str, str, str]:
-    """The first four of an identity, which say whose request it is, in half the time."""
+    """Return apiVersion, kind, namespace and name of the XR, in half the time of an identity."""
     start = end = 0
     try:
         fields = Fields(data, 0, len(data))
@@ -97,7 +97,7 @@ def read_owner(data: bytes) -> tuple[str, str, str, str]:
 
 
 def _struct_of_composite(data: bytes, start: int, end: int) -> tuple[int, int]:
-    """Where the XR's Struct is in a State; the first field of each, where writers put them."""
+    """Return start and end of the XR's Struct in a State, by the first field of each message."""
     for number in (_COMPOSITE, _STRUCT):
         fields = Fields(data, start, end)
         start = end
@@ -109,8 +109,8 @@ def _struct_of_composite(data: bytes, start: int, end: int) -> tuple[int, int]:
 
 
 def _texts(data: bytes, start: int, end: int) -> dict[bytes, str]:
-    """What identifies the Kubernetes object at ``data[start:end]``; empty texts may be absent."""
-    found: dict[bytes, str] = {}
+    """Return the identifying fields of the Kubernetes object at ``data[start:end]``."""
+    texts: dict[bytes, str] = {}
     try:
         entries = _Entries(data, start, end)
         while entries.next():
@@ -119,16 +119,16 @@ def _texts(data: bytes, start: int, end: int) -> dict[bytes, str]:
                 inner = _Entries(data, first, last)
                 while inner.next():
                     if inner.key in (_NAME, _NAMESPACE, _UID):
-                        found[inner.key] = _text(data, inner.start, inner.end)
+                        texts[inner.key] = _text(data, inner.start, inner.end)
             elif entries.key in (_API_VERSION, _KIND):
-                found[entries.key] = _text(data, entries.start, entries.end)
+                texts[entries.key] = _text(data, entries.start, entries.end)
     except (WireError, IndexError):
         pass
-    return found
+    return texts
 
 
 class _Entries:
-    """Walks the Struct in ``data[start:stop]``: keys, and where their Values start and end."""
+    """A cursor over the Struct in ``data[start:stop]``: keys, and start and end of their Values."""
 
     def __init__(self, data: bytes, start: int, stop: int) -> None:
         self._data: bytes = data
@@ -139,7 +139,7 @@ class _Entries:
         self._position: int = start
 
     def next(self) -> bool:
-        """Step to the next entry; False at the end. Raises WireError or IndexError."""
+        """Move to the next entry; return False at the end. Raises WireError or IndexError."""
         data, position = self._data, self._position
         if position >= self._stop:
             return False
@@ -149,14 +149,14 @@ class _Entries:
         end = key_tag + size
         key_end = key_tag + 2 + data[key_tag + 1]
         if end > self._stop or not _is_usual(data, position, key_tag, key_end, end):
-            return self._next_of_any_form()
+            return self._next_unusual()
         self.key = data[key_tag + 2 : key_end]
         _, self.start = read_varint(data, key_end + 1, end)
         self.end = self._position = end
         return True
 
-    def _next_of_any_form(self) -> bool:
-        """The same for the forms that protobuf allows and nobody writes."""
+    def _next_unusual(self) -> bool:
+        """Move to the next entry in any layout that protobuf allows."""
         fields = Fields(self._data, self._position, self._stop)
         if not fields.next():
             return False
@@ -170,7 +170,7 @@ class _Entries:
 
 
 def _is_usual(data: bytes, position: int, key_tag: int, key_end: int, end: int) -> bool:
-    """An entry as everybody writes it: its key, of less than 128 bytes, and then its value."""
+    """Report whether an entry is a key of less than 128 bytes and then a value."""
     return (
         data[position] == _ENTRY_TAG
         and data[key_tag] == _KEY_TAG
@@ -181,7 +181,7 @@ def _is_usual(data: bytes, position: int, key_tag: int, key_end: int, end: int) 
 
 
 def _content(data: bytes, start: int, end: int, number: int) -> tuple[int, int]:
-    """The content of a Value if it is of the kind ``number``, else nothing."""
+    """Return start and end of a Value's content, empty if it is not of the kind ``number``."""
     fields = Fields(data, start, end)
     if fields.next() and fields.is_field(number, LENGTH):
         return fields.start, fields.end

@@ -1,7 +1,7 @@
-"""The protocol's messages as far as this function reads and writes them.
+"""The messages of the protocol that this function reads and writes.
 
-Field names and enum numbers are the protocol's (``run_function.proto``). ``payload`` and ``bytes``
-fields hold encoded messages: what nobody asks for is never decoded.
+Field names and enum numbers are those of ``run_function.proto``. ``payload`` and fields of bytes
+hold encoded messages, which are decoded on demand.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Resource:
 
     @property
     def payload(self) -> bytes:
-        """The whole Resource message."""
+        """The encoded Resource message."""
         return self._message.to_bytes()
 
     @property
@@ -46,7 +46,7 @@ class State:
 
     @property
     def payload(self) -> bytes:
-        """The whole State message."""
+        """The encoded State message."""
         return self._message.to_bytes()
 
 
@@ -85,7 +85,7 @@ class Condition(NamedTuple):
 
 
 class Selector(NamedTuple):
-    """Which objects to fetch: by name, by labels, or (neither given) all of the kind."""
+    """A selector of objects to fetch: by name, by labels, or with neither all of the kind."""
 
     api_version: str
     kind: str
@@ -95,7 +95,7 @@ class Selector(NamedTuple):
 
 
 class Requirements(NamedTuple):
-    """What the next call needs, by requirement name; ``schemas``: (apiVersion, kind)."""
+    """The requirements of the next call by name; ``schemas``: (apiVersion, kind)."""
 
     resources: dict[str, Selector]
     extra_resources: dict[str, Selector]
@@ -105,7 +105,7 @@ class Requirements(NamedTuple):
 class Response(NamedTuple):
     """A RunFunctionResponse. ``desired`` is a State; ``context`` and ``output`` are Structs.
 
-    None leaves a field out. ``ttl_seconds`` 0 means: do not cache, do not requeue.
+    None omits a field. ``ttl_seconds`` 0 means: do not cache, do not requeue.
     """
 
     tag: str

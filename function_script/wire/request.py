@@ -1,7 +1,7 @@
-"""RunFunctionRequest bytes to a Request: where everything is, with no Struct decoded.
+"""RunFunctionRequest bytes to a Request: an index of its parts, without decoding Structs.
 
-Called once per request, so its time is the floor of every answer's. It copies nothing big: in
-a worker that has just answered, fresh memory costs more than reading the bytes.
+It does not copy large parts: in a worker that has just answered, new memory costs more than reading
+the bytes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _REQUIRED_SCHEMAS: Final = 9
 
 
 def index_request(data: bytes) -> Request:
-    """The request's parts. Raises WireError when ``data`` is no RunFunctionRequest."""
+    """Index a request. Raises WireError if ``data`` is not a RunFunctionRequest."""
     single: dict[int, Part] = {}
     maps: dict[int, dict[str, Part]] = {
         _EXTRA_RESOURCES: {},
@@ -73,9 +73,9 @@ def index_request(data: bytes) -> Request:
 
 
 def index_tag(data: bytes) -> Request:
-    """A request of which only the tag is known, as far as ``data`` can be read; never raises.
+    """Index only the tag, as far as ``data`` can be read; never raises.
 
-    A fault inside another part does not hide it, for parts are walked over by their size.
+    Other parts are skipped by their size, so an error inside one of them does not matter.
     """
     tag = ""
     fields = Fields(data, 0, len(data))
@@ -90,10 +90,10 @@ def index_tag(data: bytes) -> Request:
 
 
 def index_passed(data: bytes) -> Request:
-    """A request of which only what is handed on is known: the tag, desired state, the context.
+    """Index only the parts that a response passes on: the tag, desired state, the context.
 
-    Neither maps nor messages inside are read, desired state has no parts therefore, and a request
-    of many small ones takes hardly longer than one of a few. Raises WireError.
+    Maps and messages in them are not read, so desired state has no resources, and the number of
+    resources hardly matters. Raises WireError.
     """
     single: dict[int, Part] = {}
     fields = Fields(data, 0, len(data))
@@ -108,7 +108,7 @@ def index_passed(data: bytes) -> Request:
 
 
 def index_resource(payload: bytes) -> Resource:
-    """The parts of a Resource message. Raises WireError."""
+    """Index a Resource message. Raises WireError."""
     return _resource(Part(payload, 0, len(payload)))
 
 
@@ -129,7 +129,7 @@ def _meta(message: Part | None) -> tuple[str, list[int]]:
 
 
 def _packed(fields: Fields) -> list[int]:
-    """A repeated enum written as one field, as proto3 does; readers have to know both forms."""
+    """Return the numbers of a packed repeated enum; readers must accept packed and unpacked."""
     numbers: list[int] = []
     position = fields.start
     while position < fields.end:
@@ -194,20 +194,17 @@ def _credentials(message: Part) -> dict[str, bytes]:
 
 
 def _message(outer: Part) -> Part | None:
-    """The message in field 1, which is all that some messages have."""
-    found: Part | None = None
+    """Return the message in field 1, the only field of some messages."""
+    message: Part | None = None
     fields = outer.fields()
     while fields.next():
         if fields.is_field(1, LENGTH):
-            found = fields.merged(found)
-    return found
+            message = fields.merged(message)
+    return message
 
 
 def _check_replaced(number: int, message: Part) -> None:
-    """Decode the value of an entry that a later entry of the same key replaces.
-
-    No reader would come across a fault in it otherwise, and protobuf refuses the request.
-    """
+    """Validate the value of an entry that a later entry replaces, as protobuf does."""
     if number == _CREDENTIALS:
         _credentials(message)
     elif number == _REQUIRED_SCHEMAS:
@@ -220,7 +217,7 @@ def _check_replaced(number: int, message: Part) -> None:
 
 
 def _check_resource(resource: Resource) -> None:
-    """Decode the object of a resource that is replaced."""
+    """Validate the object of a resource that is replaced."""
     struct = resource.struct
     if struct is not None:
         decode_struct(struct)

@@ -1,7 +1,7 @@
 """A Response to RunFunctionResponse bytes, deterministically: fields by number, maps by key.
 
-Called once per request. Fields that hold their default are left out, as proto3 asks; a message
-is written when it is not None, however empty.
+Fields with their default are omitted, as proto3 requires. A message is omitted if it is None, and
+written if it is empty.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 def encode_response(response: Response) -> bytes:
-    """The response's bytes.
+    """Encode a response.
 
-    Requirements that ask for nothing are left out: Crossplane calls again whenever they differ
-    from those of the call before, and present-but-empty differs from absent.
+    Empty requirements are omitted: Crossplane calls again if they differ from those of the call
+    before, and present but empty differs from absent.
     """
     pieces = [length_field(1, _meta(response.tag, response.ttl_seconds))]
     if response.desired is not None:
-        # By far the biggest field: joining its payload as it is saves a copy.
+        # By far the largest field: joining its payload saves a copy.
         pieces.append(length_header(2, response.desired))
         pieces.append(response.desired)
     pieces.extend(length_field(3, _result(result)) for result in response.results)
@@ -54,7 +54,7 @@ def encode_response(response: Response) -> bytes:
 def encode_resource(
     struct: bytes | None, connection_details: dict[str, bytes], ready: int
 ) -> bytes:
-    """A Resource message; ``struct`` is its object as a Struct."""
+    """Encode a Resource; ``struct`` is its object as a Struct."""
     resource = length_field(1, struct) if struct is not None else b""
     details = [entry_field(2, key, connection_details[key]) for key in sorted(connection_details)]
     return resource + b"".join(details) + varint_field(3, ready)
@@ -66,7 +66,7 @@ def _meta(tag: str, ttl_seconds: float | None) -> bytes:
 
 
 def _duration(seconds: float) -> bytes:
-    """A google.protobuf.Duration: whole seconds and nanoseconds, both of the same sign."""
+    """Encode a google.protobuf.Duration: seconds and nanoseconds of the same sign."""
     nanoseconds = round(seconds * 1_000_000_000)
     whole, rest = divmod(abs(nanoseconds), 1_000_000_000)
     sign = -1 if nanoseconds < 0 else 1

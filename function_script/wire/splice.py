@@ -1,6 +1,6 @@
-"""Change entries of an encoded message and leave every other byte as it is.
+"""Changes of entries of an encoded message that preserve every other byte.
 
-A map on the wire is a row of entries, so a changed message is the old bytes without the entries
+A map is encoded as a sequence of entries, so a changed message is the old bytes without the entries
 that change, followed by the new ones. Nothing is decoded, and fields of a newer protocol survive.
 """
 
@@ -25,12 +25,12 @@ _LAST_RESOURCE_FIELD: Final = 3
 def splice_state(
     state: bytes, composite: bytes | None, resources: dict[str, bytes], removed: set[str]
 ) -> bytes:
-    """A State with ``composite`` and ``resources`` (Resource messages) in place of the old ones.
+    """Replace ``composite`` and ``resources`` (Resource messages) of a State.
 
-    None keeps the composite. Changed entries follow the kept ones, sorted by name; ``removed``
-    may name what is not there. Raises WireError.
+    None keeps the composite. New entries follow the old ones, sorted by name; ``removed`` may have
+    names that do not exist. Raises WireError.
     """
-    # Two composites in one State would be merged by its reader, so the old one has to go.
+    # A reader would merge two composites in one State, so the old one is removed.
     single = _NONE if composite is None else _STATE_COMPOSITE
     pieces = _without(state, _STATE_RESOURCES, removed | set(resources), single)
     if composite is not None:
@@ -41,7 +41,7 @@ def splice_state(
 
 
 def splice_struct(struct: bytes, changed: Object) -> bytes:
-    """A Struct with the top-level keys of ``changed`` replaced or appended, sorted.
+    """Replace or append the top-level keys of ``changed``, sorted, in a Struct.
 
     Raises WireError for ``struct`` and EncodeError for ``changed``.
     """
@@ -51,7 +51,7 @@ def splice_struct(struct: bytes, changed: Object) -> bytes:
 
 
 def splice_resource(resource: bytes, replacement: bytes) -> bytes:
-    """``replacement`` (see `encode_resource`) with the fields of ``resource`` we do not know."""
+    """Return ``replacement`` (see `encode_resource`) with the unknown fields of ``resource``."""
     pieces = [replacement]
     fields = Fields(resource, 0, len(resource))
     start = 0
@@ -63,22 +63,22 @@ def splice_resource(resource: bytes, replacement: bytes) -> bytes:
 
 
 def _without(message: bytes, entries: int, keys: set[str], single: int) -> list[bytes | memoryview]:
-    """``message`` without those ``entries`` of a map that have one of ``keys``, and ``single``.
+    """Return ``message`` without the field ``single`` and the ``entries`` with one of ``keys``.
 
-    In pieces that share its memory: the caller joins them with what it adds, in one copy.
+    The pieces share its memory, so that the caller joins them with its own in one copy.
     """
     pieces: list[bytes | memoryview] = []
     view = memoryview(message)
-    kept = 0
+    piece_start = 0
     start = 0
     fields = Fields(message, 0, len(message))
     while fields.next():
-        dropped = fields.is_field(single, LENGTH)
+        is_removed = fields.is_field(single, LENGTH)
         if fields.is_field(entries, LENGTH):
-            dropped = read_entry(message, fields.start, fields.end)[0] in keys
-        if dropped:
-            pieces.append(view[kept:start])
-            kept = fields.end
+            is_removed = read_entry(message, fields.start, fields.end)[0] in keys
+        if is_removed:
+            pieces.append(view[piece_start:start])
+            piece_start = fields.end
         start = fields.end
-    pieces.append(view[kept:])
+    pieces.append(view[piece_start:])
     return pieces

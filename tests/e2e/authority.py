@@ -52,11 +52,11 @@ class Identity:
     authority: bytes
 
     def credentials(self) -> grpc.ChannelCredentials:
-        """What a client shows and trusts."""
+        """Return the channel credentials of a client with this identity."""
         return grpc.ssl_channel_credentials(self.authority, self.key, self.certificate)
 
     def write(self, directory: Path) -> Path:
-        """Write the three files as Crossplane's secret has them; the directory."""
+        """Write the three files as Crossplane's Secret has them; return the directory."""
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "tls.crt").write_bytes(self.certificate)
         (directory / "tls.key").write_bytes(self.key)
@@ -88,11 +88,11 @@ class Authority:
         age: dt.timedelta = dt.timedelta(),
         curve: ec.EllipticCurve | None = None,
     ) -> Identity:
-        """An identity for a server of those names or addresses; it is good for a day."""
+        """Return an identity for a server of those names or addresses, valid for a day."""
         return self._issue(ExtendedKeyUsageOID.SERVER_AUTH, names, age, curve)
 
     def client(self, *, age: dt.timedelta = dt.timedelta()) -> Identity:
-        """An identity for Crossplane, issued ``age`` ago; it is good for a day."""
+        """Return an identity for Crossplane, issued ``age`` ago, valid for a day."""
         return self._issue(ExtendedKeyUsageOID.CLIENT_AUTH, ("crossplane",), age)
 
     def _issue(

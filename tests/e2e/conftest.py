@@ -1,4 +1,4 @@
-"""Registries that tests start, and what they trust."""
+"""Registries that tests start, and their authorities."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def authority() -> Authority:
-    """One that no machine trusts."""
+    """An authority that is not in the system's trust store."""
     return Authority("registry")
 
 
 @pytest.fixture
 def ca_file(authority: Authority, tmp_path: Path) -> Path:
-    """Its certificate."""
+    """The certificate of the authority."""
     path = tmp_path / "own-ca.pem"
     path.write_bytes(authority.server("x").authority)
     return path
@@ -47,7 +47,7 @@ def start(authority: Authority, tmp_path: Path) -> Iterator[Callable[..., Regist
 
 @pytest.fixture
 def docker_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Log in to a registry as me; before that nobody is."""
+    """Log in to a registry; before that there are no credentials."""
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
         monkeypatch.delenv(name, raising=False)

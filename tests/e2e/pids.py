@@ -17,31 +17,31 @@ PARENTS = (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup"))
 
 
 class Group:
-    """A group; processes that join it stay in it with their children."""
+    """A control group; processes that join it stay in it with their children."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def limit(self, count: int | None) -> None:
-        """Allow so many processes and threads in all; None: any number."""
+        """Set the limit of processes and threads; None: no limit."""
         (self.path / "pids.max").write_text("max" if count is None else str(count))
 
     def count(self) -> int:
-        """How many there are."""
+        """Return the number of processes and threads."""
         return int((self.path / "pids.current").read_text())
 
     def join(self, pid: int) -> None:
-        """Move a process here."""
+        """Move a process into the group."""
         (self.path / "cgroup.procs").write_text(str(pid))
 
     def shell(self) -> str:
-        """A line for a shell that is to join."""
+        """Return a line with which a shell joins the group."""
         return f"echo $$ > {self.path}/cgroup.procs"
 
 
 @contextmanager
 def group() -> Iterator[Group]:
-    """A new group; skips the test where none can be made."""
+    """Create a control group; skip the test without the permission."""
     path = next((each for each in map(_make, PARENTS) if each is not None), None)
     if path is None:
         pytest.skip("control groups need more privileges than there are here")

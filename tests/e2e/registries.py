@@ -20,14 +20,14 @@ needs_registry = pytest.mark.skipif(BINARY is None, reason="no registry's progra
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a port that is not in use."""
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def serve(directory: Path, auth: str = "") -> Iterator[str]:
-    """A registry until the test is over; its address."""
+    """Run a registry until the test is over; yield its address."""
     directory.mkdir()
     address = f"127.0.0.1:{free_port()}"
     config = directory / "config.yml"
@@ -47,7 +47,7 @@ def serve(directory: Path, auth: str = "") -> Iterator[str]:
 
 
 def wait_for(address: str) -> None:
-    """Until something listens there."""
+    """Wait until a server listens there."""
     host, _, port = address.partition(":")
 
     def listens() -> bool:

@@ -1,4 +1,4 @@
-"""A registry over real sockets that can be told to misbehave."""
+"""A registry over real sockets with hooks for faults."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BASIC = f"Basic {b64encode(b'me:secret').decode()}"
 
 
 class Seen(NamedTuple):
-    """A request that came in."""
+    """A received request."""
 
     method: str
     path: str
@@ -64,19 +64,19 @@ class Registry(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The address."""
         return f"{self.scheme}://{self.name}"
 
     def hook(self, method: str, path: str, answer: Callable[[Handler], bool]) -> None:
-        """Have ``answer`` answer requests of a method whose path matches."""
+        """Add a hook for requests of a method whose path matches."""
         self.hooks.insert(0, (method, path, answer))
 
     def authorizations(self, method: str, path: str = "") -> set[str]:
-        """The Authorization headers of some requests."""
+        """Return the Authorization headers of some requests."""
         return {one.authorization for one in self.seen if one.method == method and path in one.path}
 
     def put_package(self, text: bytes, name: str = "v1") -> dict[str, object]:
-        """Keep an image whose one layer is ``text`` as it is; its manifest."""
+        """Add an image whose one layer is ``text``; return its manifest."""
         config = b'{"os": "linux", "architecture": "amd64"}'
         layer = {**self.put(text), "annotations": {"io.crossplane.xpkg": "base"}}
         manifest: dict[str, object] = {"config": self.put(config), "layers": [layer]}
@@ -84,13 +84,13 @@ class Registry(ThreadingHTTPServer):
         return manifest
 
     def put(self, data: bytes) -> dict[str, object]:
-        """Keep a blob; its descriptor."""
+        """Add a blob; return its descriptor."""
         digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
         self.blobs[digest] = data
         return {"digest": digest, "size": len(data)}
 
     def handle_error(self, *_: object) -> None:
-        """A client that hangs up is nobody's problem."""
+        """Ignore clients that disconnect."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -110,11 +110,11 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = _handle  # noqa: N815 - the base class's
 
     def body(self) -> bytes:
-        """What was sent."""
+        """Return the body of the request."""
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def send(self, status: int, body: bytes = b"", **headers: str) -> bool:
-        """Answer; keywords are headers with underscores."""
+        """Send a response; keywords are headers with underscores."""
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
@@ -139,8 +139,8 @@ class Handler(BaseHTTPRequestHandler):
             self.server.manifests[last] = data
             self.send(201)
         else:
-            kept = self.server.blobs if "/blobs/" in place.path else self.server.manifests
-            self.send(200, kept[last]) if last in kept else self.send(404)
+            store = self.server.blobs if "/blobs/" in place.path else self.server.manifests
+            self.send(200, store[last]) if last in store else self.send(404)
 
     def log_message(self, *_: object) -> None:
         pass
@@ -150,7 +150,7 @@ class Handler(BaseHTTPRequestHandler):
 def serving(
     host: str = "127.0.0.1", identity: Identity | None = None, directory: Path | None = None
 ) -> Iterator[Registry]:
-    """A registry until the block ends; with TLS when it has an identity, kept in ``directory``."""
+    """Run a registry within the block; with TLS if it has an identity, kept in ``directory``."""
     registry = Registry(host, identity, directory)
     thread = threading.Thread(target=registry.serve_forever, args=(0.05,))
     thread.start()
@@ -163,7 +163,7 @@ def serving(
 
 
 def status(code: int, body: bytes = b"", **headers: str) -> Callable[[Handler], bool]:
-    """A hook that answers with a status."""
+    """Return a hook that answers with a status."""
 
     def answer(handler: Handler) -> bool:
         handler.body()
@@ -173,23 +173,23 @@ def status(code: int, body: bytes = b"", **headers: str) -> Callable[[Handler], 
 
 
 def uploads_at(url: str) -> Callable[[Handler], bool]:
-    """A hook that begins uploads at an address."""
+    """Return a hook that begins uploads at an address."""
     return status(202, Location=url)
 
 
 def first(count: int, answer: Callable[[Handler], bool]) -> Callable[[Handler], bool]:
-    """A hook that answers so often, and then no more."""
-    left = [count]
+    """Return a hook that answers this number of times."""
+    remaining = [count]
 
     def counted(handler: Handler) -> bool:
-        left[0] -= 1
-        return left[0] >= 0 and answer(handler)
+        remaining[0] -= 1
+        return remaining[0] >= 0 and answer(handler)
 
     return counted
 
 
 def require(registry: Registry, challenge: str, expected: str) -> None:
-    """Have the registry ask for authorization."""
+    """Make the registry require authorization."""
 
     def answer(handler: Handler) -> bool:
         refuse = status(401, WWW_Authenticate=challenge)
@@ -199,6 +199,6 @@ def require(registry: Registry, challenge: str, expected: str) -> None:
 
 
 def run_package(capsys: pytest.CaptureFixture[str], *args: object) -> tuple[int, str]:
-    """A command's exit code, and what it says on stderr."""
+    """Run a command; return its exit code and its stderr."""
     code = execute(["package", *map(str, args)])
     return code, capsys.readouterr().err

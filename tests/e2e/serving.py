@@ -96,33 +96,33 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Where it serves, for a client on this host."""
+        """The address of the service, for a client on this host."""
         return _reachable(str(self._announced["address"]))
 
     @property
     def health_address(self) -> str:
-        """Where it answers probes."""
+        """The address of the health service in plain text."""
         return _reachable(str(self._announced["health_address"]))
 
     @property
     def metrics_address(self) -> str:
-        """Where it answers in plain HTTP."""
+        """The address of the HTTP server."""
         return _reachable(str(self._announced["metrics_address"]))
 
     def channel(self, identity: Identity | None = None, *, name: str = SERVER_NAME) -> grpc.Channel:
-        """A connection: in plain text, or with a client's ``identity`` to a server ``name``."""
+        """Open a connection: in plain text, or as ``identity`` to a server ``name``."""
         if identity is None:
             return grpc.insecure_channel(self.address, options=_ANY_SIZE)
         options = [*_ANY_SIZE, ("grpc.ssl_target_name_override", name)]
         return grpc.secure_channel(self.address, identity.credentials(), options=options)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send it a signal."""
+        """Send a signal to the server."""
         self._is_told_to_end |= number == signal.SIGTERM
         self._process.send_signal(number)
 
     def stop(self) -> int:
-        """End it as Kubernetes does, with one SIGTERM, and return its exit code."""
+        """Send SIGTERM once, as Kubernetes does, and return the exit code."""
         if not self._is_told_to_end and self._process.poll() is None:
             self.signal(signal.SIGTERM)
         try:
@@ -133,37 +133,37 @@ class Server:
         return code
 
     def family(self) -> list[int]:
-        """The process ids of the server, its zygote and its workers."""
-        found, new = [], [self.pid]
+        """Return the process ids of the server, its zygote and its workers."""
+        family, new = [], [self.pid]
         while new:
-            found += new
+            family += new
             new = [child for pid in new for child in _children(pid)]
-        return found
+        return family
 
     def resident_bytes(self) -> int:
-        """Memory of the server process itself, without what it shares with workers."""
+        """Return the memory of the server process without pages shared with workers."""
         pages = Path(f"/proc/{self.pid}/statm").read_text().split()
         return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
 
     def whole_resident_bytes(self) -> int:
-        """Memory of the server process, with what it shares."""
+        """Return the memory of the server process with shared pages."""
         pages = Path(f"/proc/{self.pid}/statm").read_text().split()
         return int(pages[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def says(self, text: str) -> bool:
-        """Tell whether the log has ``text``."""
+        """Report whether the log has ``text``."""
         return text in "".join([*self.text])
 
     def wait_until_it_says(self, text: str) -> None:
-        """Return when the log has ``text``."""
+        """Wait until the log has ``text``."""
         wait_until(lambda: self.says(text))
 
     def wait_until_it_runs(self, count: int) -> None:
-        """Return when so many workers are in the midst of programs that take long."""
+        """Wait until this number of workers run programs that take long."""
         wait_until_busy(lambda: self.family()[2:], count)
 
     def lines(self, message: str) -> list[dict[str, object]]:
-        """The lines of the log with that message."""
+        """Return the lines of the log with that message."""
         return [line for line in [*self.log] if line.get("msg") == message]
 
     def _read(self) -> None:
@@ -187,13 +187,13 @@ def call(
     version: str = "v1",
     timeout: float = PATIENCE_SECONDS,
 ) -> pb.RunFunctionResponse:
-    """The response to one request."""
+    """Return the response to one request."""
     response: pb.RunFunctionResponse = method(channel, version)(request, timeout=timeout)
     return response
 
 
 def method(channel: grpc.Channel, version: str = "v1") -> grpc.UnaryUnaryMultiCallable:
-    """RunFunction, to be called or to be started with ``future``."""
+    """Return RunFunction, to be called or to be started with ``future``."""
     return channel.unary_unary(
         f"/apiextensions.fn.proto.{version}.FunctionRunnerService/RunFunction",
         request_serializer=pb.RunFunctionRequest.SerializeToString,
@@ -202,7 +202,7 @@ def method(channel: grpc.Channel, version: str = "v1") -> grpc.UnaryUnaryMultiCa
 
 
 def _parse(line: str) -> list[dict[str, object]]:
-    """The log line, from JSON or from the text of --debug; nothing for any other text."""
+    """Return the log line, from JSON or from the text of --debug; nothing for other text."""
     if line.startswith("{"):
         return [json.loads(line)]
     if " serving " in line:

@@ -1,4 +1,4 @@
-"""The CI job that `init` writes does what it says, in an environment that has nothing yet."""
+"""The CI job that `init` writes works in an environment without any installation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def job_of(project: Path) -> tuple[dict[str, str], list[str]]:
 
 def run(command: str, project: Path, bin_directory: Path, variables: dict[str, str]) -> str:
     """Run one step as GitHub does for `run`: by a shell that ends at the first error."""
-    done = subprocess.run(
+    process = subprocess.run(
         ["sh", "-e", "-c", command],
         cwd=project,
         env=installations.environment_of(bin_directory, **variables),
@@ -46,12 +46,12 @@ def run(command: str, project: Path, bin_directory: Path, variables: dict[str, s
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-    return done.stdout
+    assert process.returncode == 0, f"{command}\n{process.stdout}{process.stderr}"
+    return process.stdout
 
 
 def test_every_step_of_the_job_succeeds(wheel: Path, tmp_path: Path) -> None:
-    """From the installation that `init --install` was given to the package."""
+    """The steps go from the requirement of `init --install` to the package."""
     project = tmp_path / "my-app"
     begin(project, "--install", str(wheel))
     bin_directory = installations.create_venv(tmp_path / "venv", with_dependencies=True)
@@ -65,14 +65,14 @@ def test_every_step_of_the_job_succeeds(wheel: Path, tmp_path: Path) -> None:
 
 
 def test_a_job_without_a_requirement_says_what_to_set(tmp_path: Path) -> None:
-    """This checkout is installed from a directory, which CI does not have, so nothing is chosen."""
+    """This checkout is installed from a directory, which CI does not have."""
     project = tmp_path / "my-app"
     advice = begin(project).stderr
     assert "set FUNCTION_SCRIPT in ci.yaml" in advice
     variables, commands = job_of(project)
     assert variables == {"FUNCTION_SCRIPT": ""}
     assert "REQUIRED" in (project / "ci.yaml").read_text()
-    done = subprocess.run(
+    process = subprocess.run(
         ["sh", "-e", "-c", commands[0]],
         cwd=project,
         env=variables,
@@ -80,5 +80,5 @@ def test_a_job_without_a_requirement_says_what_to_set(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert done.returncode != 0
-    assert "FUNCTION_SCRIPT: set it in this file to the argument of pip install" in done.stderr
+    assert process.returncode != 0
+    assert "FUNCTION_SCRIPT: set it in this file to the argument of pip install" in process.stderr

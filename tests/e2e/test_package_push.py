@@ -36,13 +36,13 @@ INDICES = "application/vnd.oci.image.index.v1+json"
 
 @pytest.fixture(scope="module")
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A registry that everybody may push to."""
+    """A registry without authorization."""
     yield from serve(tmp_path_factory.mktemp("open") / "registry")
 
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A registry that wants to know who it is."""
+    """A registry that requires credentials."""
     base = tmp_path_factory.mktemp("guarded")
     (base / "accounts").write_text(ACCOUNTS)
     auth = f"auth: {{htpasswd: {{realm: test, path: {base}/accounts}}}}\n"
@@ -51,13 +51,13 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def docker_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
-    """Write Docker's configuration, which is empty at first."""
+    """Write an empty Docker configuration."""
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
     return lambda config: (tmp_path / "config.json").write_text(json.dumps(config)) and None
 
 
 def runtime(path: Path, architecture: str) -> Path:
-    """An image for a platform."""
+    """Return an image for a platform."""
     config = {**images.EMPTY.config, "architecture": architecture}
     image = images.with_layer(images.Image(config=config), archives.tar({"app": b"x"}), "other")
     path.write_bytes(images.to_docker_archive(image))
@@ -66,7 +66,7 @@ def runtime(path: Path, architecture: str) -> Path:
 
 @pytest.fixture
 def packages(tmp_path: Path) -> list[xpkg.Built]:
-    """A package for two platforms."""
+    """Return a package for each of two platforms."""
     for name in ("package", "crds"):
         (tmp_path / name).mkdir()
     (tmp_path / "package" / "crossplane.yaml").write_text(META)
@@ -76,26 +76,26 @@ def packages(tmp_path: Path) -> list[xpkg.Built]:
 
 
 def pull(registry: str, path: str, accept: str) -> tuple[bytes, str]:
-    """What the registry itself answers, and the digest it names."""
+    """Return a manifest from the registry, and the digest in its header."""
     request = Request(f"http://{registry}/v2/{path}", headers={"Accept": accept})
     with urlopen(request) as response:  # noqa: S310 - a registry of this test
         return response.read(), response.headers["Docker-Content-Digest"]
 
 
 def push(name: str, *built: xpkg.Built) -> int:
-    """The command's exit code."""
+    """Push files; return the exit code."""
     return execute(["package", "push", name, *(str(package.path) for package in built)])
 
 
 def test_a_package_has_the_digest_that_the_build_said(
     registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And its layers are annotated, by which Crossplane finds package.yaml."""
+    """Its layers are annotated, by which Crossplane finds package.yaml."""
     first, _ = packages
     assert push(f"{registry}/team/one:v1", first) == 0
-    shown = capsys.readouterr()
-    assert shown.out == f"{registry}/team/one:v1 {first.digest}\n"
-    assert shown.err.count(": pushing\n") == 3
+    output = capsys.readouterr()
+    assert output.out == f"{registry}/team/one:v1 {first.digest}\n"
+    assert output.err.count(": pushing\n") == 3
     data, digest = pull(registry, "team/one/manifests/v1", MANIFESTS)
     assert digest == first.digest
     base = json.loads(data)["layers"][-1]
@@ -116,14 +116,14 @@ def test_what_is_there_is_not_sent_again(
 
 
 def test_a_terminal_shows_how_much_is_sent(registry: str, packages: list[xpkg.Built]) -> None:
-    """In the line of each layer, which is written again and again."""
+    """Each layer has a line that is written again and again."""
     reader, writer = os.openpty()
     name, path = f"{registry}/team/shown:v1", str(packages[0].path)
     command = [sys.executable, "-m", "function_script.cli", "package", "push", name, path]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=writer, check=True)
     os.close(writer)
-    with os.fdopen(reader, "rb") as told:
-        lines = os.read(told.fileno(), 4096).decode().rstrip().split("\r\n")
+    with os.fdopen(reader, "rb") as pipe:
+        lines = os.read(pipe.fileno(), 4096).decode().rstrip().split("\r\n")
     assert len(lines) == 3
     assert all(line.endswith(": pushing 100 %") for line in lines)
 
@@ -154,7 +154,7 @@ def test_several_platforms_are_one_package(
 def test_file_and_registry_say_the_same(
     registry: str, packages: list[xpkg.Built], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`inspect` of a file and of what was pushed of it."""
+    """`inspect` prints the same for a file and for its image in the registry."""
     push(f"{registry}/team/same:v1", packages[0])
     capsys.readouterr()
     texts = []
@@ -165,14 +165,14 @@ def test_file_and_registry_say_the_same(
 
 
 def entry(user: str, password: str) -> dict[str, str]:
-    """What `docker login` writes."""
+    """Return an entry of `docker login`."""
     return {"auth": b64encode(f"{user}:{password}".encode()).decode()}
 
 
 def test_credentials_of_docker_login_are_used(
     guarded: str, packages: list[xpkg.Built], docker_config: Callable[[object], None]
 ) -> None:
-    """For the registry that they are for."""
+    """Credentials of other registries are not sent."""
     docker_config(
         {"auths": {"other.example.org": {}, f"https://{guarded}/v1/": entry("me", "secret")}}
     )
@@ -186,7 +186,7 @@ def test_a_credential_helper_is_asked(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As Docker asks it: the registry on stdin, an answer in JSON."""
+    """Docker's protocol is the registry on stdin, and an answer in JSON."""
     helper = tmp_path / "docker-credential-test"
     helper.write_text(
         f'#!/bin/sh\n[ "$1 $(cat)" = "get {guarded}" ] || exit 1\n'
@@ -214,7 +214,7 @@ def test_who_may_not_push_is_told(
     account: dict[str, str],
     message: str,
 ) -> None:
-    """With how to mend it."""
+    """The hint names `docker login`."""
     docker_config({"auths": {guarded: account}})
     assert push(f"{guarded}/team/refused:v1", packages[0]) == 1
     err = capsys.readouterr().err
@@ -225,7 +225,7 @@ def test_who_may_not_push_is_told(
 def test_what_is_not_in_the_registry_is_said(
     registry: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In the registry's own words."""
+    """The error has the registry's own words."""
     assert execute(["package", "inspect", f"{registry}/team/none:v1"]) == 1
     assert f'cannot read "{registry}/team/none:v1": HTTP 404: ' in capsys.readouterr().err
 

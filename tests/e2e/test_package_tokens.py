@@ -1,4 +1,4 @@
-"""A real registry that trusts a token service: who is sent there comes back with a token."""
+"""A real registry that trusts a token service: clients fetch a token there."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ NOW = dt.datetime.now(dt.UTC)
 
 
 def encoded(data: bytes) -> str:
-    """As parts of a token are written."""
+    """Return a part of a token."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 class Service:
-    """A token service: who it is for, with which certificate, and what it was asked."""
+    """A token service with its certificate, and the scopes and accounts of its requests."""
 
     def __init__(self) -> None:
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -53,7 +53,7 @@ class Service:
         self.asked: list[tuple[str, str]] = []
 
     def token(self, scope: str) -> str:
-        """A token for a scope such as ``repository:team/apps:pull,push``."""
+        """Return a token for a scope such as ``repository:team/apps:pull,push``."""
         kind, name, actions = scope.split(":")
         der = self.certificate.public_bytes(serialization.Encoding.DER)
         head = {"typ": "JWT", "alg": "RS256", "x5c": [base64.b64encode(der).decode()]}
@@ -69,17 +69,19 @@ class Service:
 @pytest.fixture(scope="module")
 def service() -> Iterator[tuple[Service, str]]:
     """The service and its address."""
-    made = Service()
+    tokens = Service()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             scope = parse_qs(urlsplit(self.path).query).get("scope", [""])[0]
             account = self.headers.get("Authorization", "")
-            made.asked.append((scope, account))
+            tokens.asked.append((scope, account))
             is_known = account == BASIC or scope.endswith(":pull")
             self.send_response(200 if is_known else 401)
             self.end_headers()
-            self.wfile.write(json.dumps({"token": made.token(scope) if is_known else ""}).encode())
+            self.wfile.write(
+                json.dumps({"token": tokens.token(scope) if is_known else ""}).encode()
+            )
 
         def log_message(self, *_: object) -> None:
             pass
@@ -87,7 +89,7 @@ def service() -> Iterator[tuple[Service, str]]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield made, f"http://127.0.0.1:{server.server_address[1]}/token"
+    yield tokens, f"http://127.0.0.1:{server.server_address[1]}/token"
     server.shutdown()
     thread.join()
     server.server_close()
@@ -97,10 +99,10 @@ def service() -> Iterator[tuple[Service, str]]:
 def registry(
     service: tuple[Service, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """A registry that sends everybody to the service."""
-    made, realm = service
+    """A registry that requires tokens of the service."""
+    tokens, realm = service
     base = tmp_path_factory.mktemp("tokens")
-    (base / "ca.pem").write_bytes(made.certificate.public_bytes(serialization.Encoding.PEM))
+    (base / "ca.pem").write_bytes(tokens.certificate.public_bytes(serialization.Encoding.PEM))
     token = f"realm: {realm}, service: registry, issuer: tokens, rootcertbundle: {base}/ca.pem"
     yield from serve(base / "registry", f"auth: {{token: {{{token}}}}}\n")
 
@@ -112,7 +114,7 @@ def test_a_token_is_fetched_with_the_credentials(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """One for everything; without credentials one that is good for reading only."""
+    """Without credentials the token allows reading only."""
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "crossplane.yaml").write_text(META)
     contents = xpkg.Contents(package_root=tmp_path / "project")

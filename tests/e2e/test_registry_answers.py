@@ -1,4 +1,4 @@
-"""Registries that lie, drip, or are at the end of their strength."""
+"""Registries that send wrong, slow, or too large answers."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def other_bytes(registry: Registry, digest: str) -> str:
 
 
 def fewer_bytes(registry: Registry, digest: str) -> str:
-    """A blob that was cut off."""
+    """A truncated blob."""
     registry.blobs[digest] = registry.blobs[digest][:-1]
     return f"the content named {digest} has "
 
 
 def more_bytes(registry: Registry, digest: str) -> str:
-    """A blob with something behind it."""
+    """A blob with more bytes at its end."""
     registry.blobs[digest] += b"x"
     return "its answer has more than "
 
@@ -66,25 +66,25 @@ def changed(registry: Registry, **layer: object) -> None:
 
 
 def path_as_digest(registry: Registry, digest: str) -> str:
-    """A digest that leads elsewhere."""
+    """A digest that is a path."""
     changed(registry, digest=f"sha256:../../{digest}")
     return "is not a digest such as"
 
 
 def unknown_algorithm(registry: Registry, digest: str) -> str:
-    """A digest that nobody can verify."""
+    """A digest of an unknown algorithm."""
     changed(registry, digest=digest.replace("sha256", "md5"))
     return "is not a digest such as"
 
 
 def large_blob(registry: Registry, digest: str) -> str:
-    """A size that no memory holds."""
+    """A size that exceeds the memory."""
     changed(registry, size=1 << 40)
     return f"{digest} has 1024.0 GiB; at most 512.0 MiB are read"
 
 
 def deep_manifest(registry: Registry, _: str) -> str:
-    """A manifest that is nested."""
+    """A nested manifest."""
     registry.manifests["v1"] = b"[" * 200_000
     return "it is nested more than 200 levels deep"
 
@@ -112,7 +112,7 @@ def index_of_another(registry: Registry, digest: str) -> str:
 
 
 def endless(registry: Registry, _: str) -> str:
-    """A blob without an end."""
+    """An endless blob."""
 
     def answer(handler: Handler) -> bool:
         handler.send_response(200)
@@ -131,7 +131,6 @@ def circle(registry: Registry, _: str) -> str:
 
 
 def many_headers(registry: Registry, _: str) -> str:
-    """More headers than anybody needs."""
     headers = {f"X{number}": "y" for number in range(200)}
     registry.hook("GET", "/blobs/", status(200, **headers))
     return "got more than 100 headers"
@@ -149,7 +148,7 @@ def large_together(registry: Registry, _: str) -> str:
 
 
 def many_layers(registry: Registry, _: str) -> str:
-    """More than Crossplane takes, and none that is labelled."""
+    """More layers than Crossplane accepts, without a label."""
     manifest = json.loads(registry.manifests["v1"])
     layer = {key: manifest["layers"][0][key] for key in ("digest", "size")}
     registry.manifests["v1"] = json.dumps({**manifest, "layers": [layer] * 257}).encode()
@@ -169,7 +168,7 @@ def test_nothing_is_believed(
     capsys: pytest.CaptureFixture[str],
     lie: Callable[[Registry, str], str],
 ) -> None:
-    """What is not of the size and the digest that were named is refused, at once."""
+    """Data of another size or digest is an error at once."""
     registry = start(tls=False)
     manifest = registry.put_package(PACKAGE)
     message = lie(registry, manifest["layers"][0]["digest"])
@@ -182,7 +181,7 @@ def test_nothing_is_believed(
 
 
 def client(*, exchange: float = PATIENCE_SECONDS, silence: float = PATIENCE_SECONDS) -> Client:
-    """One of little patience."""
+    """A client with short timeouts."""
     return Client(
         certificates.build_context(None),
         uses_proxies=False,
@@ -193,7 +192,7 @@ def client(*, exchange: float = PATIENCE_SECONDS, silence: float = PATIENCE_SECO
 
 @contextmanager
 def raw(answer: Callable[[socket.socket], None]) -> Iterator[str]:
-    """A server that speaks as ``answer`` does; its address."""
+    """A server whose responses are ``answer``'s; its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
@@ -211,7 +210,7 @@ def raw(answer: Callable[[socket.socket], None]) -> Iterator[str]:
     "start_of_answer", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\n\r\n"]
 )
 def test_an_answer_that_drips_is_ended(start_of_answer: bytes) -> None:
-    """Each byte comes in time, but not the whole."""
+    """Each byte comes in time, but not the whole answer."""
 
     def drip(connection: socket.socket) -> None:
         try:
@@ -229,7 +228,7 @@ def test_an_answer_that_drips_is_ended(start_of_answer: bytes) -> None:
 
 
 def test_a_registry_that_says_nothing_is_not_waited_for() -> None:
-    """It accepts the connection, and that is all."""
+    """It accepts the connection, and sends nothing."""
     with raw(lambda connection: connection.recv(1 << 16) and time.sleep(1)) as address:
         with pytest.raises(NoAnswerError, match="does not answer") as failure:
             client(silence=0.2).send(HttpRequest("GET", f"http://{address}/"))
@@ -239,7 +238,7 @@ def test_a_registry_that_says_nothing_is_not_waited_for() -> None:
 def test_a_busy_registry_is_tried_again(
     start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At each step of a push, and when it says so."""
+    """This holds at each step of a push, after the time that it states."""
     registry = start(tls=False)
     for method in ("HEAD", "POST", "PUT"):
         registry.hook(method, "", first(2, status(429, Retry_After="0")))
@@ -251,7 +250,7 @@ def test_a_busy_registry_is_tried_again(
 def test_an_upload_that_failed_is_begun_anew(
     start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """For its address is good for nothing after that."""
+    """Its address is not valid any more."""
     registry = start(tls=False)
     registry.hook("PUT", "/uploads/", first(1, status(500, Retry_After="0")))
     assert run_package(capsys, "push", f"{registry.name}/a:v1", package)[0] == 0
@@ -261,7 +260,7 @@ def test_an_upload_that_failed_is_begun_anew(
 def test_a_registry_that_asks_for_too_much_patience(
     start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command ends, and says why."""
+    """The command ends with the reason."""
     registry = start(tls=False)
     registry.hook("*", "", status(429, b'{"errors": [{"message": "quota"}]}', Retry_After="3600"))
     code, err = run_package(capsys, "push", f"{registry.name}/a:v1", package)
@@ -298,7 +297,7 @@ def test_pauses_grow_and_end(start: Callable[..., Registry]) -> None:
 def test_retry_after_is_a_number_or_a_date(
     start: Callable[..., Registry], stated: str, pause: float
 ) -> None:
-    """By the registry's own clock; anything else counts as absent."""
+    """The date is compared with the registry's own clock; other values count as absent."""
     registry = start(tls=False)
 
     def answer(handler: Handler) -> bool:
@@ -313,7 +312,7 @@ def test_retry_after_is_a_number_or_a_date(
 
 
 def early(answer: bytes) -> Callable[[socket.socket], None]:
-    """Answer what has no end yet, and close with the rest unread."""
+    """Answer before the end of the request, and close with the rest unread."""
 
     def closing(connection: socket.socket) -> None:
         data = connection.recv(1 << 16)
@@ -329,7 +328,7 @@ def test_a_413_before_the_end_is_told(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A proxy answers as soon as it has seen the length, and closes."""
+    """A proxy answers as soon as it has read the length, and closes."""
     registry = start(tls=False)
     answer = (
         b"HTTP/1.1 413 Request Entity Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -345,7 +344,7 @@ def test_a_413_before_the_end_is_told(
 
 
 def test_a_connection_that_ends_early_is_told() -> None:
-    """Without any answer there is a hint at least."""
+    """Without an answer the error has at least a hint."""
     body = Body(bytes(16 << 20), NullProgress())
     headers = {"Content-Length": str(body.size_bytes)}
     with raw(early(b"")) as address, pytest.raises(NoAnswerError) as failure:
@@ -355,7 +354,7 @@ def test_a_connection_that_ends_early_is_told() -> None:
 
 
 def large_package(directory: Path) -> Path:
-    """A package with a layer of 16 MiB, which goes first."""
+    """A package with a layer of 16 MiB, which is sent first."""
     layer = archives.tar({"data": bytes((16 << 20) - 4096)})
     image = images.with_layer(images.EMPTY, layer, "other")
     image = images.with_layer(image, archives.tar({"package.yaml": META}), "base")

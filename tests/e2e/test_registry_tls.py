@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("docker_config")
 def test_a_registry_with_tls_on_this_machine_works(
     start: Callable[..., Registry], ca_file: Path, package: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is asked which of both it speaks."""
+    """The client tries both TLS and plain text."""
     registry = start()
     code, err = run_package(capsys, "push", f"{registry.name}/a:v1", package, "--ca-file", ca_file)
     assert (code, len(registry.manifests)) == (0, 1), err
@@ -42,7 +42,7 @@ def test_an_unknown_authority_is_named_with_what_to_do(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Both ways that the hint names work."""
+    """Both ways in the hint work."""
     registry = start(ELSEWHERE)
     registry.put_package(PACKAGE)
     code, err = run_package(capsys, "inspect", f"{registry.name}/a:v1")
@@ -59,7 +59,7 @@ def test_an_unknown_authority_is_named_with_what_to_do(
 def test_a_certificate_of_another_name(
     authority: Authority, tmp_path: Path, ca_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is not accepted, nor is one that has expired."""
+    """An expired certificate is an error as well."""
     for names, age, message in (
         ("other.example.org", timedelta(), "the certificate is not for localhost:"),
         ("localhost", timedelta(days=9), "has expired"),
@@ -80,7 +80,7 @@ def test_http_elsewhere_needs_a_flag(
     package: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Without it nothing is sent; with it everything is, credentials included."""
+    """Without it nothing is sent; with it credentials are sent, too."""
     registry = start(ELSEWHERE, tls=False)
     docker_config(registry.name)
     require(registry, 'Basic realm="x"', BASIC)
@@ -100,7 +100,7 @@ def test_a_file_without_certificates(
     capsys: pytest.CaptureFixture[str],
     content: bytes | None,
 ) -> None:
-    """It is named."""
+    """The error names it."""
     path = tmp_path / "ca.pem"
     if content is not None:
         path.write_bytes(content)
@@ -113,7 +113,6 @@ def test_a_file_without_certificates(
 def test_odd_upload_addresses(
     start: Callable[..., Registry], package: str, capsys: pytest.CaptureFixture[str], location: str
 ) -> None:
-    """They are refused in words."""
     registry = start(tls=False)
     registry.hook("POST", "", uploads_at(location))
     code, err = run_package(capsys, "push", f"{registry.name}/a:v1", package)
@@ -124,7 +123,7 @@ def test_odd_upload_addresses(
 def test_a_flag_too_many_is_told(
     start: Callable[..., Registry], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A server with TLS says in plain text that it is one; others end the connection."""
+    """A server with TLS answers plain text with an error, or closes the connection."""
     registry = start(tls=False)
     registry.hook("*", "", status(400, b"Client sent an HTTP request to an HTTPS server.\n"))
     code, err = run_package(capsys, "inspect", f"{registry.name}/a:v1", "--plain-http")

@@ -1,4 +1,4 @@
-"""Credentials and tokens go to the registry they are for, and nowhere else."""
+"""Credentials and tokens are sent only to the registry that they are for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_token_never_goes_where_tls_ends(
     package: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """An upload address without TLS is refused, and nothing arrives there."""
+    """An upload address without TLS is an error, and receives nothing."""
     registry, plain = start(), start(tls=False)
     docker_config(registry.name)
     registry.hook("POST", "uploads", uploads_at(f"{plain.url}/v2/upload"))
@@ -55,7 +55,7 @@ def test_of_several_challenges_the_token_is_taken(
     capsys: pytest.CaptureFixture[str],
     challenge: str,
 ) -> None:
-    """In one header, in either order."""
+    """They are in one header, in either order."""
     registry = start(tls=False)
     registry.put_package(PACKAGE)
     docker_config(registry.name)
@@ -73,7 +73,7 @@ def test_another_origin_gets_the_upload_and_no_token(
     package: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Storage beside the registry takes blobs by an address that is good by itself."""
+    """Storage services accept blobs by a signed address."""
     registry, storage = start(), start()
     docker_config(registry.name)
     registry.hook("POST", "uploads", uploads_at(f"{storage.url}/uploads/1?key=2"))
@@ -92,7 +92,7 @@ def test_another_origin_cannot_ask_for_credentials(
     package: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A challenge of the storage names no token service for the registry's credentials."""
+    """A challenge of the storage cannot name a token service for the registry's credentials."""
     registry, storage = start(), start()
     docker_config(registry.name)
     storage.hook(
@@ -114,7 +114,7 @@ def test_a_redirect_takes_no_token_along(
     ca_file: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """And none leads from HTTPS to HTTP."""
+    """A redirect from HTTPS to HTTP is an error."""
     registry, storage, plain = start(), start(), start(tls=False)
     docker_config(registry.name)
     registry.put_package(PACKAGE)
@@ -143,7 +143,7 @@ def test_credentials_go_to_token_services_with_tls_only(
     *,
     tls: bool,
 ) -> None:
-    """Also for a registry on this machine, unless the service is there as well."""
+    """This holds for a registry on this machine, unless the service is there as well."""
     registry = start(tls=tls)
     docker_config(registry.name)
     registry.hook("*", "", status(401, WWW_Authenticate=f'Bearer realm="{realm}"'))
@@ -167,7 +167,7 @@ def test_odd_answers_of_token_services(
     answer: bytes,
     message: str,
 ) -> None:
-    """They are bounded, and put into no header."""
+    """They are bounded, and do not become headers."""
     registry = start(tls=False)
     challenge = f'Bearer realm="{registry.url}/token",service="x"'
     registry.hook("*", "^/v2/", status(401, WWW_Authenticate=challenge))

@@ -1,4 +1,4 @@
-"""`serve` as a real process, over real gRPC: what it answers, how it starts and ends."""
+"""`serve` as a real process, over real gRPC: its responses, its start and its stop."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ GOOD = builders.request(builders.starlark(SCRIPT))
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A server in plain text, for all tests that leave it as they found it."""
+    """A server in plain text, for all tests that do not change it."""
     flags = ("--timeout", "1s", "--debug", "--health-address", "127.0.0.1:0")
     with Server("--insecure", *flags) as server:
         yield server
@@ -72,7 +72,7 @@ def test_both_versions_are_served(channel: grpc.Channel, version: str) -> None:
 
 
 def test_a_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
-    """A program that does not end becomes a FATAL in time; desired state passes it."""
+    """An endless program has a FATAL result in time, with desired state as it was."""
     began = time.monotonic()
     request = builders.request(
         builders.starlark("def main(req):\n    for i in range(1000000000):\n        pass\n"),
@@ -88,7 +88,7 @@ def test_a_loop_is_ended_at_its_limit(channel: grpc.Channel) -> None:
 
 
 def test_the_calls_deadline_is_kept() -> None:
-    """With less time left than the limit, the error comes before the caller gives up."""
+    """If the deadline is nearer than the limit, the error comes before the deadline."""
     flags = ("--insecure", "--timeout", "50s")
     with (
         Server(*flags) as server,
@@ -101,7 +101,7 @@ def test_the_calls_deadline_is_kept() -> None:
 
 
 def test_a_dead_worker_is_a_fatal_result(channel: grpc.Channel) -> None:
-    """When native code aborts its process, the caller reads which limit it was."""
+    """Native code aborts the process, and the result names the limit."""
     request = builders.request(
         builders.starlark("def main(req):\n    x = [0] * 1000000000\n"),
         desired={"resources": {"earlier": {"resource": {"kind": "A"}}}},
@@ -116,14 +116,14 @@ def test_a_dead_worker_is_a_fatal_result(channel: grpc.Channel) -> None:
 
 
 def test_bytes_that_are_no_request_are_answered(channel: grpc.Channel) -> None:
-    """Even nonsense gets a decodable response with a FATAL, never an exception's text."""
+    """The response has a FATAL result without an exception's text."""
     send = channel.unary_unary("/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction")
     response = pb.RunFunctionResponse.FromString(send(b"\xff\xff\xff", timeout=PATIENCE_SECONDS))
     assert response.results[0].severity == pb.SEVERITY_FATAL
 
 
 def test_reflection_lists_both_versions(channel: grpc.Channel) -> None:
-    """A tool like grpcurl finds the services without having their files."""
+    """Tools such as grpcurl find the services without their files."""
     services = set(ProtoReflectionDescriptorDatabase(channel).get_services())
     assert {
         "apiextensions.fn.proto.v1.FunctionRunnerService",
@@ -133,7 +133,7 @@ def test_reflection_lists_both_versions(channel: grpc.Channel) -> None:
 
 @pytest.mark.parametrize("service", ["", "apiextensions.fn.proto.v1.FunctionRunnerService"])
 def test_health_is_served_on_both_ports(server: Server, service: str) -> None:
-    """The main port says how it is, and so does the plain one that kubelet can reach."""
+    """Kubelet has no client certificate, so it needs the plain-text port."""
     for address in (server.address, server.health_address):
         with grpc.insecure_channel(address) as channel:
             stub = health_pb2_grpc.HealthStub(channel)
@@ -143,7 +143,7 @@ def test_health_is_served_on_both_ports(server: Server, service: str) -> None:
 
 
 def test_debug_shows_prints_and_frames(server: Server, channel: grpc.Channel) -> None:
-    """With --debug the log has what a program printed, and problems with their source."""
+    """With --debug the log has printed texts, and problems with excerpts."""
     call(channel, GOOD)
     call(channel, builders.request(builders.starlark("def main(req):\n    return nmae\n")))
     server.wait_until_it_says("seen demo")
@@ -151,7 +151,7 @@ def test_debug_shows_prints_and_frames(server: Server, channel: grpc.Channel) ->
 
 
 def test_a_request_is_one_json_line() -> None:
-    """Without --debug there is one line per request: who, how, how long; no contents."""
+    """Without --debug there is one line per request, without its contents."""
     secret = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
     request = builders.request(builders.starlark(SCRIPT), credentials={"db": secret})
     with Server("--insecure") as server, server.channel() as channel:
@@ -168,21 +168,21 @@ def test_a_request_is_one_json_line() -> None:
 
 
 def test_a_signal_drains() -> None:
-    """A call that has begun is answered after SIGTERM; then all processes end with code 0."""
+    """An open call is answered after SIGTERM; then all processes end with code 0."""
     flags = ("--insecure", "--timeout", "50s")
     with Server(*flags) as server, server.channel() as channel:
-        begun = method(channel).future(builders.request(builders.starlark(SLOW)))
+        call = method(channel).future(builders.request(builders.starlark(SLOW)))
         server.wait_until_it_runs(1)
         family = server.family()
         assert len(family) >= 3
         server.signal(signal.SIGTERM)
-        assert "slow" in begun.result().desired.resources
+        assert "slow" in call.result().desired.resources
         assert server.stop() == 0
     assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
 
 def test_a_killed_server_leaves_nobody_behind() -> None:
-    """Zygote and workers end by themselves when the server is killed."""
+    """Zygote and workers end when the server is killed."""
     with Server("--insecure") as server, server.channel() as channel:
         call(channel, GOOD)
         family = server.family()
@@ -191,7 +191,7 @@ def test_a_killed_server_leaves_nobody_behind() -> None:
 
 
 def test_requests_over_the_flag_are_refused() -> None:
-    """--max-recv-message-size bounds what is read; larger requests are refused by gRPC."""
+    """GRPC's library rejects requests larger than --max-recv-message-size."""
     large = builders.request(builders.starlark(SCRIPT), context={"x": "x" * (2 << 20)})
     with Server("--insecure", "--max-recv-message-size", "1") as server:
         with server.channel() as channel, pytest.raises(grpc.RpcError) as refused:
@@ -202,7 +202,7 @@ def test_requests_over_the_flag_are_refused() -> None:
 
 
 def test_flags_may_come_from_the_environment() -> None:
-    """Every flag has a variable; a flag on the command line beats it."""
+    """Every flag has a variable, which a flag on the command line overrides."""
     env = {"FUNCTION_SCRIPT_INSECURE": "true", "FUNCTION_SCRIPT_TIMEOUT": "300ms"}
     with Server(env=env) as server, server.channel() as channel:
         assert "its limit of 0.3 s" in call(channel, LOOP).results[0].message
@@ -233,18 +233,18 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("flags", "text"), REFUSALS)
 def test_a_bad_start_is_refused(flags: list[str], text: str) -> None:
-    """A server that cannot do what it must ends at once with a reason and a non-zero code."""
-    done = start_in_vain(*flags)
-    assert done.returncode != 0
-    assert text in done.stderr
-    assert "Traceback" not in done.stderr
+    """The server ends with a reason and a non-zero code."""
+    process = start_in_vain(*flags)
+    assert process.returncode != 0
+    assert text in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_a_taken_port_is_refused(server: Server) -> None:
-    """Two servers never share a port, which would split the calls between them."""
-    done = start_in_vain("--insecure", "--address", server.address)
-    assert done.returncode != 0
-    assert f'cannot listen on "{server.address}"' in done.stderr
+    """Two servers on a port would each get some of the calls."""
+    process = start_in_vain("--insecure", "--address", server.address)
+    assert process.returncode != 0
+    assert f'cannot listen on "{server.address}"' in process.stderr
 
 
 def start_in_vain(*flags: str) -> subprocess.CompletedProcess[str]:
@@ -261,7 +261,7 @@ def start_in_vain(*flags: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_parallel_calls_on_one_connection(channel: grpc.Channel) -> None:
-    """A hundred calls at once over a single connection, as Crossplane makes them."""
+    """Crossplane makes a hundred calls at once over one connection."""
     with ThreadPoolExecutor(20) as threads:
         responses = list(threads.map(lambda _: call(channel, GOOD), range(100)))
     assert all("thing" in response.desired.resources for response in responses)

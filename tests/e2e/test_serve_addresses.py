@@ -1,4 +1,4 @@
-"""One address for both families, also where the host has only one of them."""
+"""One address for IPv4 and IPv6, also on a host with only one of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ tests.assert_served(("127.0.0.1",))
 
 
 def assert_served(hosts: tuple[str, ...]) -> None:
-    """A server at its default hosts answers calls, health and pages at each of these."""
+    """Assert that calls, health and pages are answered at each of these hosts."""
     with Server("--insecure", *EVERY) as server:
         ports = [
             int(address.rpartition(":")[2])
@@ -47,7 +47,7 @@ def assert_served(hosts: tuple[str, ...]) -> None:
 
 
 def test_both_families_are_served() -> None:
-    """By one address, which is the default."""
+    """The default address serves both."""
     hosts = ["127.0.0.1"]
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):
@@ -62,9 +62,9 @@ def test_a_host_without_ipv6_is_served() -> None:
     inside = [sys.executable, "-c", INSIDE, str(Path(__file__).resolve().parents[1])]
     command = ["unshare", "--net", "sh", "-c", WITHOUT_IPV6, *inside]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         pytest.skip("no unshare on this machine")
-    if done.returncode == 9 or "unshare failed" in done.stderr:
+    if process.returncode == 9 or "unshare failed" in process.stderr:
         pytest.skip("networks need more privileges than there are here")
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr

@@ -1,4 +1,4 @@
-"""A real server that captures: who asks is recorded, the answer is the same, `test` replays it."""
+"""A real server that captures requests of XRs with the annotation; `test` replays them."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ DATA = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
 
 
 def request(script: str, wish: str = "true") -> pb.RunFunctionRequest:
-    """A request with a credential, of an XR with the annotation."""
+    """Return a request with a credential, of an XR with the annotation."""
     metadata: Object = {"name": "demo", "annotations": {capture.ANNOTATION: wish}}
     observed = {"composite": {"resource": {**builders.XR, "metadata": metadata}}}
     return builders.request(builders.starlark(script), observed=observed, credentials={"db": DATA})
 
 
 def files(directory: Path, count: int) -> list[Path]:
-    """The cases, as soon as there are ``count``."""
+    """Return the cases once there are ``count``."""
     wait_until(lambda: len([*directory.glob("*.case.yaml")]) >= count)
     return sorted(directory.glob("*.case.yaml"))
 
 
 def test_requests_are_captured_and_replayed(tmp_path: Path) -> None:
-    """Good ones, failing ones, and those whose worker was ended; with no secret in a file."""
+    """Good and failing requests are captured, without a secret in a file."""
     flags = ("--insecure", "--capture-dir", str(tmp_path), "--timeout", "2s")
     with Server(*flags) as server, server.channel() as channel:
         for script in (PROGRAM, "def main(req):\n    fail('no')\n", ENDLESS):
             call(channel, request(script))
             call(channel, request(script, wish="false"))
-        found = files(tmp_path, 3)
+        paths = files(tmp_path, 3)
         server.stop()
-    assert len(found) == len(list(tmp_path.iterdir())) == 3
-    assert "- time than its limit\n" in "".join(path.read_text() for path in found)
-    assert "aHVudGVyMg" not in "".join(path.read_text() for path in found)
+    assert len(paths) == len(list(tmp_path.iterdir())) == 3
+    assert "- time than its limit\n" in "".join(path.read_text() for path in paths)
+    assert "aHVudGVyMg" not in "".join(path.read_text() for path in paths)
     assert cli.execute(["test", str(tmp_path), "--ci"]) == 0
 
 
 def test_nothing_is_captured_without_the_flag(tmp_path: Path) -> None:
-    """An annotation alone makes no server write."""
+    """The annotation alone is not enough."""
     with Server("--insecure") as server, server.channel() as channel:
         call(channel, request(PROGRAM))
         server.stop()
@@ -65,7 +65,7 @@ def test_nothing_is_captured_without_the_flag(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_vanishes_fails_no_request(tmp_path: Path) -> None:
-    """The answer comes as always; the log says that nothing was captured."""
+    """The log says that nothing was captured."""
     directory = tmp_path / "cases"
     directory.mkdir()
     flags = ("--insecure", "--capture-dir", str(directory))
@@ -78,7 +78,7 @@ def test_a_directory_that_vanishes_fails_no_request(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    """Told at the start, where the operator looks."""
+    """The error comes at the start, where the operator sees it."""
     server = Server("--insecure", "--capture-dir", str(tmp_path / "none"))
     assert server.stop() == 1
     assert "it is no directory to write to" in "".join(server.text)

@@ -1,4 +1,4 @@
-"""A server whose clock jumps by hours, forth and back, while it serves: only stamps show it."""
+"""A server whose clock jumps by hours while it serves: only timestamps show it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server without a clock to trust, with little time for programs."""
+    """A server with a jumping clock, and with little time for programs."""
     python = tmp_path_factory.mktemp("jumping") / "python"
     python.write_text(JUMPING.format(python=sys.executable))
     python.chmod(0o755)
@@ -65,7 +65,7 @@ def channel(server: Server) -> Iterator[grpc.Channel]:
 def test_limits_are_kept(
     channel: grpc.Channel, request_: object, seconds: float, says: str
 ) -> None:
-    """Neither is a program ended before its time nor does it go on."""
+    """A program is not ended too early, and not too late."""
     began = time.monotonic()
     response = call(channel, request_, timeout=PATIENCE_SECONDS)  # type: ignore[arg-type] # a request
     assert says in response.results[0].message
@@ -74,7 +74,7 @@ def test_limits_are_kept(
 
 
 def test_deadlines_are_kept(channel: grpc.Channel) -> None:
-    """The caller's is told in time, unless the machine is too busy for that."""
+    """The error comes before the caller's deadline, unless the machine is too busy."""
 
     def is_told() -> bool:
         try:
@@ -89,7 +89,7 @@ def test_deadlines_are_kept(channel: grpc.Channel) -> None:
 def test_good_requests_are_answered_and_only_stamps_jump(
     server: Server, channel: grpc.Channel
 ) -> None:
-    """Durations are what they are, in whatever order the stamps are."""
+    """Durations are right, whatever the order of the timestamps."""
     call(channel, GOOD)
     wait_until(lambda: server.lines("answered"))
     before = len(server.lines("answered"))

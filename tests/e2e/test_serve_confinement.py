@@ -1,4 +1,4 @@
-"""A server says what confines its workers, in containers that refuse some of it."""
+"""The report of a server about the confinement of its workers, in restricted containers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ METRIC = "function_script_worker_confinement"
 
 
 def fetch(server: Server, path: str) -> str:
-    """The text of a page."""
+    """Return the text of a page."""
     address = f"http://{server.metrics_address}{path}"
     with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as page:
         text: str = page.read().decode()
@@ -30,7 +30,7 @@ def fetch(server: Server, path: str) -> str:
 
 
 def test_a_confined_server_says_so() -> None:
-    """In the log, at /readyz and by a metric for each measure."""
+    """The log, /readyz and a metric for each measure say so."""
     with Server("--insecure", "--require-sandbox") as server:
         page, metrics = fetch(server, "/readyz"), fetch(server, "/metrics")
         server.stop()
@@ -50,7 +50,7 @@ def test_a_confined_server_says_so() -> None:
     ],
 )
 def test_a_server_without_a_filter_says_so(tmp_path: Path, refused: str, reason: str) -> None:
-    """It serves, and says everywhere that system calls are not filtered."""
+    """It serves, and reports that system calls are not filtered."""
     python = rejections.write_wrapper(tmp_path / "python", refused)
     with Server("--insecure", python=python) as server, server.channel() as channel:
         assert not call(channel, GOOD).results
@@ -93,7 +93,7 @@ STARTS = [
 def test_a_server_that_cannot_start_says_what_was_refused(
     tmp_path: Path, refused: str, flags: list[str], first: str, second: str
 ) -> None:
-    """And ends, with the exit code of an operator's problem."""
+    """The exit code is that of an operator's problem."""
     python = rejections.write_wrapper(tmp_path / "python", refused)
     command = [python, "-P", "-m", "function_script.cli", "serve", "--insecure"]
     ended = subprocess.run(
@@ -112,7 +112,6 @@ def test_a_server_that_cannot_start_says_what_was_refused(
 
 
 def test_the_flag_has_its_variable(tmp_path: Path) -> None:
-    """As all flags have."""
     python = rejections.write_wrapper(tmp_path / "python", "seccomp=EPERM")
     server = Server("--insecure", python=python, env={"FUNCTION_SCRIPT_REQUIRE_SANDBOX": "true"})
     assert server.stop() == 1
@@ -121,16 +120,16 @@ def test_the_flag_has_its_variable(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", ["environ", "mem", "maps"])
 def test_processes_of_the_same_user_read_nothing_of_a_server(server: Server, file: str) -> None:
-    """Neither of the server, nor of its zygote, nor of a worker; and so no worker does."""
+    """They, and so workers, can read neither server nor zygote nor workers."""
     for pid in server.family():
         command = [sys.executable, rejections.__file__, "none", "head", "-c", "1"]
-        done = subprocess.run([*command, f"/proc/{pid}/{file}"], capture_output=True, check=False)
-        assert done.returncode == 1
-        assert b"ermission denied" in done.stderr
+        reader = subprocess.run([*command, f"/proc/{pid}/{file}"], capture_output=True, check=False)
+        assert reader.returncode == 1
+        assert b"ermission denied" in reader.stderr
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A server that is left as it is."""
+    """A server that tests do not change."""
     with Server("--insecure") as server:
         yield server

@@ -1,4 +1,4 @@
-"""One XR cannot starve the others: who waits takes turns, and a full queue says so."""
+"""One XR does not starve others: XRs are served in turn, and a full queue is an error."""
 
 from __future__ import annotations
 
@@ -26,38 +26,38 @@ SHORT = BODY + "    return {}\n"
 
 @pytest.fixture
 def channel() -> Iterator[grpc.Channel]:
-    """A connection to a server with default flags, but for a time that fits the test."""
+    """A connection to a server with default flags, but with a short time limit."""
     with Server("--insecure", "--workers", "2") as server, server.channel() as channel:
         yield channel
 
 
 def request(name: str, script: str) -> pb.RunFunctionRequest:
-    """A request of the XR with that name."""
+    """Return a request of the XR with that name."""
     xr = {**builders.XR, "metadata": {"name": name, "namespace": "here"}}
     return builders.request(builders.starlark(script), observed={"composite": {"resource": xr}})
 
 
 @contextmanager
 def flood_of(channel: grpc.Channel, script: str, calls: int) -> Iterator[list[grpc.Future]]:
-    """Calls of one XR, all at once, that end when they are answered or the block does."""
+    """Start calls of one XR at once; they end with the block."""
     send = method(channel)
-    begun = [send.future(request("flood", script)) for _ in range(calls)]
+    futures = [send.future(request("flood", script)) for _ in range(calls)]
     try:
-        yield begun
+        yield futures
     finally:
-        for each in begun:
+        for each in futures:
             each.cancel()
 
 
 def ended(flood: list[grpc.Future]) -> int:
-    """How many are over."""
+    """Return the number of finished calls."""
     return sum(each.done() for each in flood)
 
 
 @pytest.mark.serial
 @pytest.mark.parametrize("script", [HEAVY, ENDLESS], ids=["heavy", "endless"])
 def test_a_flood_of_one_xr_does_not_starve_another(channel: grpc.Channel, script: str) -> None:
-    """With two hundred slow calls of one XR in line, another XR's wait for a few of them each."""
+    """Two hundred slow calls of one XR are queued; those of another XR wait for few of them."""
     call(channel, request("other", SHORT))
     with flood_of(channel, script, FLOOD) as flood:
         passed = []
@@ -72,7 +72,7 @@ def test_a_flood_of_one_xr_does_not_starve_another(channel: grpc.Channel, script
 
 @pytest.mark.serial
 def test_a_full_queue_is_told_in_words() -> None:
-    """RESOURCE_EXHAUSTED for the XR that has its share of the queue, and no other."""
+    """Only the XR with too large a share of the queue gets RESOURCE_EXHAUSTED."""
     with (
         Server("--insecure", "--workers", "1") as server,
         server.channel() as channel,

@@ -54,7 +54,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def channel(server: Server) -> Iterator[grpc.Channel]:
-    """A connection of each test's own; the server is as well afterwards as it was before."""
+    """A connection for each test, which asserts afterwards that the server still works."""
     files, processes = open_files(server), len(server.family())
     with server.channel() as channel:
         assert is_well(channel)
@@ -66,18 +66,18 @@ def channel(server: Server) -> Iterator[grpc.Channel]:
 
 
 def is_well(channel: grpc.Channel) -> bool:
-    """Whether a good request has its answer."""
+    """Report whether a good request is answered."""
     response = call(channel, GOOD)
     return not response.results and response.context["answer"] == "what"
 
 
 def open_files(server: Server) -> int:
-    """How many descriptors the server has."""
+    """Return the number of the server's descriptors."""
     return len(list(Path(f"/proc/{server.pid}/fd").iterdir()))
 
 
 def zygote_and_workers(server: Server) -> tuple[int, list[int]]:
-    """Their process ids: the zygote is the server's child, workers are the zygote's."""
+    """Return the process ids of the zygote, a child of the server, and of its workers."""
     _, zygote, *workers = server.family()
     return zygote, workers
 
@@ -86,7 +86,7 @@ def zygote_and_workers(server: Server) -> tuple[int, list[int]]:
 def test_a_kill_in_mid_request_is_one_fatal(
     server: Server, channel: grpc.Channel, victims: str
 ) -> None:
-    """What was running has a FATAL with desired state as it was; it is not tried again."""
+    """The result has desired state as it was; the request is not tried again."""
     running = [method(channel).future(LONG) for _ in range(2)]
     server.wait_until_it_runs(2)
     zygote, workers = zygote_and_workers(server)
@@ -101,7 +101,7 @@ def test_a_kill_in_mid_request_is_one_fatal(
 def test_clients_that_leave_in_mid_call_leave_nothing(
     server: Server, channel: grpc.Channel
 ) -> None:
-    """Neither their calls nor their connections."""
+    """Their calls and connections end."""
     for _ in range(5):
         with server.channel() as other:
             calls = [method(other).future(LOOP) for _ in range(4)]
@@ -112,7 +112,7 @@ def test_clients_that_leave_in_mid_call_leave_nothing(
 
 
 def test_a_deadline_that_has_passed_is_told(channel: grpc.Channel) -> None:
-    """As gRPC tells it, or by us if that is there before the client looks at its clock."""
+    """The error is gRPC's own, or the server's if it arrives first."""
     with pytest.raises(grpc.RpcError) as caught:
         call(channel, LOOP, timeout=1e-6)
     codes = {grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED}
@@ -120,7 +120,7 @@ def test_a_deadline_that_has_passed_is_told(channel: grpc.Channel) -> None:
 
 
 def test_random_and_truncated_bytes_are_answered(channel: grpc.Channel) -> None:
-    """By a FATAL that says so, whatever they are."""
+    """The response has a FATAL result."""
     send = channel.unary_unary("/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction")
     whole = GOOD.SerializeToString()
     noise = [random.Random(size).randbytes(size) for size in range(1, 400, 20)]  # noqa: S311 - the same bytes each time
@@ -134,7 +134,7 @@ def test_random_and_truncated_bytes_are_answered(channel: grpc.Channel) -> None:
 def test_a_large_response_is_told_before_callers_refuse_it(
     channel: grpc.Channel, size: int
 ) -> None:
-    """By a FATAL that names the limit, on a connection that stays."""
+    """The FATAL names the limit, and the connection stays."""
     script = BODY + f"    return {{'context': {{'s': 'x' * {size}}}}}\n"
     (fatal,) = call(channel, builders.request(builders.starlark(script))).results
     assert fatal.severity == pb.SEVERITY_FATAL
@@ -142,7 +142,7 @@ def test_a_large_response_is_told_before_callers_refuse_it(
 
 
 def test_large_state_of_earlier_steps_is_told_as_such(channel: grpc.Channel) -> None:
-    """No step of ours can make it smaller: the call fails in words, or names the output limit."""
+    """No step of ours can make it smaller, so the call fails with this reason."""
     desired = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 5_000_000}}}}
     with pytest.raises(grpc.RpcError) as error:
         call(
@@ -153,7 +153,7 @@ def test_large_state_of_earlier_steps_is_told_as_such(channel: grpc.Channel) -> 
 
 
 def test_no_descriptors_left_is_told_and_survived(server: Server, channel: grpc.Channel) -> None:
-    """Who needs a new worker then has a FATAL; connections that stand go on."""
+    """Requests that need a new worker have a FATAL; open connections stay."""
     _, workers = zygote_and_workers(server)
     before = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
     resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (open_files(server), before[1]))
@@ -161,14 +161,14 @@ def test_no_descriptors_left_is_told_and_survived(server: Server, channel: grpc.
         for pid in workers:
             os.kill(pid, signal.SIGKILL)
         running = [method(channel).future(LOOP) for _ in range(12)]
-        said = [one.result().results[0].message for one in running]
+        texts = [one.result().results[0].message for one in running]
     finally:
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)
-    assert all("cannot start a worker" in text or "limit of 1 s" in text for text in said), said
+    assert all("cannot start a worker" in text or "limit of 1 s" in text for text in texts), texts
 
 
 def test_a_full_disk_and_no_tmp_are_not_noticed(tmp_path: Path) -> None:
-    """Requests are no files: /tmp and /dev/shm may be full."""
+    """The server writes no files, so /tmp and /dev/shm may be full."""
     wrapper = tmp_path / "python"
     wrapper.write_text(FULL.format(python=sys.executable))
     wrapper.chmod(0o755)
@@ -187,7 +187,7 @@ def test_a_full_disk_and_no_tmp_are_not_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.serial
 def test_thousands_of_programs_do_not_fill_the_server() -> None:
-    """Caches are bounded: after two thousand distinct programs there is no more than after some."""
+    """Caches are bounded: two thousand programs need no more memory than some."""
     sizes = []
     with (
         Server("--insecure", "--workers", "1") as server,
@@ -202,7 +202,7 @@ def test_thousands_of_programs_do_not_fill_the_server() -> None:
 
 
 def distinct(number: int) -> pb.RunFunctionRequest:
-    """A request with a program that no other has."""
+    """Return a request with a program of its own."""
     padding = f"x{number} " * 200
     inputs = [
         builders.starlark(f"# {padding}\n{BODY}    return {{}}\n"),
@@ -212,7 +212,7 @@ def distinct(number: int) -> pb.RunFunctionRequest:
 
 
 def private_bytes(pid: int) -> int:
-    """What a process has for itself alone; 0 when it has ended."""
+    """Return the private memory of a process; 0 when it has ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:

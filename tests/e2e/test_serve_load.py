@@ -41,7 +41,7 @@ CALLS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How one call went, seen from the client."""
+    """The outcome of a call for its client."""
 
     kind: str
     name: str
@@ -62,14 +62,14 @@ def server(tmp_path: Path) -> Iterator[tuple[Server, grpc.Channel]]:
 
 
 def request(kind: str, name: str) -> pb.RunFunctionRequest:
-    """A good or hostile request of an XR of that kind, which wants a thing of that name."""
+    """Return a good or hostile request of an XR of that kind for a resource of that name."""
     script = GOOD if kind == "good" else HOSTILE[kind]
     xr = {**builders.XR, "metadata": {"name": kind}, "spec": {"name": name}}
     return builders.request(builders.starlark(script), observed={"composite": {"resource": xr}})
 
 
 def answers(server: Server) -> list[dict[str, float]]:
-    """The server's own lines of all calls."""
+    """Return the server's log lines of all calls."""
     return [*server.lines("answered"), *server.lines("not answered")]
 
 
@@ -98,7 +98,7 @@ def flood(channel: grpc.Channel, kinds: list[str]) -> list[Outcome]:
 
 @pytest.mark.serial
 def test_hostile_programs_hurt_only_themselves(server: tuple[Server, grpc.Channel]) -> None:
-    """Of 200 calls at once, the good are answered right and the others fail within their limits."""
+    """Of 200 calls at once, the good ones have their answers, the others fail at their limits."""
     running, channel = server
     names = [*HOSTILE, *["good"] * len(HOSTILE)]
     kinds = [names[number % len(names)] for number in range(CALLS)]
@@ -121,7 +121,7 @@ def test_hostile_programs_hurt_only_themselves(server: tuple[Server, grpc.Channe
 
 @pytest.mark.serial
 def test_good_programs_do_not_wait_for_loops(server: tuple[Server, grpc.Channel]) -> None:
-    """With more loops than there are workers, a good call takes a moment, not a loop's time."""
+    """There are more loops than workers, and a good call takes less time than a loop."""
     running, channel = server
     loops = [method(channel).future(request("loop", "x")) for _ in range(8)]
     running.wait_until_it_runs(2)
@@ -138,7 +138,7 @@ def test_good_programs_do_not_wait_for_loops(server: tuple[Server, grpc.Channel]
 
 @pytest.mark.serial
 def test_workers_do_not_pile_up(server: tuple[Server, grpc.Channel]) -> None:
-    """After a burst only as many workers stay as are useful, and no dead ones."""
+    """After a burst only useful workers stay, and no zombies."""
     running, channel = server
     flood(channel, ["loop", "list", "good", "syntax"] * 10)
     call(channel, request("good", "last"))

@@ -28,7 +28,7 @@ WRONG_USAGE = 2
 def run_serve(
     *flags: str, python: str = sys.executable, prepare: Callable[[], None] | None = None
 ) -> tuple[int, str]:
-    """Start a server that cannot serve; returns its exit code and what it said."""
+    """Start a server that cannot serve; return its exit code and its stderr."""
     ended = subprocess.run(
         [python, "-P", "-m", "function_script.cli", "serve", *PORTS, *flags],
         cwd=ROOT,
@@ -46,7 +46,7 @@ def run_serve(
 
 @pytest.mark.parametrize("flag", ["--address", "--metrics-address", "--health-address"])
 def test_an_address_in_use_is_told_with_its_flag(flag: str) -> None:
-    """By whichever server listens there."""
+    """The other server may be of any kind."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         place = f"127.0.0.1:{other.getsockname()[1]}"
         code, text = run_serve("--insecure", flag, place)
@@ -56,7 +56,7 @@ def test_an_address_in_use_is_told_with_its_flag(flag: str) -> None:
 
 @pytest.mark.parametrize("flag", ["--metrics-address", "--health-address"])
 def test_one_port_for_two_purposes_is_an_error(flag: str) -> None:
-    """The flag that comes second is named."""
+    """The error names the second flag."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         place = f"127.0.0.1:{free.getsockname()[1]}"
     code, text = run_serve("--insecure", "--address", place, flag, place)
@@ -74,7 +74,7 @@ ADDRESSES = [
 @pytest.mark.parametrize("flag", ["--address", "--metrics-address"])
 @pytest.mark.parametrize(("place", "reason"), ADDRESSES)
 def test_an_address_that_is_not_here_is_told(flag: str, place: str, reason: str) -> None:
-    """With the address that every host has."""
+    """The hint names an address that every host has."""
     code, text = run_serve("--insecure", flag, place)
     assert code == 1
     assert f'cannot listen on "{place}" ({flag}): {reason}' in text
@@ -82,7 +82,7 @@ def test_an_address_that_is_not_here_is_told(flag: str, place: str, reason: str)
 
 
 def test_a_key_that_may_not_be_read_is_told_with_its_mode(tmp_path: Path) -> None:
-    """And with the user who may not, and what a Pod needs."""
+    """The error names the user, and the hint says how to mount the Secret."""
     python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
     (directory / "tls.key").chmod(0o040)
@@ -95,7 +95,7 @@ def test_a_key_that_may_not_be_read_is_told_with_its_mode(tmp_path: Path) -> Non
 
 
 def test_a_directory_that_may_not_be_looked_into_is_told(tmp_path: Path) -> None:
-    """The files may be there, or not."""
+    """The files may exist or not."""
     python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = Authority().server(SERVER_NAME).write(tmp_path / "tls")
     directory.chmod(0o600)
@@ -107,7 +107,7 @@ def test_a_directory_that_may_not_be_looked_into_is_told(tmp_path: Path) -> None
 
 
 def test_swapped_certificates_are_told(tmp_path: Path) -> None:
-    """The key is of neither."""
+    """The key belongs to neither."""
     directory = Authority().server(SERVER_NAME).write(tmp_path)
     certificate = (directory / "tls.crt").read_bytes()
     (directory / "tls.crt").write_bytes((directory / "ca.crt").read_bytes())
@@ -118,7 +118,7 @@ def test_swapped_certificates_are_told(tmp_path: Path) -> None:
 
 
 def test_a_directory_for_captures_that_may_not_be_written_to_is_told(tmp_path: Path) -> None:
-    """Before the first request would be lost."""
+    """The error comes before the first request is lost."""
     python = rejections.write_wrapper(tmp_path / "python", rejections.NONE)
     directory = tmp_path / "captures"
     directory.mkdir(mode=0o500)
@@ -128,7 +128,7 @@ def test_a_directory_for_captures_that_may_not_be_written_to_is_told(tmp_path: P
 
 
 def test_too_few_descriptors_are_told() -> None:
-    """With how many it takes."""
+    """The error has the number that is needed."""
     few = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (30, 30))
     code, text = run_serve("--insecure", "--workers", "2", prepare=few)
     assert code == 1
@@ -146,14 +146,13 @@ NUMBERS = [
 
 @pytest.mark.parametrize("flags", NUMBERS)
 def test_a_number_that_cannot_be_meant_is_wrong_usage(flags: tuple[str, ...]) -> None:
-    """It names the flag and its variable."""
+    """The error names the flag and its variable."""
     code, text = run_serve("--insecure", *flags)
     assert code == WRONG_USAGE
     assert f"Invalid value for '{flags[0]}' (env var: 'FUNCTION_SCRIPT_" in text
 
 
 def test_the_largest_and_smallest_numbers_are_served() -> None:
-    """They are nobody's wish, and no fault of the server's."""
     flags = ("--max-recv-message-size", "2047", "--memory-limit", "1Mi", "--timeout", "1000000h")
     with Server("--insecure", *flags) as server, server.channel() as channel:
         assert not call(channel, GOOD).results

@@ -1,4 +1,4 @@
-"""What an operator sees of a real server: metrics, probes, traces, and a line for every request."""
+"""The view of an operator: metrics, probes, traces, and a log line for every request."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
 def fetch(server: Server, path: str) -> tuple[int, str]:
-    """Status and text of a page."""
+    """Return status and text of a page."""
     try:
         with urllib.request.urlopen(
             f"http://{server.metrics_address}{path}", timeout=PATIENCE_SECONDS
@@ -47,7 +47,7 @@ def fetch(server: Server, path: str) -> tuple[int, str]:
 
 
 def test_the_first_line_says_whether_it_is_compiled() -> None:
-    """As `version` does."""
+    """`version` says the same."""
     with Server("--insecure") as server:
         server.stop()
     (line,) = server.lines("serving")
@@ -55,7 +55,7 @@ def test_the_first_line_says_whether_it_is_compiled() -> None:
 
 
 def test_metrics_tell_what_happened() -> None:
-    """Requests by outcome, a lost worker by its cause; the log names the XR of both."""
+    """Requests are counted by outcome, lost workers by cause; the log names the XR of both."""
     with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
         call(channel, GOOD)
         call(channel, BOMB)
@@ -71,15 +71,15 @@ def test_metrics_tell_what_happened() -> None:
         "function_script_queue_length 0.0",
     ):
         assert line in text
-    (lost,) = server.lines("not answered")
+    (not_answered,) = server.lines("not answered")
     (answered,) = server.lines("answered")
-    for line in (lost, answered):
+    for line in (not_answered, answered):
         assert (line["kind"], line["name"], line["language"]) == ("XThing", "demo", "starlark")
-    assert (lost["outcome"], lost["limit"]) == ("memory", "memory")
+    assert (not_answered["outcome"], not_answered["limit"]) == ("memory", "memory")
 
 
 def test_a_refused_call_is_counted_and_logged() -> None:
-    """It has no response, and the reason is in the log and in the metrics."""
+    """It has no response; log and metrics have the reason."""
     state = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * 5_000_000}}}}
     large = builders.request(builders.starlark("def main(req):\n    return {}\n"), desired=state)
     with Server("--insecure") as server:
@@ -94,17 +94,17 @@ def test_a_refused_call_is_counted_and_logged() -> None:
 
 
 def test_a_stopping_server_lives_and_is_not_ready() -> None:
-    """Kubernetes sends no more calls, and does not restart what is about to end."""
+    """Kubernetes sends no more calls, and does not restart the container."""
     with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
         assert fetch(server, "/livez") == (200, "ok\n")
         assert fetch(server, "/readyz")[0] == 200
-        begun = method(channel).future(SLOW)
+        future = method(channel).future(SLOW)
         server.wait_until_it_runs(1)
         server.signal(signal.SIGTERM)
         server.wait_until_it_says('"msg":"stopping"')
         assert fetch(server, "/readyz") == (503, "not ready: not serving\n")
         assert fetch(server, "/livez") == (200, "ok\n")
-        assert not begun.result().results
+        assert not future.result().results
         assert server.stop() == 0
 
 
@@ -115,7 +115,7 @@ def test_the_pages_can_be_turned_off() -> None:
 
 
 def test_a_certificates_end_is_a_metric(tmp_path: Path) -> None:
-    """Of the file that is there, so that a renewed one shows."""
+    """The metric follows renewed files."""
     directory = Authority().server(SERVER_NAME).write(tmp_path)
     with Server("--tls-certs-dir", str(directory)) as server:
         text = fetch(server, "/metrics")[1]
@@ -125,7 +125,7 @@ def test_a_certificates_end_is_a_metric(tmp_path: Path) -> None:
 
 
 class Collector(HTTPServer):
-    """Takes traces as a collector does."""
+    """A collector of OpenTelemetry traces."""
 
     def __init__(self) -> None:
         self.requests: list[ExportTraceServiceRequest] = []
@@ -143,12 +143,12 @@ class _Taker(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    """A collector on a port of its own."""
+    """A collector on a free port."""
     with Collector() as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -158,7 +158,7 @@ def collector() -> Iterator[Collector]:
 
 
 def test_a_trace_goes_on_in_the_server(collector: Collector) -> None:
-    """The span is below the caller's, and is sent before the server ends."""
+    """The span is a child of the caller's, and is sent before the server ends."""
     endpoint = f"http://127.0.0.1:{collector.server_port}"
     env = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_COMPRESSION": "none"}
     with Server("--insecure", env=env) as server, server.channel() as channel:

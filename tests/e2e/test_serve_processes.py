@@ -1,4 +1,4 @@
-"""A server where few processes and threads are allowed: it says so, or goes on with fewer."""
+"""A server with a low limit of processes: it does not start, or runs with fewer workers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ exec {python} "$@"
 
 @pytest.fixture
 def group() -> Iterator[pids.Group]:
-    """A group of control for one test."""
+    """A control group for one test."""
     with pids.group() as group:
         yield group
 
@@ -47,7 +47,7 @@ def wrapper(path: Path, group: pids.Group) -> str:
 
 
 def test_too_few_processes_are_refused_at_the_start(tmp_path: Path, group: pids.Group) -> None:
-    """With the number that is needed."""
+    """The error has the number that is needed."""
     needed = capacity.needed_processes(WORKERS)
     group.limit(needed - 1)
     ended = subprocess.run(
@@ -65,7 +65,7 @@ def test_too_few_processes_are_refused_at_the_start(tmp_path: Path, group: pids.
 
 
 def test_the_number_that_is_needed_is_enough(tmp_path: Path, group: pids.Group) -> None:
-    """For good programs and for bad ones, which lose their workers, all at once."""
+    """It is enough for good programs and for bad ones that lose their workers, all at once."""
     group.limit(capacity.needed_processes(WORKERS))
     python = wrapper(tmp_path / "python", group)
     flags = ["--insecure", "--workers", str(WORKERS), "--timeout", "500ms"]
@@ -78,7 +78,7 @@ def test_the_number_that_is_needed_is_enough(tmp_path: Path, group: pids.Group) 
 
 
 def test_no_processes_left_is_told_and_survived(group: pids.Group) -> None:
-    """Every call has its answer, no place is lost, and with processes again all is as before."""
+    """Every call has an answer, no slot is lost, and later all works as before."""
     flags = ["--insecure", "--workers", str(WORKERS), "--timeout", "500ms"]
     with Server(*flags) as server, server.channel() as channel:
         assert not call(channel, GOOD).results
@@ -97,12 +97,12 @@ def test_no_processes_left_is_told_and_survived(group: pids.Group) -> None:
 
 
 def request(step_input: object, number: int) -> builders.pb.RunFunctionRequest:
-    """A step of an XR of its own."""
+    """Return a request of an XR of its own."""
     return builders.request(step_input, observed=builders.observed(f"xr-{number}"))
 
 
 def wait_until_nothing_runs(server: Server) -> None:
-    """Return when no place is taken."""
+    """Wait until no slot is in use."""
 
     def metrics() -> str:
         address = f"http://{server.metrics_address}/metrics"

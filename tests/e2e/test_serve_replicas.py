@@ -1,4 +1,4 @@
-"""Three servers behind a client that takes turns: one is killed, one drained, nothing is lost."""
+"""Three servers behind a round-robin client: one is killed, one drained, nothing is lost."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ MAX_TRIES = 5
 
 
 def request(name: str) -> pb.RunFunctionRequest:
-    """A request that is answered with the XR's own name."""
+    """Return a request whose response has the XR's name."""
     xr = {**builders.XR, "metadata": {"name": name}}
     return builders.request(builders.starlark(SCRIPT), observed={"composite": {"resource": xr}})
 
 
 class Caller:
-    """Calls one after the other, each under a name of its own, until ``is_over``."""
+    """Makes calls one after the other, each with a name of its own, until ``is_over``."""
 
     def __init__(self, channel: grpc.Channel, is_over: Callable[[], bool]) -> None:
         self.answered = 0
@@ -76,13 +76,13 @@ class Caller:
 
 
 def wait_for_more(callers: list[Caller]) -> None:
-    """Until many calls more are answered."""
+    """Wait until many more calls are answered."""
     enough = sum(each.answered for each in callers) + CALLS
     wait_until(lambda: sum(each.answered for each in callers) >= enough)
 
 
 def test_a_killed_and_a_drained_server_lose_nothing() -> None:
-    """Every request has its own answer after a few tries at most; the rest of the servers share."""
+    """Every request has its own response after a few attempts at most."""
     with ExitStack() as stack:
         servers = [stack.enter_context(Server("--insecure", "--workers", "1")) for _ in range(3)]
         addresses = ",".join(server.address for server in servers)

@@ -1,4 +1,4 @@
-"""What a served function writes to its log when a program fails over a secret."""
+"""The log of a server whose programs fail over secrets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROGRAMS = [
 
 
 def test_no_log_line_has_a_secret() -> None:
-    """Not even with --debug, when a program fails over a line that holds one."""
+    """The program fails over a line with one, also with --debug."""
     secret = {"credentialData": {"data": {"password": "aHVudGVyMg=="}}}
     with Server("--insecure", "--debug") as server, server.channel() as channel:
         requests = [builders.request(each, credentials={"db": secret}) for each in PROGRAMS]
@@ -68,7 +68,7 @@ MOST_WAIT_SECONDS = 0.5
 
 @pytest.fixture(scope="module")
 def debugging() -> Iterator[Server]:
-    """A server that logs what programs print."""
+    """A server that logs printed texts."""
     with Server("--insecure", "--debug") as server:
         yield server
 
@@ -76,7 +76,7 @@ def debugging() -> Iterator[Server]:
 @pytest.mark.serial
 @pytest.mark.parametrize(("script", "text"), ENDINGS)
 def test_a_large_secret_holds_nobody_up(debugging: Server, script: str, text: str) -> None:
-    """100,000 lines to look for, however the program ends: calls and probes beside it are quick."""
+    """The search has 100,000 lines; calls and probes beside it are quick."""
     with debugging.channel() as channel, debugging.channel() as other:
         for _ in range(20):
             call(other, GOOD)
@@ -100,7 +100,7 @@ def test_a_large_secret_holds_nobody_up(debugging: Server, script: str, text: st
 
 
 def ask_until(ended: threading.Event, channel: grpc.Channel, waits: list[float]) -> None:
-    """Make good calls and ask for health, one after the other, and note how long each took."""
+    """Make good calls and health checks in turn, and record the time of each."""
     stub = health_pb2_grpc.HealthStub(channel)
     while not ended.is_set():
         for ask in (
@@ -113,7 +113,7 @@ def ask_until(ended: threading.Event, channel: grpc.Channel, waits: list[float])
 
 
 def test_a_printed_secret_is_found_among_many() -> None:
-    """After the answer, and before the server ends."""
+    """The search takes place after the response, and before the server ends."""
     request = builders.request(builders.starlark(PRINTING), observed=OBSERVED)
     with Server("--insecure", "--debug") as server, server.channel() as channel:
         assert not call(channel, request).results

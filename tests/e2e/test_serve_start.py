@@ -1,4 +1,4 @@
-"""The start of a server: what it costs, and how soon it can be ended."""
+"""The start of a server: its cost, and signals during it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ MARGIN = 4
 
 
 def container(path: str) -> object:
-    """A value of the function's container in the DeploymentRuntimeConfig."""
+    """Return a value of the function's container in the DeploymentRuntimeConfig."""
     file = ROOT / "examples" / "install" / "deploymentruntimeconfig.yaml"
     (document,) = documents.read_source(Source(name=file.name, text=file.read_text()))
     return objects.find_path(document.value, f"{CONTAINER}.{path}")
 
 
 def cpu_seconds(pid: int) -> float:
-    """The CPU time of a process so far."""
+    """Return the CPU time of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -39,7 +39,7 @@ def cpu_seconds(pid: int) -> float:
 def test_a_start_fits_into_the_startup_probe_with_the_cpu_that_is_requested(
     tmp_path: Path,
 ) -> None:
-    """With a margin, and although no module is compiled: images of Python come without."""
+    """There is a margin, although no module is compiled."""
     env = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(tmp_path)}
     with Server("--insecure", env=env) as server:
         cost = sum(map(cpu_seconds, server.family()))
@@ -76,18 +76,18 @@ class Init:
 
     @property
     def pid(self) -> int:
-        """The server's process id here; 0 when it is not there yet."""
+        """The server's process id here; 0 before it exists."""
         pid = self.process.pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return int(children[0]) if children else 0
 
     def _catches(self) -> bool:
-        """Whether it has a handler for SIGTERM."""
+        """Report whether a process has a handler for SIGTERM."""
         (caught,) = re.findall(r"SigCgt:\s*(\w+)", Path(f"/proc/{self.pid}/status").read_text())
         return bool(int(caught, 16) & SIGTERM_BIT)
 
     def end(self) -> tuple[int, str]:
-        """Its exit code and its log."""
+        """Return the exit code and the log."""
         try:
             _, text = self.process.communicate(timeout=PATIENCE_SECONDS)
         finally:
@@ -96,7 +96,7 @@ class Init:
 
 
 def may_unshare() -> bool:
-    """Whether a process may be the first of a namespace here."""
+    """Report whether this user may create a process namespace."""
     probe = ["unshare", "--pid", "--fork", "true"]
     return subprocess.run(probe, capture_output=True, check=False).returncode == 0
 
@@ -107,7 +107,7 @@ in_a_namespace = pytest.mark.skipif(not may_unshare(), reason="namespaces are no
 @in_a_namespace
 @pytest.mark.parametrize("milliseconds", [0, 20, 50, 100, 200, 400, 800, 1600])
 def test_a_server_heeds_sigterm_from_its_first_instruction(milliseconds: int) -> None:
-    """As process 1, which the kernel spares signals without a handler: it ends, and with 0."""
+    """The kernel ignores SIGTERM to process 1 without a handler. The exit code is 0."""
     server = Init()
     time.sleep(milliseconds / 1000)
     began = time.monotonic()
@@ -121,7 +121,7 @@ def test_a_server_heeds_sigterm_from_its_first_instruction(milliseconds: int) ->
 @in_a_namespace
 @pytest.mark.serial
 def test_the_first_instruction_comes_early() -> None:
-    """Before the imports, which are most of what a start costs the server process."""
+    """The imports are most of the server's start, and come after it."""
     server = Init()
     first = cpu_seconds(server.pid)
     assert server.process.stderr is not None
@@ -142,7 +142,7 @@ ENDS = [
 def test_a_signal_during_the_imports_ends_a_command(
     arguments: list[str], number: signal.Signals, code: int
 ) -> None:
-    """Without a traceback, and with the code of its kind."""
+    """The exit code is that of the signal, and there is no traceback."""
     script = (
         "import os, sys; from function_script import start; start.catch_signals(sys.argv[1:]);"
         f"os.kill(os.getpid(), {int(number)}); import time; time.sleep(60)"
@@ -159,7 +159,7 @@ def test_a_signal_during_the_imports_ends_a_command(
 
 
 def test_an_interrupt_is_python_s_own_again_after_the_imports() -> None:
-    """So that a command can tidy up."""
+    """Commands clean up on KeyboardInterrupt."""
     script = (
         "import signal, sys; from function_script import start; sys.argv = ['x', 'version'];"
         "sys.exit = lambda code: None; start.main();"

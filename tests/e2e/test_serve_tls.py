@@ -1,4 +1,4 @@
-"""Mutual TLS as Crossplane uses it: who is let in, and what happens when certificates change."""
+"""Mutual TLS as Crossplane uses it: clients that are accepted, and renewed certificates."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ def authority() -> Authority:
 
 @pytest.fixture(scope="module")
 def directory(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A server's certificates, as the secret is mounted."""
+    """A server's certificates, as the Secret is mounted."""
     return authority.server(*NAMES).write(tmp_path_factory.mktemp("tls") / "server")
 
 
 @pytest.fixture(scope="module")
 def server(directory: Path) -> Iterator[Server]:
-    """A server with mutual TLS, its directory given as Crossplane gives it."""
+    """A server with mutual TLS, configured as by Crossplane."""
     env = {"TLS_SERVER_CERTS_DIR": str(directory)}
     with Server("--health-address", "127.0.0.1:0", env=env) as server:
         yield server
 
 
 def answers(channel: grpc.Channel) -> bool:
-    """Whether a call over this connection is answered."""
+    """Report whether a call over this connection is answered."""
     with channel:
         try:
             return "a" in call(channel, REQUEST, timeout=PATIENCE_SECONDS).desired.resources
@@ -63,7 +63,7 @@ def test_crossplane_is_served(server: Server, authority: Authority) -> None:
 
 
 def test_a_client_without_certificate_is_rejected(server: Server, authority: Authority) -> None:
-    """Trusting the server is not enough: the client must show a certificate."""
+    """Trusting the server is not enough."""
     trusted = authority.client().authority
     options = [("grpc.ssl_target_name_override", SERVER_NAME)]
     credentials = grpc.ssl_channel_credentials(trusted)
@@ -71,7 +71,7 @@ def test_a_client_without_certificate_is_rejected(server: Server, authority: Aut
 
 
 def test_a_client_of_another_authority_is_rejected(server: Server, authority: Authority) -> None:
-    """A certificate signed by somebody else, with the same names, opens nothing."""
+    """Its certificate has the same names."""
     stranger = Authority().client()
     forged = Identity(
         certificate=stranger.certificate,
@@ -82,44 +82,42 @@ def test_a_client_of_another_authority_is_rejected(server: Server, authority: Au
 
 
 def test_an_expired_client_is_rejected(server: Server, authority: Authority) -> None:
-    """The right authority is not enough when its word was for another day."""
     assert answers(server.channel(authority.client(age=dt.timedelta(hours=1))))
     assert not answers(server.channel(authority.client(age=dt.timedelta(days=3))))
     assert not answers(server.channel(authority.client(age=dt.timedelta(days=-3))))
 
 
 def test_a_servers_certificate_is_not_a_clients(server: Server, authority: Authority) -> None:
-    """Another function's certificate, of the same authority, opens nothing."""
+    """Another function of the same authority has such a certificate."""
     assert not answers(server.channel(authority.server("function-other.default")))
 
 
 def test_plain_text_is_rejected(server: Server) -> None:
-    """With certificates there is no way in without TLS."""
     assert not answers(server.channel())
 
 
 def test_another_servers_name_is_not_ours(server: Server, authority: Authority) -> None:
-    """A client that expects another name turns away: the names in the certificate count."""
+    """The client rejects the server by the names in its certificate."""
     assert not answers(server.channel(authority.client(), name="function-other.default"))
 
 
 def test_health_needs_no_certificate(server: Server) -> None:
-    """The probes' port is plain text beside a TLS server."""
+    """The health port is plain text beside a TLS server."""
     with grpc.insecure_channel(server.health_address) as channel:
         grpc.channel_ready_future(channel).result(timeout=PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize("exists", [True, False], ids=["certificates", "missing directory"])
 def test_insecure_wins(directory: Path, authority: Authority, exists: bool) -> None:
-    """With --insecure and a directory, plain text always works and TLS never does."""
-    given = directory if exists else directory / "none"
-    with Server("--insecure", "--tls-certs-dir", str(given)) as server:
+    """With --insecure and a directory, plain text works and TLS does not."""
+    path = directory if exists else directory / "none"
+    with Server("--insecure", "--tls-certs-dir", str(path)) as server:
         assert all(answers(server.channel()) for _ in range(50))
         assert not answers(server.channel(authority.client()))
 
 
 def test_renewed_certificates_are_used(tmp_path: Path) -> None:
-    """New files count for the next connection, without a restart; broken ones do not."""
+    """The next connection uses new files, without a restart; invalid ones are ignored."""
     old, new = Authority(), Authority()
     directory = old.server(*NAMES).write(tmp_path / "tls")
     with Server("--tls-certs-dir", str(directory)) as server:
@@ -135,7 +133,7 @@ def test_renewed_certificates_are_used(tmp_path: Path) -> None:
 
 
 def test_a_connection_that_has_ended_holds_no_memory(directory: Path, authority: Authority) -> None:
-    """A client that connects anew for every call costs no more than one that stays."""
+    """A client may open a connection for every call."""
     with Server(env={"TLS_SERVER_CERTS_DIR": str(directory)}) as server:
 
         def connect(times: int) -> int:
@@ -148,7 +146,7 @@ def test_a_connection_that_has_ended_holds_no_memory(directory: Path, authority:
 
 
 def test_a_key_of_another_certificate_is_refused(tmp_path: Path, authority: Authority) -> None:
-    """Files that do not belong together end the start, not each handshake later."""
+    """The start fails, instead of each handshake later."""
     directory = authority.server(*NAMES).write(tmp_path)
     (directory / "tls.key").write_bytes(authority.server(*NAMES).key)
     with pytest.raises(AssertionError, match=r"tls\.key must belong to tls\.crt"):

@@ -62,7 +62,7 @@ class OldCrossplane:
         self.calls = 0
 
     def run(self, step_input: Object, **parts: object) -> Response:
-        """Run the step to its end; the last response."""
+        """Run the step to its end; return the last response."""
         request = self._module.RunFunctionRequest()
         json_format.ParseDict(
             json_format.MessageToDict(builders.request(step_input, **parts)), request
@@ -71,11 +71,11 @@ class OldCrossplane:
         for _ in range(MAX_ITERATIONS + 1):
             response = self._send(request, timeout=PATIENCE_SECONDS)
             self.calls += 1
-            asked = response.requirements.SerializeToString(deterministic=True)
+            encoded = response.requirements.SerializeToString(deterministic=True)
             is_fatal = any(each.severity == v1.SEVERITY_FATAL for each in response.results)
-            if is_fatal or asked == (requirements or b""):
+            if is_fatal or encoded == (requirements or b""):
                 return response
-            requirements = asked
+            requirements = encoded
             request.ClearField("extra_resources")
             for name, selector in response.requirements.extra_resources.items():
                 resources = request.extra_resources[name]
@@ -165,7 +165,7 @@ PARTS: Mapping[str, object] = {
 
 
 def declaring(language: str, **selector: object) -> Object:
-    """The language's program, with the requirement that it reads and the credentials."""
+    """Return the language's program with the requirement that it reads, and the credentials."""
     chosen = {"apiVersion": "example.org/v1", "kind": "Settings", "matchName": "settings"}
     resources: Object = {"settings": {**chosen, **selector}}  # type: ignore[dict-item] # plain
     return {
@@ -205,7 +205,7 @@ def test_a_step_has_all_that_old_callers_give(
 def test_what_old_callers_never_give_is_fatal(
     channel: grpc.Channel, version: str, language: str
 ) -> None:
-    """Waiting would be the last answer, and without the step's resources it would delete them."""
+    """Without the resources the step would delete others, and waiting would never end."""
     step = declaring(language, namespace="here")
     response = OldCrossplane(channel, version).run(step, **PARTS)
     (result,) = response.results
@@ -217,7 +217,7 @@ def test_what_old_callers_never_give_is_fatal(
 
 
 def test_schemas_are_refused_at_once(channel: grpc.Channel) -> None:
-    """They came with version 2.2."""
+    """Crossplane 2.2 introduced them."""
     schemas: Object = {"thing": {"apiVersion": "example.org/v1", "kind": "Thing"}}
     step: Object = {**PROGRAMS["starlark"], "requirements": {"schemas": schemas}}
     caller = OldCrossplane(channel, "v1beta1")
@@ -227,32 +227,32 @@ def test_schemas_are_refused_at_once(channel: grpc.Channel) -> None:
 
 
 def test_a_caller_of_version_2_0_is_asked_in_both_fields() -> None:
-    """It does not say what it can do, and gives what is asked for with a namespace."""
+    """It does not report capabilities, and fetches namespaced resources."""
     step = declaring("starlark", namespace="here")
     first = builders.call(builders.request(step, **PARTS))
     assert set(first.requirements.resources) == {"settings"}
     assert set(first.requirements.extra_resources) == {PROBE}
     located = {**SETTINGS, "metadata": {"name": "settings", "namespace": "here"}}
-    given = {
+    resources = {
         "required_resources": {"settings": {"items": [{"resource": located}]}},
         "extra_resources": {PROBE: {}},
     }
-    second = builders.call(builders.request(step, **PARTS, **given))
+    second = builders.call(builders.request(step, **PARTS, **resources))
     assert [result.severity for result in second.results] == [v1.SEVERITY_NORMAL]
     assert "thing" in second.desired.resources
     assert second.requirements == first.requirements
 
 
 def test_programs_do_not_see_the_probe() -> None:
-    """What the function asks for itself is not theirs."""
+    """The function adds the probe's requirement itself."""
     script = 'def main(req):\n    return {"context": {"seen": sorted(req["extra_resources"])}}\n'
-    given = {PROBE: {}, "mine": {}}
-    request = builders.request(builders.starlark(script), extra_resources=given)
+    resources = {PROBE: {}, "mine": {}}
+    request = builders.request(builders.starlark(script), extra_resources=resources)
     assert list(builders.call(request).context["seen"]) == ["mine"]
 
 
 def test_callers_that_say_what_they_can_do_are_not_probed() -> None:
-    """Those of version 2.2 and later."""
+    """Version 2.2 and later report capabilities."""
     capabilities = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES"]
     step = declaring("starlark", namespace="here")
     meta = {"tag": "t", "capabilities": capabilities}

@@ -1,4 +1,4 @@
-"""No process that has loaded gRPC's library is forked: neither at the start nor later."""
+"""No process that has loaded gRPC's library forks, at the start or later."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIBRARY = "cygrpc"
 
 
 def libraries(pid: int) -> str:
-    """The files that a process has mapped; empty when it has ended."""
+    """Return the files that a process has mapped; empty when it has ended."""
     try:
         return Path(f"/proc/{pid}/maps").read_text()
     except PermissionError:
@@ -32,7 +32,7 @@ def libraries(pid: int) -> str:
 
 
 def assert_free_of_grpc(server: Server) -> None:
-    """The server has the library, and none of its descendants have."""
+    """Assert that only the server has the library."""
     front, zygote, *workers = server.family()
     assert LIBRARY in libraries(front)
     assert workers
@@ -41,7 +41,7 @@ def assert_free_of_grpc(server: Server) -> None:
 
 
 def test_zygotes_and_workers_have_no_grpc() -> None:
-    """The first ones, those for long runs, and all that come after the zygote has been killed."""
+    """This includes workers for long runs, and all that follow a killed zygote."""
     with Server("--insecure", "--timeout", "50s") as server, server.channel() as channel:
         call(channel, GOOD)
         assert_free_of_grpc(server)

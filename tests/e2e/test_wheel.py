@@ -1,4 +1,4 @@
-"""The wheel that is installed elsewhere holds everything the tools need beside code."""
+"""The installed wheel has all data files of the tools."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ spec:
 
 
 def copy_sources(target: Path) -> None:
-    """The project without what was built in it, so that nothing stale gets into the wheel."""
+    """Copy the project without build results, so that nothing stale gets into the wheel."""
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
@@ -56,7 +56,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A Python with the wheel first on its path, far from the checkout."""
+    """Run Python with the wheel first on its path, outside of the checkout."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,
@@ -68,37 +68,37 @@ def run(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProc
 
 
 def test_the_wheel_is_what_runs(installed: Path, tmp_path: Path) -> None:
-    """Else the tests below would prove nothing."""
-    done = run(installed, tmp_path, "-c", "import function_script as f; print(f.__file__)")
-    assert Path(done.stdout.strip()).is_relative_to(installed)
+    """Otherwise the tests below would prove nothing."""
+    process = run(installed, tmp_path, "-c", "import function_script as f; print(f.__file__)")
+    assert Path(process.stdout.strip()).is_relative_to(installed)
 
 
 def test_validate_knows_our_kinds(installed: Path, tmp_path: Path) -> None:
-    """The CRDs of our inputs come with the wheel."""
+    """The wheel has the CRDs of the inputs."""
     (tmp_path / "composition.yaml").write_text(INPUT)
     arguments = ("-m", "function_script", "validate", "composition.yaml", "composition.yaml")
-    done = run(installed, tmp_path, *arguments)
-    assert done.returncode == 1
-    assert 'unknown field: "inlin"' in done.stdout
-    assert "could not find" not in done.stdout
+    process = run(installed, tmp_path, *arguments)
+    assert process.returncode == 1
+    assert 'unknown field: "inlin"' in process.stdout
+    assert "could not find" not in process.stdout
 
 
 def test_no_file_is_left_out(installed: Path) -> None:
-    """Every file of the package that is no cache is in the wheel."""
+    """Every file of the package except caches is in the wheel."""
     names = {".py", ".pyi", ".star", ".yaml", ".typed"}
     expected = {
         path.relative_to(ROOT)
         for path in (ROOT / "function_script").rglob("*")
         if path.suffix in names or path.name == "py.typed"
     }
-    found = {path.relative_to(installed) for path in installed.rglob("*")}
-    assert sorted(map(str, expected - found)) == []
+    paths = {path.relative_to(installed) for path in installed.rglob("*")}
+    assert sorted(map(str, expected - paths)) == []
 
 
 def test_the_version_says_why_it_is_plain(installed: Path, tmp_path: Path) -> None:
-    """As the build recorded it, for pip hides what a build prints."""
-    done = run(installed, tmp_path, "-m", "function_script", "version")
-    assert done.stdout.endswith("plain Python: FUNCTION_SCRIPT_COMPILE is 0)\n")
+    """The build records the reason, because pip hides the build's output."""
+    process = run(installed, tmp_path, "-m", "function_script", "version")
+    assert process.stdout.endswith("plain Python: FUNCTION_SCRIPT_COMPILE is 0)\n")
 
 
 def test_what_is_loaded_decides(installed: Path, tmp_path: Path) -> None:
@@ -106,21 +106,21 @@ def test_what_is_loaded_decides(installed: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     shutil.copytree(installed, site)
     (site / "function_script/build.json").write_text('{"reason": ""}')
-    done = run(site, tmp_path, "-m", "function_script", "version")
+    process = run(site, tmp_path, "-m", "function_script", "version")
     reason = "its machine code is for another Python or another machine"
-    assert done.stdout.endswith(f"plain Python: {reason})\n")
+    assert process.stdout.endswith(f"plain Python: {reason})\n")
 
 
 def test_sources_say_that_they_are_plain(tmp_path: Path) -> None:
-    """As in an editable installation, where no build leaves a record."""
+    """An editable installation has no record of a build."""
     ignored = shutil.ignore_patterns("__pycache__", "*.so")
     shutil.copytree(ROOT / "function_script", tmp_path / "site/function_script", ignore=ignored)
-    done = run(tmp_path / "site", tmp_path, "-m", "function_script", "version")
+    process = run(tmp_path / "site", tmp_path, "-m", "function_script", "version")
     reason = "it runs from its sources, as an editable installation does"
-    assert done.stdout.endswith(f"plain Python: {reason})\n")
+    assert process.stdout.endswith(f"plain Python: {reason})\n")
 
 
 def test_the_licence_comes_with_it(installed: Path) -> None:
-    """Where tools look for it."""
+    """It is where tools look for it."""
     (licence,) = installed.glob("*.dist-info/licenses/LICENSE")
     assert licence.read_bytes() == (ROOT / "LICENSE").read_bytes()

@@ -22,7 +22,7 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
 
 from e2e.authority import Identity  # noqa: E402 - the tests' folder is on the path now
-from hostile.client_attacks import floods, has_ended  # noqa: E402 - the same
+from hostile.client_attacks import floods, stay_silent  # noqa: E402 - the same
 from support.raw_http2 import (  # noqa: E402 - the same
     DATA,
     END_STREAM,
@@ -50,7 +50,7 @@ _LIST = b"\x3a\x01*"
 
 
 def calls_of_services() -> dict[str, bytes]:
-    """Floods of calls that are answered without a worker, by their names."""
+    """Return floods of calls that are answered without a worker, by their names."""
     calls = b"".join(_call(stream, _HEALTH, b"") for stream in range(1, 2 * _CALLS, 2))
     nonsense = b"".join(_call(stream, _HEALTH, b"\xff") for stream in range(1, 2 * _CALLS, 2))
     questions = frame(HEADERS, _END_HEADERS, 1, headers(_REFLECTION)) + _CALLS * frame(
@@ -64,7 +64,7 @@ def calls_of_services() -> dict[str, bytes]:
 
 
 def pages() -> dict[str, bytes]:
-    """Floods of plain HTTP by their names."""
+    """Return floods of plain HTTP by their names."""
     return {
         f"GET {path}": f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
         for path in ("/readyz", "/metrics")
@@ -77,7 +77,7 @@ def _call(stream: int, path: str, data: bytes) -> bytes:
 
 
 def flood_frames(data: bytes, address: str, identity: Identity | None) -> None:
-    """Send frames and read nothing; connect again, a moment later, when the server hangs up."""
+    """Send frames and read nothing; reconnect after the server has closed the connection."""
     while True:
         with suppress(OSError), RawClient(address, identity) as client:
             client.socket.settimeout(_SECONDS)
@@ -88,7 +88,7 @@ def flood_frames(data: bytes, address: str, identity: Identity | None) -> None:
 
 
 def flood_pages(request: bytes, address: str) -> None:
-    """Ask for a page again and again, as many clients at once."""
+    """Request a page again and again, as many clients at once."""
 
     def ask() -> None:
         while True:
@@ -101,7 +101,7 @@ def flood_pages(request: bytes, address: str) -> None:
 
 
 def flood_handshakes(address: str) -> None:
-    """Begin handshakes that lead nowhere."""
+    """Begin handshakes that cannot succeed."""
 
     def shake() -> None:
         while True:
@@ -112,19 +112,8 @@ def flood_handshakes(address: str) -> None:
     _repeat(shake, _HTTP_CLIENTS)
 
 
-def stay_silent(address: str) -> None:
-    """Hold connections that say nothing, and open those again that are closed."""
-    held: list[socket.socket] = []
-    while True:
-        held = [each for each in held if not has_ended(each)]
-        with suppress(OSError):
-            while len(held) < _SILENT:
-                held.append(_connect(address))
-        time.sleep(0.2)
-
-
 def work(share: float) -> None:
-    """Use that share of a CPU, in slices of a hundredth of a second."""
+    """Use this share of a CPU, in slices of a hundredth of a second."""
     while True:
         end = time.monotonic() + 0.01
         used = time.process_time() + 0.01 * share
@@ -135,7 +124,7 @@ def work(share: float) -> None:
 
 @contextmanager
 def attacking(flood: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a flood in a process of its own within the block; yields it when it has begun."""
+    """Run a flood in a process of its own within the block; yield the process once it floods."""
     command = [sys.executable, str(Path(__file__)), flood, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:
@@ -172,7 +161,7 @@ def main() -> None:
     identity = read_identity(Path(rest[0])) if rest else None
     runs: dict[str, Callable[[], None]] = {
         "handshakes": lambda: flood_handshakes(address),
-        "silence": lambda: stay_silent(address),
+        "silence": lambda: stay_silent(address, _SILENT, threading.Event()),
         "work": lambda: work(float(address)),
         **{name: partial(flood_pages, data, address) for name, data in pages().items()},
         **{

@@ -32,5 +32,5 @@ class Hostile:
 
 
 def main_of(*lines: str) -> str:
-    """A script whose ``main`` has these lines."""
+    """Return a script whose ``main`` has these lines."""
     return "def main(req):\n" + "".join(f"    {line}\n" for line in lines)

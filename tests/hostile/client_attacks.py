@@ -1,4 +1,4 @@
-"""Attacks by clients on the port that Crossplane calls; each returns what was measured."""
+"""Attacks by clients on the port of the service; each returns its measurement."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SLOW = builders.request(
 
 
 def request_of_size(size: int, name: str = "demo") -> bytes:
-    """Return a request for an XR whose response has this many bytes, too, and a few more."""
+    """Return a request for an XR whose response has a little more than this many bytes."""
     state = {"resources": {"big": {"resource": {"kind": "A", "s": "x" * size}}}}
     step = builders.starlark(BODY + "    return {}\n")
     observed = builders.observed(name)
@@ -59,12 +59,12 @@ LARGE = request_of_size(3_900_000)
 
 
 def is_answered(response: pb.RunFunctionResponse) -> bool:
-    """Tell whether a response is that of the good program."""
+    """Report whether a response is that of the good program."""
     return response.context.fields["good"].string_value == "yes"
 
 
 class Target(NamedTuple):
-    """A running server, and what a client needs to show there."""
+    """A running server, and the identity of a client."""
 
     server: Server
     identity: Identity | None
@@ -74,11 +74,11 @@ class Target(NamedTuple):
         return self.server.channel(self.identity)
 
     def connect(self, settings: bytes = b"") -> RawClient:
-        """Open a connection of hand-made frames."""
+        """Open a connection of raw frames."""
         return RawClient(self.server.address, self.identity, settings=settings)
 
     def is_well(self) -> bool:
-        """Tell whether a new good client has its answer within five seconds."""
+        """Report whether a new good client has its answer within five seconds."""
         with self.channel() as channel:
             try:
                 return is_answered(call(channel, GOOD, timeout=5.0))
@@ -87,7 +87,7 @@ class Target(NamedTuple):
 
 
 class Peak:
-    """The most memory that a server has within the block, in bytes."""
+    """The maximum memory of a server within the block, in bytes."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -109,7 +109,7 @@ class Peak:
 
 
 def clients_that_go_away(target: Target, number: int = 200) -> None:
-    """Have large responses made, take 64 KiB of each, and hang up."""
+    """Request large responses, read 64 KiB of each, and disconnect."""
     body = message(LARGE)
     for _ in range(number):
         with target.connect(setting(INITIAL_WINDOW, MIB)) as client:
@@ -118,8 +118,8 @@ def clients_that_go_away(target: Target, number: int = 200) -> None:
             client.send_body(stream, body, seconds=5.0)
             client.send(frame(DATA, END_STREAM, stream))
             received = 0
-            while received < 64 * 1024 and (found := client.receive()) is not None:
-                received += len(found.payload) if found.kind == DATA else 0
+            while received < 64 * 1024 and (received_frame := client.receive()) is not None:
+                received += len(received_frame.payload) if received_frame.kind == DATA else 0
 
 
 def readers_without_a_window(target: Target, streams: int, requests: Sequence[bytes]) -> ExitStack:
@@ -138,7 +138,7 @@ def readers_without_a_window(target: Target, streams: int, requests: Sequence[by
 
 
 def compressed_bombs(target: Target, connections: int, streams: int) -> ExitStack:
-    """Send small requests that are large when they are decompressed; returns the connections."""
+    """Send requests of 60 KB that are 60 MiB after decompression; return the connections."""
     body = message(gzip.compress(bytes(60 * MIB), 9), compressed=True)
     stack = ExitStack()
     for _ in range(connections):
@@ -151,7 +151,7 @@ def compressed_bombs(target: Target, connections: int, streams: int) -> ExitStac
 
 
 def cancelled_beside_good(target: Target, cancelled: int = 400, good: int = 50) -> int:
-    """Cancel slow calls of a connection that has good calls; returns how many are answered."""
+    """Cancel slow calls of a connection with good calls; return the number that is answered."""
     with target.channel() as channel:
         call(channel, GOOD)
         slow = [method(channel).future(SLOW, timeout=60.0) for _ in range(cancelled)]
@@ -166,22 +166,9 @@ def cancelled_beside_good(target: Target, cancelled: int = 400, good: int = 50) 
 
 
 def silent_connections(target: Target, number: int = 900, new_clients: int = 20) -> int:
-    """Open connections that say nothing, again when dropped; returns how many new ones get in."""
-    host, _, port = target.server.address.rpartition(":")
+    """Keep so many silent connections open; return the number of new clients with an answer."""
     end = threading.Event()
-
-    def stay() -> None:
-        held: list[socket.socket] = []
-        while not end.is_set():
-            held = [each for each in held if not has_ended(each)]
-            while len(held) < number and not end.is_set():
-                with suppress(OSError):
-                    held.append(socket.create_connection((host, int(port)), timeout=2.0))
-            end.wait(0.2)
-        for each in held:
-            each.close()
-
-    thread = threading.Thread(target=stay)
+    thread = threading.Thread(target=stay_silent, args=(target.server.address, number, end))
     thread.start()
     try:
         time.sleep(3.0)
@@ -191,8 +178,21 @@ def silent_connections(target: Target, number: int = 900, new_clients: int = 20)
         thread.join()
 
 
+def stay_silent(address: str, number: int, end: threading.Event) -> None:
+    """Keep so many connections open that send nothing, until ``end``; reopen closed ones."""
+    host, _, port = address.rpartition(":")
+    connections: list[socket.socket] = []
+    while not end.wait(0.2):
+        connections = [each for each in connections if not has_ended(each)]
+        with suppress(OSError):
+            while len(connections) < number and not end.is_set():
+                connections.append(socket.create_connection((host, int(port)), timeout=2.0))
+    for each in connections:
+        each.close()
+
+
 def has_ended(connection: socket.socket) -> bool:
-    """Tell whether the other side has closed a connection that says nothing."""
+    """Report whether the other side has closed a silent connection."""
     connection.settimeout(0)
     try:
         return not connection.recv(1)
@@ -203,7 +203,7 @@ def has_ended(connection: socket.socket) -> bool:
 
 
 def half_uploads(target: Target, connections: int, size: int = 30 * MIB) -> ExitStack:
-    """Announce large requests and send half of each; returns the open connections."""
+    """Announce large requests and send half of each; return the open connections."""
     stack = ExitStack()
     prefix = struct.pack(">BI", 0, 2 * size)
 
@@ -213,13 +213,13 @@ def half_uploads(target: Target, connections: int, size: int = 30 * MIB) -> Exit
             client.send_body(client.open(), prefix + bytes(size), seconds=1.0)
 
     with ThreadPoolExecutor(4) as threads:
-        for done in [threads.submit(upload) for _ in range(connections)]:
-            done.result()
+        for future in [threads.submit(upload) for _ in range(connections)]:
+            future.result()
     return stack
 
 
 def calls_without_a_message(target: Target, connections: int, streams: int) -> ExitStack:
-    """Open calls and send nothing in them; returns the open connections."""
+    """Open calls and send nothing in them; return the open connections."""
     stack = ExitStack()
     for _ in range(connections):
         client = stack.enter_context(target.connect())
@@ -229,7 +229,7 @@ def calls_without_a_message(target: Target, connections: int, streams: int) -> E
 
 
 def floods() -> Iterator[tuple[str, bytes]]:
-    """Yield frames that make no progress, a name and some 20,000 of each kind."""
+    """Yield the name and some 20,000 frames of each kind that makes no progress."""
     block = raw_http2.headers()
     number = 20_000
     yield "pings", frame(PING, 0, 0, bytes(8)) * number

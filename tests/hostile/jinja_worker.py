@@ -22,7 +22,7 @@ BEFORE = "{% set l=[1,2] %}{% set d={'a':1} %}{% set s='abc' %}"
 
 
 def answer(template: str) -> dict[str, object]:
-    """What became of a template: its text, or the error's type and message."""
+    """Render a template; return its text, or the error's type and message."""
     observed = {"composite": {"resource": {"spec": SPEC}}, "resources": {}}
     scope = Scope(request=Lazy({"observed": lambda: observed}), seed="uid")
     program = Program(main=Source(name="inline", text=BEFORE + template))
@@ -41,11 +41,11 @@ def main() -> None:
     answer("{{ 1 | string }}")
     for line in sys.stdin:
         before = time.process_time()
-        found = answer(json.loads(line))
-        found["seconds"] = time.process_time() - before
-        found["is_data_unchanged"] = SPEC == {"a": 1, "l": [1, 2, 3], "s": "x"}
-        found["peak_kib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        sys.stdout.write(json.dumps(found) + "\n")
+        result = answer(json.loads(line))
+        result["seconds"] = time.process_time() - before
+        result["is_data_unchanged"] = SPEC == {"a": 1, "l": [1, 2, 3], "s": "x"}
+        result["peak_kib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        sys.stdout.write(json.dumps(result) + "\n")
         sys.stdout.flush()
 
 

@@ -17,7 +17,7 @@ LIMIT = "limit"
 
 
 class Bomb(NamedTuple):
-    """``says``: one of these parts must be in the FATAL; none: it may also be answered well."""
+    """A request. The FATAL has one of the parts in ``says``; without parts it may also succeed."""
 
     id: str
     request: pb.RunFunctionRequest

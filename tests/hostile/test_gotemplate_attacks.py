@@ -1,4 +1,4 @@
-"""Hostile templates: each is stopped by the engine itself, and its worker goes on."""
+"""Hostile templates: the engine itself stops each of them, and its worker goes on."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ OBSERVED = {"composite": {"resource": {"apiVersion": "v1", "kind": "XR", "spec":
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
-    """One pool for all, so that each row also shows what the ones before left."""
+    """One pool for all, so that a row also shows the effects of earlier ones."""
     with Pool(PoolOptions(limits=LIMITS, workers=1, preload=ENGINE_MODULES)) as pool:
         pool.fill()
         yield pool
 
 
 def respond(pool: Pool, attack: Attack) -> pb.RunFunctionResponse:
-    """The response of a worker that outlives the template."""
+    """Return the response of a worker that survives the template."""
     step = {
         "apiVersion": builders.API_VERSION,
         "kind": "GoTemplate",
@@ -52,7 +52,7 @@ def respond(pool: Pool, attack: Attack) -> pb.RunFunctionResponse:
     "attack", [a for a in ATTACKS if not a.text], ids=[a.id for a in ATTACKS if not a.text]
 )
 def test_an_attack_is_stopped_by_name(pool: Pool, attack: Attack) -> None:
-    """The worker says which limit it was, or what is wrong with the template."""
+    """The error names the limit, or the mistake in the template."""
     (result,) = respond(pool, attack).results
     assert result.severity == pb.SEVERITY_FATAL
     assert attack.wanted in result.message
@@ -62,7 +62,7 @@ def test_an_attack_is_stopped_by_name(pool: Pool, attack: Attack) -> None:
     "attack", [a for a in ATTACKS if a.text], ids=[a.id for a in ATTACKS if a.text]
 )
 def test_what_is_no_attack_in_go_renders_quickly(pool: Pool, attack: Attack) -> None:
-    """It shows nothing of Python, changes nothing outside and takes little time."""
+    """It exposes no Python object, has no effect outside, and takes little time."""
     respond(pool, attack)
     began = time.process_time()
     data = {"params": {}, "observed": {"composite": {"resource": {"spec": {"l": [1, 2, 3]}}}}}
@@ -71,5 +71,5 @@ def test_what_is_no_attack_in_go_renders_quickly(pool: Pool, attack: Attack) -> 
 
 
 def test_the_table_is_whole() -> None:
-    """A row for each of the 95 of the table of hostile Jinja templates."""
+    """There is a row for each of the 95 hostile Jinja templates."""
     assert len(ATTACKS) == 95

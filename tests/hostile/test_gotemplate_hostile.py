@@ -1,4 +1,4 @@
-"""Templates that want more than they may have: each is stopped by a limit that says its name."""
+"""Templates that exceed a limit: the error names the limit."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ STOPPED = [
 
 
 def scope() -> Scope:
-    """A request of nothing."""
+    """An empty request."""
     return Scope(
         request=Lazy(
             {
@@ -106,7 +106,7 @@ def scope() -> Scope:
 
 
 def evaluate(template: str, limits: Limits) -> str:
-    """The text of a template."""
+    """Return the text of a template."""
     program = Program(main=Source(name="inline", text=template))
     return gotemplate.evaluate(program, scope(), limits).text
 
@@ -127,7 +127,7 @@ def test_a_bomb_is_stopped_by_its_limit(name: str, template: str) -> None:
 
 
 def test_a_slow_template_stops_before_its_worker_is_killed() -> None:
-    """What is slow without being large is stopped by its CPU time, within the step's timeout."""
+    """The limit of CPU time ends it within the step's timeout."""
     template = f"{BIG}{{{{ range 100000 }}}}{{{{ $y := sha256sum $x }}}}{{{{ end }}}}"
     started = time.thread_time()
     with pytest.raises(LimitError, match="more CPU time than its share of the limit"):
@@ -167,7 +167,7 @@ LARGE = [
 
 @pytest.mark.parametrize(("template", "text"), [x[1:] for x in LARGE], ids=[x[0] for x in LARGE])
 def test_large_is_not_hostile(template: str, text: str) -> None:
-    """What is only long renders."""
+    """Long templates render."""
     assert evaluate(template, Limits()) == text
 
 
@@ -182,7 +182,7 @@ ESCAPES = [
 
 @pytest.mark.parametrize("template", ESCAPES)
 def test_python_does_not_show_through(template: str) -> None:
-    """Python's attributes are names like any other: absent, or fields that a type has not."""
+    """Names of Python's attributes do not exist, or are fields that a type lacks."""
     try:
         text = evaluate(template, Limits())
     except FatalError as error:

@@ -51,7 +51,7 @@ WANTED = {
 
 
 class Worker:
-    """The process, started when first needed."""
+    """The worker process, started on demand."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
@@ -63,7 +63,7 @@ class Worker:
         self.first_peak_kib = self.render("{{ 1 }}")["peak_kib"]
 
     def render(self, template: str) -> dict[str, object]:
-        """What became of the template; kills the process when it takes too long."""
+        """Return the outcome of the template; kill a process that takes too long."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(template) + "\n")
@@ -111,7 +111,7 @@ def _check(answer: dict[str, object], types: str, message: str) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
 def test_attack_is_stopped(workers: list[Worker], attack: Attack) -> None:
-    """It ends in time and memory with the error it should, and the worker lives on."""
+    """It ends within time and memory with its error, and the worker goes on."""
     answer = _attack(workers, attack.template)
     _check(answer, attack.outcome, attack.message)
 
@@ -126,7 +126,7 @@ def _corpus() -> list[object]:
 
 @pytest.mark.parametrize("row", _corpus())
 def test_attack_of_the_corpus_is_stopped(workers: list[Worker], row: dict[str, str]) -> None:
-    """Every row of the shared corpus ends as the corpus wants it."""
+    """Every row of the shared corpus ends as the corpus states."""
     template = row.get("template") or _evaluated(ast.parse(row["python_expression"]).body[0])
     assert isinstance(template, str)
     answer = _attack(workers, template)
@@ -134,7 +134,7 @@ def test_attack_of_the_corpus_is_stopped(workers: list[Worker], row: dict[str, s
 
 
 def _evaluated(node: ast.AST) -> str | int:
-    """Texts and numbers, added and multiplied: what builds the corpus' huge templates."""
+    """Evaluate sums and products of texts and numbers, from which the corpus builds templates."""
     if isinstance(node, ast.Expr):
         return _evaluated(node.value)
     if isinstance(node, ast.Constant) and isinstance(node.value, (str, int)):

@@ -5,6 +5,7 @@ What each of them leaves behind is measured with Python's own account of memory,
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import tracemalloc
 from contextlib import contextmanager
@@ -65,7 +66,7 @@ MOST_BYTES = 100.0
 
 
 def request(number: int) -> bytes:
-    """A request of an XR that no other is about, in any language, perhaps one that fails."""
+    """Return a request of an XR of its own, in any language; some fail."""
     xr: Object = {
         "apiVersion": "example.org/v1",
         "kind": "XThing",
@@ -81,7 +82,7 @@ def request(number: int) -> bytes:
 
 
 def bytes_kept(send: Callable[[int], None]) -> float:
-    """What stays of each request, on average."""
+    """Return the mean memory that a request leaves behind."""
     tracemalloc.start()
     try:
         for number in range(FIRST):
@@ -99,20 +100,21 @@ def bytes_kept(send: Callable[[int], None]) -> float:
 
 @contextmanager
 def served() -> Iterator[grpc.UnaryUnaryMultiCallable]:
-    """A call to the server's own process: transport, metrics, log and pool, but for workers."""
+    """Serve with transport, metrics, log and pool in this process; yield a method."""
     with Pool(PoolOptions(workers=1, spare=0, key_of=fairness_key)) as pool:
-        desk = RequestHandler(Metrics(Gauges).observe)
-        with Served(desk) as server:
-            desk.switchboard = server.call(lambda: Dispatcher(pool, server.loop))
+        loop = asyncio.new_event_loop()
+        dispatcher = Dispatcher(pool, loop)
+        handler = RequestHandler(dispatcher, [Metrics(Gauges).observe])
+        with Served(handler, loop=loop) as server:
             try:
                 with server.channel() as channel:
                     yield channel.unary_unary(METHOD)
             finally:
-                server.call(desk.switchboard.close)
+                server.call(dispatcher.close)
 
 
 def test_a_worker_keeps_nothing_of_a_request() -> None:
-    """Nor of its XR, in any language, whether it is answered or fails."""
+    """This includes its XR, in any language, whether it succeeds or fails."""
 
     def send(number: int) -> None:
         answer = function.handle(request(number), LIMITS, lambda _: None)
@@ -122,13 +124,13 @@ def test_a_worker_keeps_nothing_of_a_request() -> None:
 
 
 def test_the_server_keeps_nothing_of_a_request(capfd: pytest.CaptureFixture[str]) -> None:
-    """Nor of its XR or its trace, on a connection that stays."""
+    """This includes its XR and its trace, on a connection that stays."""
     with served() as run:
 
         def send(number: int) -> None:
             metadata = [("traceparent", f"00-{number:032x}-{number:016x}-01")]
             assert f"tag-{number}-".encode() in run(request(number), metadata=metadata)
 
-        kept = bytes_kept(send)
+        kept_bytes = bytes_kept(send)
     capfd.readouterr()
-    assert kept < MOST_BYTES
+    assert kept_bytes < MOST_BYTES

@@ -1,4 +1,4 @@
-"""Secrets and texts that are made to keep the search busy: it is linear, and it is bounded."""
+"""Secrets and texts that make the search expensive: it is linear, and it is bounded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RANDOM = random.Random(7)  # noqa: S311 # for test data
 
 
 def lines(count: int, length: int) -> str:
-    """So many random lines."""
+    """Return this number of random lines."""
     texts = RANDOM.choices(string.ascii_lowercase, k=count * length)
     return "\n".join(
         "".join(texts[start : start + length]) for start in range(0, count * length, length)
@@ -36,12 +36,12 @@ def lines(count: int, length: int) -> str:
 
 
 def encoded(value: bytes, count: int) -> bytes:
-    """Base64 of base64 and so on."""
+    """Return base64 of base64, repeatedly."""
     return reduce(lambda text, _: base64.b64encode(text), range(count), value)
 
 
 def request(*secrets: bytes) -> bytes:
-    """A request with these credentials."""
+    """Return a request with these credentials."""
     message = pb.RunFunctionRequest()
     for number, value in enumerate(secrets):
         message.credentials["api"].credential_data.data[str(number)] = value
@@ -96,7 +96,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("secret", SECRETS)
 def test_no_secret_takes_long(secret: str) -> None:
-    """Whatever is looked for; what may be too much is withheld."""
+    """A text is withheld if the search would take too long."""
     data = request(SECRETS[secret])
     for name in ("short", "cut everywhere"):
         assert_is_quick(TEXTS[name], data)
@@ -104,13 +104,12 @@ def test_no_secret_takes_long(secret: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_no_text_takes_long(text: str) -> None:
-    """Whatever it is looked for in."""
     for secret in (lines(10_000, 6).encode(), SECRETS["lines in each other"]):
         assert_is_quick(TEXTS[text], request(secret))
 
 
 def assert_is_quick(text: str, data: bytes) -> None:
-    """The search ends soon."""
+    """Assert that the search ends soon."""
     began = time.process_time()
     redacted = redaction.redact_text(text, data)
     assert time.process_time() - began < MOST_SECONDS
@@ -118,7 +117,7 @@ def assert_is_quick(text: str, data: bytes) -> None:
 
 
 def work_seconds(count: int, text: str) -> float:
-    """The least CPU time that a search among so many secrets took."""
+    """Return the least CPU time of a search for this number of secrets."""
     data = request(lines(count, 6).encode(), lines(count // 4, 20).encode())
     seconds = []
     for _ in range(3):
@@ -136,7 +135,6 @@ def test_the_search_is_linear_in_the_secrets() -> None:
 
 @pytest.mark.serial
 def test_the_search_is_linear_in_the_text() -> None:
-    """It, too."""
     text = TEXTS["words"]
     assert work_seconds(10_000, text) < 8 * work_seconds(10_000, text[: len(text) // 4])
 
@@ -145,12 +143,12 @@ FAIL = builders.starlark("def main(req):\n    fail('no way, it is ' + req['conte
 
 
 def answer_with(secret: bytes, memory_bytes: int) -> Reply:
-    """A worker's reply to a program that fails beside a Secret."""
+    """Return a worker's reply to a program that fails in a request with a Secret."""
     data = {"value": base64.b64encode(secret).decode()}
-    held = {"resource": {"apiVersion": "v1", "kind": "Secret", "data": data}}
+    resource = {"resource": {"apiVersion": "v1", "kind": "Secret", "data": data}}
     message = builders.request(
         FAIL,
-        observed={"composite": {"resource": builders.XR}, "resources": {"s": held}},
+        observed={"composite": {"resource": builders.XR}, "resources": {"s": resource}},
         context={"x": secret[:6].decode()},
     )
     limits = Limits(memory_bytes=memory_bytes)
@@ -173,7 +171,7 @@ ANSWERS = [
 
 @pytest.mark.parametrize(("secret", "memory_mib", "text"), ANSWERS)
 def test_a_worker_keeps_its_error(secret: str, memory_mib: int, text: str) -> None:
-    """The text may be withheld; the answer is there, and says where."""
+    """The text may be withheld; the response has the position."""
     reply = answer_with(secret.encode(), memory_mib * MIB)
     assert isinstance(reply, Answered)
     (problem,) = reply.diagnostics
@@ -183,7 +181,7 @@ def test_a_worker_keeps_its_error(secret: str, memory_mib: int, text: str) -> No
 
 
 def test_too_many_texts_are_withheld() -> None:
-    """Of an error of thousands of problems, the first ones are shown."""
+    """The first problems of an error with thousands are shown."""
     step = builders.starlark(
         "def main(req):\n"
         "    return {'results': [{'severity': 'x' * 300 + str(i)} for i in range(4000)]}\n"
@@ -195,8 +193,8 @@ def test_too_many_texts_are_withheld() -> None:
     answer = function.handle(data, Limits(), lambda _: None)
     assert time.process_time() - began < MOST_SECONDS
     texts = [problem.message for problem in answer.diagnostics]
-    shown = len(texts) - texts.count(redaction.WITHHELD)
+    shown_count = len(texts) - texts.count(redaction.WITHHELD)
     assert len(texts) == 8_000
-    assert 100 < shown < 1_000
-    assert "xxx" in "".join(texts[:shown])
-    assert set(texts[shown:]) == {redaction.WITHHELD}
+    assert 100 < shown_count < 1_000
+    assert "xxx" in "".join(texts[:shown_count])
+    assert set(texts[shown_count:]) == {redaction.WITHHELD}

@@ -1,4 +1,4 @@
-"""Bombs sent to a real server: a FATAL that names the limit, and nobody else notices."""
+"""Bombs sent to a real server: a FATAL that names the limit, and no effect on others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GROWTH_BYTES = 24 << 20
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A server with default limits; its memory is flat over all bombs."""
+    """A server with default limits; its memory stays constant over all bombs."""
     with Server("--insecure", "--workers", "2") as server:
         with server.channel() as channel:
             call(channel, GOOD)
@@ -50,7 +50,7 @@ def channel(server: Server) -> Iterator[grpc.Channel]:
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.id)
 def test_a_bomb_hurts_only_itself(channel: grpc.Channel, bomb: Bomb) -> None:
-    """One FATAL in time that says why, and the next request is answered at once."""
+    """The FATAL comes in time with its reason, and the next request is answered at once."""
     began = time.monotonic()
     response = call(channel, bomb.request)
     assert time.monotonic() - began < MOST_SECONDS

@@ -1,4 +1,4 @@
-"""What everybody can do to a real server without a certificate: handshakes, plain HTTP, its log."""
+"""Attacks on a real server without a certificate: handshakes, plain HTTP, and its log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 
 
 def fetch(address: str, path: str) -> int:
-    """The status of a page; 0 when there is no answer within a second, as for kubelet."""
+    """Return the status of a page; 0 without an answer within a second, as for kubelet."""
     connection = http.client.HTTPConnection(address, timeout=1.0)
     try:
         connection.request("GET", path)
@@ -43,7 +43,7 @@ def fetch(address: str, path: str) -> int:
 
 
 def connect(address: str) -> socket.socket:
-    """A connection to HOST:PORT."""
+    """Open a connection to HOST:PORT."""
     host, _, port = address.rpartition(":")
     return socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS)
 
@@ -59,7 +59,7 @@ def server() -> Iterator[Server]:
 @pytest.mark.attack
 @pytest.mark.parametrize("head", [b"", b"GET /readyz HTTP/1.1\r\nHost: "], ids=["silent", "slow"])
 def test_slow_connections_do_not_keep_probes_out(server: Server, head: bytes) -> None:
-    """Four hundred that never end their request, on the port of the probes."""
+    """Four hundred connections to the HTTP port never complete a request."""
     with ExitStack() as stack:
         for _ in range(400):
             stack.enter_context(connect(server.metrics_address)).sendall(head)
@@ -69,7 +69,7 @@ def test_slow_connections_do_not_keep_probes_out(server: Server, head: bytes) ->
 
 @pytest.mark.attack
 def test_requests_that_are_never_read_take_no_memory(server: Server) -> None:
-    """One connection sends thousands of them, and takes no answer."""
+    """One connection sends thousands of them, and reads no response."""
     fetch(server.metrics_address, "/metrics")
     before = server.resident_bytes()
     request = b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n" * 500
@@ -82,7 +82,7 @@ def test_requests_that_are_never_read_take_no_memory(server: Server) -> None:
 
 
 def server_seconds(server: Server, channel: grpc.Channel, calls: int) -> float:
-    """CPU time of the server for so many calls."""
+    """Return the CPU time of the server for this number of calls."""
     clock = os.sysconf("SC_CLK_TCK")
 
     def used() -> float:
@@ -98,7 +98,7 @@ def server_seconds(server: Server, channel: grpc.Channel, calls: int) -> float:
 @pytest.mark.attack
 @pytest.mark.parametrize("flood", sorted(attacker.pages()))
 def test_a_flood_of_pages_starves_nobody(server: Server, flood: str) -> None:
-    """Probes are answered, and calls are, at nearly the same cost."""
+    """Probes and calls are answered, at nearly the same cost."""
     with server.channel() as channel:
         call(channel, GOOD)
         began = time.monotonic()
@@ -119,7 +119,7 @@ def test_a_flood_of_pages_starves_nobody(server: Server, flood: str) -> None:
 def test_a_flood_of_health_and_reflection_starves_nobody(
     server: Server, flood: str, port: str
 ) -> None:
-    """Answers that nobody takes are bounded, nonsense is not logged, and calls are answered."""
+    """Unread responses are bounded, invalid messages are not logged, calls are answered."""
     address = server.address if port == "service" else server.health_address
     before, lines = server.resident_bytes(), server.lines_read
     with attacker.attacking(flood, address), Peak(server) as peak, server.channel() as channel:
@@ -132,7 +132,7 @@ def test_a_flood_of_health_and_reflection_starves_nobody(
 
 @pytest.mark.attack
 def test_answers_of_reflection_that_nobody_takes_are_bounded(server: Server) -> None:
-    """Each question of 13 bytes has an answer of some hundred; forty streams ask thousands."""
+    """A request of 13 bytes has a response of some hundred; forty streams send thousands."""
     before = server.resident_bytes()
     question = frame(DATA, 0, 1, message(b"\x3a\x01*"))[9:]
     with ExitStack() as stack, Peak(server) as peak:
@@ -148,7 +148,7 @@ def test_answers_of_reflection_that_nobody_takes_are_bounded(server: Server) -> 
 
 @contextmanager
 def unread_server(*flags: str) -> Iterator[tuple[str, str, subprocess.Popen[bytes]]]:
-    """A server whose log is read until it serves, and never again: its ports, and the process."""
+    """Run a server whose log is read until it serves; yield its ports and the process."""
     ports = []
     for _ in range(2):
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -170,7 +170,7 @@ def unread_server(*flags: str) -> Iterator[tuple[str, str, subprocess.Popen[byte
 
 @pytest.mark.attack
 def test_a_reader_of_the_log_that_stalls_stops_no_answer() -> None:
-    """Lines beyond the queue are dropped and counted; the server ends in good order."""
+    """Lines beyond the queue are dropped and counted; the server stops as usual."""
     import grpc  # noqa: PLC0415 - not needed to import this file
 
     with unread_server("--insecure") as (address, metrics_address, process):
@@ -211,7 +211,7 @@ def test_bad_handshakes_beside_a_reader_that_stalls_stop_no_answer(tmp_path: Pat
 
 
 def test_tls_without_a_certificate_or_with_another_protocol_gets_nowhere(tmp_path: Path) -> None:
-    """The server is well afterwards."""
+    """The server serves the next client."""
     authority = Authority()
     directory = authority.server(SERVER_NAME).write(tmp_path)
     with Server("--tls-certs-dir", str(directory)) as server:

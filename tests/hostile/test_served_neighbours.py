@@ -1,4 +1,4 @@
-"""Sound programs beside neighbours that want everything: none of them fails for that."""
+"""Sound programs beside greedy ones: none of them fails because of these."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOT_TO_BLAME = {grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.DEADLINE_EXC
 
 
 def request(name: str, turns: str) -> pb.RunFunctionRequest:
-    """A request of the XR with that name, whose script makes as many turns of a loop."""
+    """Return a request of the XR with that name, whose script has a loop of this many turns."""
     lines = f"    for i in range({turns}):\n        pass\n    return {{}}\n"
     xr = {**builders.XR, "metadata": {"name": name, "namespace": "here"}, "spec": {"turns": 1}}
     script = f"def main(req):\n{lines}"
@@ -42,9 +42,9 @@ def request(name: str, turns: str) -> pb.RunFunctionRequest:
 
 @pytest.mark.attack
 def test_sound_programs_never_fail_for_their_neighbours() -> None:
-    """The benchmark at a size that any machine bears: every answer is right."""
+    """This is the benchmark at a small size: every response is right."""
     path = os.pathsep.join(filter(None, (str(BENCHMARKS), os.environ.get("PYTHONPATH"))))
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "neighbours.py", *SMALL_RUN, *SLOW],
         cwd=BENCHMARKS,
         env=os.environ | {"PYTHONPATH": path},
@@ -52,23 +52,23 @@ def test_sound_programs_never_fail_for_their_neighbours() -> None:
         text=True,
         check=False,
     )
-    rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ")][1:]
+    rows = [line.split("|") for line in process.stdout.splitlines() if line.startswith("| ")][1:]
     missed = [row[1].strip() for row in rows if row[4].strip() != "yes"]
     # How quick small ones are is for a quiet machine to say.
-    assert set(missed) <= {"ms of small calls, p99"}, done.stdout + done.stderr
-    assert len(rows) == 5, done.stdout + done.stderr
+    assert set(missed) <= {"ms of small calls, p99"}, process.stdout + process.stderr
+    assert len(rows) == 5, process.stdout + process.stderr
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A server as it is by default, with a time in which a stopped worker is noticed soon."""
+    """A server with defaults, and a short time in which a stopped worker is noticed."""
     with Server("--insecure", "--workers", "2", "--timeout", "2s", keeps=1_000) as server:
         yield server
 
 
 @contextmanager
 def flooded(channel: grpc.Channel, requests: list[pb.RunFunctionRequest]) -> Iterator[None]:
-    """These requests again and again, several of them at any time."""
+    """Send these requests again and again, several of them at any time."""
     send, is_over = method(channel), False
 
     def flood(number: int) -> None:
@@ -86,7 +86,7 @@ def flooded(channel: grpc.Channel, requests: list[pb.RunFunctionRequest]) -> Ite
 
 @pytest.mark.attack
 def test_a_flood_of_quick_programs_does_not_keep_a_heavy_one_from_ending(server: Server) -> None:
-    """It shares the CPUs with them."""
+    """They share the CPUs."""
     with server.channel() as channel, server.channel() as other:
         quick = [request(f"quick-{number}", "1") for number in range(16)]
         with flooded(other, quick):
@@ -96,7 +96,7 @@ def test_a_flood_of_quick_programs_does_not_keep_a_heavy_one_from_ending(server:
 
 @pytest.mark.attack
 def test_endless_programs_of_many_xrs_hold_up_nobody(server: Server) -> None:
-    """Quick ones are answered at once; a heavy one has its turn."""
+    """Quick ones are answered at once, and a heavy one gets its turn."""
     with server.channel() as channel, server.channel() as other:
         endless = [request(f"endless-{number}", "1000000000") for number in range(6)]
         with flooded(other, endless):
@@ -107,7 +107,7 @@ def test_endless_programs_of_many_xrs_hold_up_nobody(server: Server) -> None:
 
 @pytest.mark.attack
 def test_a_program_that_is_heavy_every_other_time_holds_up_nobody(server: Server) -> None:
-    """Whatever it was taken for."""
+    """The estimate of its run time may be wrong."""
     script = (
         "def main(req):\n"
         '    sly = req["observed"]["composite"]["resource"]["spec"]["turns"]\n'
@@ -128,7 +128,7 @@ def test_a_program_that_is_heavy_every_other_time_holds_up_nobody(server: Server
 
 @pytest.mark.attack
 def test_a_thousand_heavy_xrs_are_refused_or_answered(server: Server) -> None:
-    """None is FATAL, and quick ones pass them by."""
+    """None is FATAL, and quick ones overtake them."""
     with server.channel() as channel, server.channel() as other:
         send = method(other)
         flood = [
@@ -147,7 +147,7 @@ def test_a_thousand_heavy_xrs_are_refused_or_answered(server: Server) -> None:
 @pytest.mark.attack
 @pytest.mark.linux
 def test_a_worker_that_is_stopped_is_found(server: Server) -> None:
-    """It uses no CPU time: the time on the clock, or the caller's deadline, ends it."""
+    """It uses no CPU time, so the wall clock or the caller's deadline ends it."""
     with server.channel() as channel:
         assert not call(channel, request("first", "1")).results
         for worker in server.family()[2:]:
@@ -169,7 +169,7 @@ def test_a_worker_that_is_stopped_is_found(server: Server) -> None:
 
 @pytest.mark.attack
 def test_a_deadline_that_is_too_near_is_told_and_keeps_nobody_else_out(server: Server) -> None:
-    """As soon as it is known what the program needs, it is not begun; and no suspicion stays."""
+    """Once the run time of the program is known, it is not started, and gets no penalty."""
     with server.channel() as channel:
         heavy = request("heavy", f"{HEAVY_TURNS}")
         assert not call(channel, heavy).results

@@ -1,4 +1,4 @@
-"""A zygote that hangs for longer than it is waited for, and answers when nobody waits."""
+"""A zygote that hangs for longer than its timeout, and answers afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HANGING_SECONDS = 33.0
 
 
 def status(server: Server) -> int:
-    """What a probe for readiness gets."""
+    """Return the status of the readiness probe."""
     connection = http.client.HTTPConnection(server.metrics_address, timeout=PATIENCE_SECONDS)
     try:
         connection.request("GET", "/readyz")
@@ -32,7 +32,7 @@ def status(server: Server) -> int:
 
 @pytest.mark.attack
 def test_a_zygote_that_hangs_is_replaced_and_its_late_answers_are_nobodys() -> None:
-    """Readiness is told meanwhile; afterwards every request has its own answer."""
+    """The server is not ready meanwhile; afterwards every request has its own response."""
     with Server("--insecure") as server, server.channel() as channel:
         assert is_answered(call(channel, GOOD))
         _, zygote, *workers = server.family()
@@ -56,6 +56,6 @@ def test_a_zygote_that_hangs_is_replaced_and_its_late_answers_are_nobodys() -> N
 
 
 def _resume(pid: int) -> None:
-    """Let a stopped process go on, if it is still there."""
+    """Let a stopped process go on, if it still exists."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGCONT)

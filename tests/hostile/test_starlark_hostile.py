@@ -1,4 +1,4 @@
-"""Every hostile script ends as the table says, and takes nothing but its own process with it."""
+"""Every hostile script ends as the table says, and affects only its own process."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _outcome(case: Hostile) -> tuple[str, FatalError | None]:
 
 @pytest.mark.parametrize("case", SAFE, ids=lambda case: case.id)
 def test_engine_ends_the_script_itself(case: Hostile) -> None:
-    """The outcome is clean, and an error says what is wrong and where, in few words."""
+    """The error is short, and has the reason and the position."""
     outcome, error = _outcome(case)
     assert outcome in case.must
     if error is not None:
@@ -66,7 +66,7 @@ def test_engine_ends_the_script_itself(case: Hostile) -> None:
 
 @pytest.mark.parametrize("case", BOMBS, ids=lambda case: case.id)
 def test_nothing_but_the_process_ends(case: Hostile) -> None:
-    """In a process with limits the script ends cleanly or with the process, and in time."""
+    """In a process with limits the script ends cleanly or with the process, in time."""
     assert _outcome_in_a_child(case) in case.must
 
 
@@ -77,13 +77,13 @@ def _outcome_in_a_child(case: Hostile) -> str:
         _run_and_exit(case, writer)
     os.close(writer)
     with os.fdopen(reader) as pipe:
-        said = pipe.read()
+        output = pipe.read()
     _, status = os.waitpid(pid, 0)
-    return said if os.WIFEXITED(status) and said else "killed"
+    return output if os.WIFEXITED(status) and output else "killed"
 
 
 def _run_and_exit(case: Hostile, writer: int) -> None:
-    """Runs in the child, and never returns."""
+    """Run a script in the child; never return."""
     with suppress(BaseException):
         faulthandler.disable()
         os.dup2(os.open(os.devnull, os.O_RDWR), 2)

@@ -1,4 +1,4 @@
-"""Files that are small and stand for much: every tool refuses them at once, and says where."""
+"""Small files that expand to huge data: every tool rejects them at once, with the position."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MIB = 1 << 20
 
 
 class Outcome(NamedTuple):
-    """How a command ended, and what it took."""
+    """The exit code, the output and the resources of a command."""
 
     code: int
     out: str
@@ -98,11 +98,11 @@ def run(directory: Path, *args: str) -> Outcome:
 
 
 def assert_refused(outcome: Outcome, *words: str, peak_mib: float = 400) -> None:
-    """The author's problem, told at once, in words that say what and where."""
+    """Assert that a command failed at once with an author's error that has these words."""
     assert outcome.code == 1, outcome
     assert "our mistake" not in outcome.err
-    shown = outcome.err + outcome.out
-    assert [word for word in words if word not in shown] == [], shown
+    output = outcome.err + outcome.out
+    assert [word for word in words if word not in output] == [], output
     assert outcome.seconds < stretched(20)
     assert outcome.peak_mib < peak_mib
 
@@ -133,27 +133,27 @@ def project(tmp_path: Path) -> Path:
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
 )
 def test_aliases_are_not_multiplied(project: Path, args: tuple[str, ...], place: str) -> None:
-    """The text with the aliases is named with its line."""
+    """The error names the text with the aliases and its line."""
     outcome = run(project, *args)
     assert_refused(outcome, place, "values with aliases expanded")
 
 
 def write_package(directory: Path, text: bytes) -> None:
-    """Write a package whose base layer holds this package.yaml."""
+    """Write a package whose base layer has this package.yaml."""
     layer = archives.tar({"package.yaml": text})
     image = images.with_layer(images.EMPTY, layer, "base")
     (directory / "test.xpkg").write_bytes(images.to_docker_archive(image))
 
 
 def test_a_package_with_aliases(tmp_path: Path) -> None:
-    """The file in the package is named with its line."""
+    """The error names the file in the package and its line."""
     write_package(tmp_path, (META + SPEC).encode())
     outcome = run(tmp_path, "package", "inspect", "test.xpkg")
     assert_refused(outcome, "test.xpkg/package.yaml:10:", "values with aliases expanded")
 
 
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:
-    """It is not a bug."""
+    """The error is not reported as a bug."""
     write_package(tmp_path, META.encode() + b"# \xff\n")
     outcome = run(tmp_path, "package", "inspect", "test.xpkg")
     assert_refused(outcome, 'cannot read package "test.xpkg": its package.yaml is not UTF-8 text')
@@ -164,7 +164,7 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
 
 @cache
 def zeros(mebibytes: int = 1024) -> bytes:
-    """Gzip of a gigabyte, or of less."""
+    """Return gzip of a gigabyte, or of less."""
     buffer = io.BytesIO()
     with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=1, mtime=0) as file:
         for _ in range(mebibytes):
@@ -173,7 +173,7 @@ def zeros(mebibytes: int = 1024) -> bytes:
 
 
 def docker_archive(directory: Path, layer: bytes, config: bytes | None = None) -> None:
-    """An image with one layer, as `docker save` writes it."""
+    """Return an image with one layer, as `docker save` writes it."""
     text = config or json.dumps({"rootfs": {"diff_ids": []}, "os": "linux"}).encode()
     listing = json.dumps([{"Config": "config.json", "Layers": ["layer.tar.gz"]}]).encode()
     files = {"manifest.json": listing, "config.json": text, "layer.tar.gz": layer}
@@ -201,13 +201,13 @@ def many_bombs(directory: Path) -> str:
 
 
 def outer_bomb(directory: Path) -> str:
-    """The same instead of an archive."""
+    """A bomb instead of the archive."""
     (directory / "test.xpkg").write_bytes(zeros())
     return "it expands to more than"
 
 
 def sparse_member(directory: Path) -> str:
-    """GNU's sparse files: a name, one block of data, and a size of 7 GB."""
+    """A sparse file of GNU tar: a name, one block of data, and a size of 7 GB."""
     member = tarfile.TarInfo("manifest.json")
     member.size = 512
     member.type = tarfile.GNUTYPE_SPARSE
@@ -222,14 +222,14 @@ def sparse_member(directory: Path) -> str:
 
 
 def deep_listing(directory: Path) -> str:
-    """The list of images is nested 200,000 deep."""
+    """The list of images is nested 200,000 levels deep."""
     listing = b"[" * 200_000 + b"]" * 200_000
     (directory / "test.xpkg").write_bytes(archives.tar({"manifest.json": listing}))
     return "it is nested more than 200 levels deep"
 
 
 def deep_config(directory: Path) -> str:
-    """The config is nested 500 deep."""
+    """The config is nested 500 levels deep."""
     config = b'{"a":' * 500 + b"1" + b"}" * 500
     docker_archive(directory, archives.gzip_stored(archives.tar({})), config)
     return "it is nested more than 200 levels deep"
@@ -249,13 +249,13 @@ def half_a_surrogate(directory: Path) -> str:
 
 
 def large_config(directory: Path) -> str:
-    """A config that is larger than any."""
+    """A config beyond the size limit."""
     docker_archive(directory, archives.gzip_stored(archives.tar({})), b" " * (9 * MIB) + b"{}")
     return 'its file "config.json" has more than 8,388,608 bytes'
 
 
 def parent_names(directory: Path) -> str:
-    """A config that lies beside the directory."""
+    """A config outside of the directory."""
     (directory / "secret").write_text("secret")
     listing = json.dumps([{"Config": "../secret", "Layers": []}]).encode()
     (directory / "test.xpkg").mkdir()
@@ -264,7 +264,7 @@ def parent_names(directory: Path) -> str:
 
 
 def linked_out(directory: Path) -> str:
-    """A config that links to a file beside the directory."""
+    """A config that links to a file outside of the directory."""
     (directory / "secret").write_text("{}")
     listing = json.dumps([{"Config": "config.json", "Layers": []}]).encode()
     (directory / "test.xpkg").mkdir()
@@ -290,14 +290,14 @@ BOMBS = [
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_packages_that_are_not_what_they_seem(tmp_path: Path, bomb: Callable[[Path], str]) -> None:
-    """Neither memory nor time is spent on them, and no file beside them is read."""
+    """They use little memory and time, and no file outside of the directory is read."""
     message = bomb(tmp_path)
     outcome = run(tmp_path, "package", "inspect", "test.xpkg")
     assert_refused(outcome, 'cannot read image "test.xpkg"', message)
 
 
 def test_no_name_controls_the_terminal(tmp_path: Path) -> None:
-    """Neither in a report for people nor in JSON, which is the same value."""
+    """This holds for text and for JSON."""
     name = "\x1b]0;owned\x07\x9b31m\u202e"
     meta = META.replace("apps", json.dumps(name))
     write_package(tmp_path, meta.encode())
@@ -309,7 +309,7 @@ def test_no_name_controls_the_terminal(tmp_path: Path) -> None:
 
 
 def test_a_layer_is_read_once(tmp_path: Path) -> None:
-    """However often an image has it: here 256 times 128 MiB."""
+    """The image has it 256 times, and it has 128 MiB."""
     listing = [{"Config": "config.json", "Layers": ["layer.tar.gz"] * 256}]
     files = {"manifest.json": json.dumps(listing).encode(), "config.json": b"{}"}
     files["layer.tar.gz"] = zeros(128)

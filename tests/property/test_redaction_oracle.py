@@ -12,8 +12,7 @@ from urllib.parse import quote, unquote_to_bytes
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from function_script.redaction.budget import Budget
-from function_script.redaction.finder import MIN_LENGTH, WORD_LENGTH, Finder
+from function_script.redaction.finder import MIN_LENGTH, WORD_LENGTH, Budget, Finder
 from function_script.redaction.rewriting import DEPTH, Rewriter
 
 PLENTY = 1 << 30

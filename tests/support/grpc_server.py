@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from function_script.server.channel_args import Arguments
-    from function_script.server.rpc import RequestHandler
+    from function_script.server.rpc import Handler
 
 T = TypeVar("T")
 METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
@@ -56,11 +57,16 @@ class Recorder:
 
 
 class Served:
-    """Serves ``handler`` in a thread, in plain text, until the block ends."""
+    """Serves ``handler`` in a thread, in plain text, until the block ends; closes its loop."""
 
-    def __init__(self, handler: RequestHandler, arguments: Arguments | None = None) -> None:
-        self._server = GrpcServer(handler, MAX_REQUEST_BYTES, None, arguments)
-        self.loop = self._server.loop
+    def __init__(
+        self,
+        handler: Handler,
+        arguments: Arguments | None = None,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self.loop = loop or asyncio.new_event_loop()
+        self._server = GrpcServer(self.loop, handler, MAX_REQUEST_BYTES, None, arguments)
         self.port = self._server.listen("127.0.0.1:0")
         self._has_begun = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -79,6 +85,7 @@ class Served:
         self.stop()
         self._thread.join()
         self._server.close()
+        self.loop.close()
 
     @property
     def address(self) -> str:

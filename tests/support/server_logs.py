@@ -6,7 +6,7 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from function_script.server.log_writer import BatchingHandler
+from function_script.server.log import BatchingHandler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from google.protobuf import json_format
 
-from function_script.capture import answers
+from function_script.capture import responses
 from function_script.diagnostics import Diagnostic
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.cases import programs
@@ -57,7 +57,7 @@ def read(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
 def replay(
     setup: Setup, request: fnv1.RunFunctionRequest, caller: FunctionCaller, seconds: float
 ) -> Object:
-    """The loader of the answer. Raises FatalError, positions in the files of its author."""
+    """Call the function; return the outcome. Raises FatalError, positions in the author's files."""
     program = setup.program
     (step,) = steps.parse(program.composition)
     runner = runners.build({step.name: "local"}, caller, seconds)
@@ -67,4 +67,4 @@ def replay(
             problems = reply.diagnostics or [Diagnostic(message=text) for text in messages]
             raise PipelineError(step, *problems)
     response: Object = json_format.MessageToDict(reply.response, preserving_proto_field_name=True)
-    return answers.to_parts(response)
+    return responses.to_parts(response)

@@ -1,4 +1,4 @@
-"""A captured request: one case without secrets, which gives the same again."""
+"""A captured request: a case without secrets whose replay gives the same response."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MARKER = "hunter2-marker"
 
 
 def base64_of(text: str) -> str:
-    """As the data of Secrets is written."""
+    """Return a text as the data of a Secret has it."""
     return base64.b64encode(text.encode()).decode()
 
 
@@ -77,20 +77,20 @@ ECHOES = [
 
 
 def captured(message: pb.RunFunctionRequest) -> str:
-    """The case of a request, with the answer it gets."""
+    """Return the case of a request and its response."""
     data = message.SerializeToString()
     answer = function.handle(data, Limits(), lambda _: None)
     return capture.to_case(data, answer.response, answer.diagnostics)
 
 
 def read(text: str) -> Object:
-    """The case as plain values."""
-    (found,) = documents.read_source(Source(name="case", text=text))
-    return found.value
+    """Return the case as plain values."""
+    (document,) = documents.read_source(Source(name="case", text=text))
+    return document.value
 
 
 def replayed(text: str, directory: Path) -> CaseVerdict:
-    """What `test` says of the case."""
+    """Run the case, and return the report of `test`."""
     path = directory / "a.case.yaml"
     path.write_text(text)
     (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
@@ -99,7 +99,7 @@ def replayed(text: str, directory: Path) -> CaseVerdict:
 
 @pytest.mark.parametrize("parts", ORIGINS)
 def test_no_place_of_secrets_is_told(parts: Object) -> None:
-    """Neither as text nor as base64, wherever secrets are at home."""
+    """The case has no secret, as text or as base64, from any place of secrets."""
     text = captured(builders.request(builders.starlark(PLAIN), **parts))
     assert MARKER not in text
     assert ENCODED.rstrip("=") not in text
@@ -107,7 +107,7 @@ def test_no_place_of_secrets_is_told(parts: Object) -> None:
 
 @pytest.mark.parametrize("parts", ECHOES)
 def test_no_secret_is_told_where_it_was_copied_to(parts: Object, tmp_path: Path) -> None:
-    """Values, keys, parts of texts, base64: all become the same word, and the case passes."""
+    """Values, keys, parts of texts and base64 get the same word, and the case passes."""
     whole = {"input": builders.starlark(PLAIN), **parts, "credentials": CREDENTIALS}
     text = captured(builders.request(**whole))
     assert MARKER not in text
@@ -125,7 +125,7 @@ PARTS = [
 
 @pytest.mark.parametrize(("secret", "parts"), PARTS)
 def test_parts_of_a_secret_are_secret(secret: str, parts: list[str]) -> None:
-    """What a program, or a provider, has taken out of one and put somewhere else."""
+    """Programs and providers copy parts of a secret to other fields."""
     data = {"credential_data": {"data": {"value": base64_of(secret)}}}
     message = builders.request(
         builders.starlark(PLAIN), credentials={"api": data}, context={"taken": parts[0]}
@@ -137,9 +137,9 @@ def test_parts_of_a_secret_are_secret(secret: str, parts: list[str]) -> None:
 
 
 def unwrapped(request: Object) -> str:
-    """The credentials of a case, decoded."""
-    found = documents.to_yaml(request).partition("value: ")[2].split()[0]
-    return base64.b64decode(found).decode()
+    """Return the credentials of a case, decoded."""
+    word = documents.to_yaml(request).partition("value: ")[2].split()[0]
+    return base64.b64decode(word).decode()
 
 
 PASSED_ON = """\
@@ -163,7 +163,7 @@ WITH_JSON: Object = {"api": {"credential_data": {"data": JSON_DATA}}}
 
 
 def test_a_program_that_passes_secrets_on_gives_the_same_again(tmp_path: Path) -> None:
-    """Fields of JSON stay fields; what a program makes for a Secret is told nobody."""
+    """Fields of JSON stay fields, and the case omits the data of the program's Secrets."""
     step = builders.starlark(PASSED_ON, credentials=["api"])
     text = captured(builders.request(step, credentials=WITH_JSON))
     expected = read(text)["expect"]
@@ -188,7 +188,7 @@ def test_a_program_that_passes_secrets_on_gives_the_same_again(tmp_path: Path) -
 
 
 def test_what_is_made_of_a_secret_is_said_to_differ(tmp_path: Path) -> None:
-    """A failing case says that the request's secrets are not there."""
+    """The report of a failing case explains that the request's secrets are masked."""
     program = PASSED_ON.replace('"count": 2', '"count": len(key)')
     step = builders.starlark(program, credentials=["api"])
     verdict = replayed(captured(builders.request(step, credentials=WITH_JSON)), tmp_path)
@@ -211,7 +211,7 @@ FAILING = [
 
 @pytest.mark.parametrize("step_input", FAILING)
 def test_a_failure_is_expected_again(step_input: Object | None, tmp_path: Path) -> None:
-    """With the words it failed with."""
+    """The case expects the messages of the failure."""
     text = captured(builders.request(step_input))
     expected = read(text)["expect"]
     assert isinstance(expected, dict)
@@ -220,11 +220,11 @@ def test_a_failure_is_expected_again(step_input: Object | None, tmp_path: Path) 
 
 
 def test_every_language_is_replayed(tmp_path: Path) -> None:
-    """With resources of earlier steps, nulls in them, and a context."""
-    made = (
+    """The request has resources of earlier steps with nulls, and a context."""
+    request = (
         "apiVersion: v1\nkind: A\nmetadata: {annotations: {gotemplating.fn.crossplane.io/%s: %s}}"
     )
-    inline = made % ("composition-resource-name", "a")
+    inline = request % ("composition-resource-name", "a")
     ours = inline.replace("gotemplating", "script")
     before: Object = {"resource": {"apiVersion": "v1", "kind": "B", "spec": {"gone": None}}}
     for step in (builders.jinja(ours), {**builders.jinja(ours), "kind": "GoTemplate"}):
@@ -237,14 +237,14 @@ def test_every_language_is_replayed(tmp_path: Path) -> None:
 
 
 def part(value: Object, key: str) -> Object:
-    """An object in another."""
-    found = value[key]
-    assert isinstance(found, dict)
-    return found
+    """Return an object in an object."""
+    member = value[key]
+    assert isinstance(member, dict)
+    return member
 
 
 def test_the_same_request_gives_the_same_case() -> None:
-    """Whatever its tag, and however its maps are ordered."""
+    """The tag and the order of maps do not matter."""
     step = builders.starlark(PLAIN)
     one = builders.request(step, context={"a": 1, "b": 2}, meta={"tag": "one"})
     two = builders.request(step, context={"b": 2, "a": 1}, meta={"tag": "two"})
@@ -252,7 +252,7 @@ def test_the_same_request_gives_the_same_case() -> None:
 
 
 def test_common_words_and_short_numbers_are_hidden_in_their_places_only() -> None:
-    """A port is in every connection Secret, and would take programs apart."""
+    """Connection Secrets have ports, and masking these numbers everywhere would break programs."""
     details: Object = {"port": base64_of("5432"), "tls": base64_of("true"), "pin": base64_of("abc")}
     message = builders.request(
         builders.starlark(PLAIN),
@@ -269,7 +269,7 @@ def test_common_words_and_short_numbers_are_hidden_in_their_places_only() -> Non
 
 
 def test_more_secrets_than_can_be_looked_for_are_an_error() -> None:
-    """Rather than a file with some of them, or a very long search."""
+    """The alternative would be a file with secrets, or a very long search."""
     data: Object = {"k": base64_of("\n".join(f"{index:08}" for index in range(600_000)))}
     message = builders.request(
         builders.starlark(PLAIN), credentials={"api": {"credential_data": {"data": data}}}
@@ -281,15 +281,15 @@ def test_more_secrets_than_can_be_looked_for_are_an_error() -> None:
 ANNOTATED = [("true", True), ("false", False), ("True", False), (None, False)]
 
 
-@pytest.mark.parametrize(("value", "is_wanted"), ANNOTATED)
-def test_an_xr_asks_by_its_annotation(*, value: str | None, is_wanted: bool) -> None:
-    """And by nothing else: not by one on another object."""
+@pytest.mark.parametrize(("value", "is_requested"), ANNOTATED)
+def test_an_xr_asks_by_its_annotation(*, value: str | None, is_requested: bool) -> None:
+    """An annotation of another object does not count."""
     annotations = {} if value is None else {capture.ANNOTATION: value}
     marked = {**builders.XR, "metadata": {"annotations": annotations}}
     other = {"resource": {"metadata": {"annotations": {capture.ANNOTATION: "true"}}}}
     observed = {"composite": {"resource": marked}, "resources": {"a": other}}
     data = builders.request(observed=observed).SerializeToString()
-    assert capture.is_wanted(data) is is_wanted
+    assert capture.is_requested(data) is is_requested
 
 
 def test_run_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -309,24 +309,25 @@ def test_run_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_run_captures_what_took_too_long(tmp_path: Path) -> None:
-    """There is no response to print; a server has one, and the case expects it."""
+    """`run` prints no response then, but a server sends one, and the case expects it."""
     endless = "def main(req):\n    [0 for i in range(1000000000) for j in range(1000000000) if 0]\n"
     (tmp_path / "request.json").write_text(json.dumps({"input": builders.starlark(endless)}))
     case = tmp_path / "slow.case.yaml"
     arguments = [str(tmp_path / "request.json"), "--capture", str(case), "--timeout", "300ms"]
     assert cli.execute(["run", *arguments]) == 1
-    (told,) = part(read(case.read_text()), "expect").values()
-    assert told == ["time than its limit"]
+    (failure,) = part(read(case.read_text()), "expect").values()
+    assert failure == ["time than its limit"]
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("bug.yaml", "not the name of a case"), ("no/bug.case.yaml", "no such file")]
+    ("name", "failure"),
+    [("bug.yaml", "not the name of a case"), ("no/bug.case.yaml", "no such file")],
 )
 def test_run_says_where_it_cannot_capture(
-    name: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, failure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A name that `test` would not find, a directory that is not there."""
+    """The file name is not that of a case, or the directory does not exist."""
     (tmp_path / "request.json").write_text(json.dumps({"input": builders.starlark(PLAIN)}))
     code = cli.execute(["run", str(tmp_path / "request.json"), "--capture", str(tmp_path / name)])
     assert code == 1
-    assert told in capsys.readouterr().err
+    assert failure in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A captured request has no secret in any encoding, and what encodes one encodes its word again."""
+"""A captured request has no secret in any encoding; a mask is encoded as its secret was."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ PLAIN = "def main(req):\n    return {}\n"
 
 
 def to_base64(text: str) -> str:
-    """Base64 of a text."""
+    """Return a text in base64."""
     return base64.b64encode(text.encode()).decode()
 
 
 def with_secret(secret: str) -> Object:
-    """The part of a request with that credential."""
+    """Return the part of a request with this credential."""
     return {"api": {"credential_data": {"data": {"value": to_base64(secret)}}}}
 
 
 def captured(message: pb.RunFunctionRequest) -> str:
-    """The case of a request, with the answer it gets."""
+    """Return the case of a request and its response."""
     data = message.SerializeToString()
     answer = function.handle(data, Limits(), lambda _: None)
     return capture.to_case(data, answer.response, answer.diagnostics)
 
 
 def context(secret: str, text: str) -> str:
-    """That text in the context of a case, beside a credential."""
+    """Return this text from the context of a case with a credential."""
     message = builders.request(
         builders.starlark(PLAIN), credentials=with_secret(secret), context={"text": text}
     )
     (document,) = documents.read_source(Source(name="case", text=captured(message)))
     request = document.value["request"]
     assert isinstance(request, dict)
-    found = request["context"]
-    assert isinstance(found, dict)
-    return str(found["text"])
+    context = request["context"]
+    assert isinstance(context, dict)
+    return str(context["text"])
 
 
 USER_DATA = f"#cloud-config\npassword: {SECRET}\nrun: [a, b]\n"
@@ -96,19 +96,19 @@ ENCODED = [
 
 @pytest.mark.parametrize(("text", "masked"), ENCODED)
 def test_a_word_is_encoded_as_its_secret_was(text: str, masked: str) -> None:
-    """So a program that decodes it finds the word, and the rest is as it was."""
+    """A program that decodes it reads the mask, and the rest is unchanged."""
     assert context(SECRET, text) == masked
 
 
 def test_what_is_compressed_stays_compressed() -> None:
-    """As a script for a machine may be."""
+    """Cloud-init scripts are compressed, for example."""
     text = base64.b64encode(gzip.compress(USER_DATA.encode())).decode()
     masked = context(SECRET, text)
     assert gzip.decompress(base64.b64decode(masked)).decode() == MASKED_USER_DATA
 
 
 def test_base64_in_lines_is_known() -> None:
-    """A line break may be anywhere in the secret."""
+    """The line break may be within the secret."""
     for before in range(60):
         text = base64.encodebytes(f"{'x' * before}{SECRET}{'y' * 60}".encode()).decode()
         masked = base64.b64decode(context(SECRET, text)).decode()
@@ -116,7 +116,7 @@ def test_base64_in_lines_is_known() -> None:
 
 
 def test_bytes_are_known_in_base64() -> None:
-    """A key that is no text is one only as it is."""
+    """A key that is not UTF-8 has no textual form."""
     key = bytes(range(128, 160))
     data = {"credential_data": {"data": {"value": base64.b64encode(key).decode()}}}
     text = base64.b64encode(key).decode()
@@ -144,14 +144,13 @@ HELD = [
 
 @pytest.mark.parametrize(("secret", "part"), HELD)
 def test_passwords_in_a_secret_are_known_alone(secret: str, part: str) -> None:
-    """A provider puts them together, and a program takes them apart."""
+    """Providers combine them into one value, and programs split it."""
     masked = context(secret, f"it is {part}.")
     assert masked.startswith("it is redacted")
     assert part not in masked
 
 
 def test_connection_details_of_required_resources_are_secret() -> None:
-    """As those of composed resources are."""
     item = {"resource": builders.composed("a"), "connection_details": {"p": to_base64(SECRET)}}
     message = builders.request(
         builders.starlark(PLAIN),
@@ -183,7 +182,7 @@ def main(req):
     "secret", ["hunter2-marker", "hunter2\\marker's", "hunter2\tmärker", SECRET]
 )
 def test_a_program_that_encodes_secrets_gives_the_same_again(secret: str, tmp_path: Path) -> None:
-    """Of the word that it gets, it makes what the case expects."""
+    """It encodes the mask, and the case expects the result."""
     step = builders.starlark(PROGRAM, credentials=["api"])
     text = captured(builders.request(step, credentials=with_secret(secret)))
     assert "hunter2" not in text.lower()
@@ -202,7 +201,7 @@ def _nested(encode: Callable[[str], str], count: int) -> str:
 
 
 def test_more_encodings_of_each_other_are_not_undone() -> None:
-    """The documentation says how many are."""
+    """The documentation states the depth."""
     assert (
         "redacted1"
         in base64.b64decode(

@@ -1,4 +1,4 @@
-"""No secret of a request is in anything that is told of it, however the program fails."""
+"""No output about a request contains its secrets, however the program fails."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SECRET: Object = {
 
 
 def go(inline: str, **fields: object) -> Object:
-    """A GoTemplate of ours."""
+    """Return a GoTemplate of this package's own API group."""
     return {**builders.jinja(inline, **fields), "kind": "GoTemplate"}
 
 
 def answer(step_input: Object, secret: str = MARKER) -> function.HandlerResult:
-    """The answer to a request with the secret in every place for secrets."""
+    """Handle a request with the secret in every place of secrets."""
     data = base64.b64encode(secret.encode()).decode()
     details = {"connectionDetails": {"value": data}}
     message = builders.request(
@@ -47,12 +47,12 @@ def answer(step_input: Object, secret: str = MARKER) -> function.HandlerResult:
     return function.handle(message.SerializeToString(), Limits(), lambda _: None)
 
 
-def told(found: function.HandlerResult) -> str:
-    """Everything that people or logs get to see of an error."""
-    response = pb.RunFunctionResponse.FromString(found.response)
+def text_of(handler_result: function.HandlerResult) -> str:
+    """Return everything of a result that people and logs see."""
+    response = pb.RunFunctionResponse.FromString(handler_result.response)
     assert [result.severity for result in response.results] == [pb.SEVERITY_FATAL]
-    frames = [diagnostics.to_frame(problem) for problem in found.diagnostics]
-    facts = repr(found.info)
+    frames = [diagnostics.to_frame(problem) for problem in handler_result.diagnostics]
+    facts = repr(handler_result.info)
     return "\n".join([*(result.message for result in response.results), *frames, facts])
 
 
@@ -105,30 +105,33 @@ ERRORS = [
 
 @pytest.mark.parametrize("step_input", ERRORS)
 def test_no_error_tells_a_secret(step_input: Object) -> None:
-    """Neither the result, nor the frames, nor the facts; not even a part of it."""
-    shown = told(answer(step_input))
+    """The result, the frames and the facts have no part of it."""
+    text = text_of(answer(step_input))
     for part in ("hunter2", "marker", "-of-a-", BASE64[:12], BASE64[12:24]):
-        assert part not in shown
+        assert part not in text
 
 
 def test_the_rest_of_the_message_stays() -> None:
-    """The author still learns where and what."""
-    assert "script:3:5: bad " in told(answer(builders.starlark(STARLARK + 'fail("bad " + secret)')))
-    assert "bad [secret]" in told(answer(builders.starlark(STARLARK + 'fail("bad " + secret)')))
+    assert "script:3:5: bad " in text_of(
+        answer(builders.starlark(STARLARK + 'fail("bad " + secret)'))
+    )
+    assert "bad [secret]" in text_of(answer(builders.starlark(STARLARK + 'fail("bad " + secret)')))
 
 
 def test_a_secret_of_several_lines_is_known_by_each() -> None:
-    """A key's lines are rendered one by one."""
+    """Templates render the lines of a key one by one."""
     lines = ["-----BEGIN KEY-----", "abcdefghijklmnop", "-----END KEY-----"]
     template = builders.jinja(JINJA + "a: |\n  b\n {{ secret | indent(1) }}\n")
-    assert "abcdefgh" not in told(answer(template, "\n".join(lines)))
+    assert "abcdefgh" not in text_of(answer(template, "\n".join(lines)))
 
 
 def test_short_secrets_are_words() -> None:
-    """Four characters are known as a whole word; what is shorter is no secret to keep."""
-    shown = told(answer(builders.starlark(STARLARK + 'fail("pin " + secret + " xk9x2x")'), SHORT))
-    assert "pin [secret] xk9x2x" in shown
-    assert "pin abc" in told(answer(builders.starlark(STARLARK + 'fail("pin " + secret)'), "abc"))
+    """Four characters match as a whole word; shorter values are not secrets."""
+    text = text_of(answer(builders.starlark(STARLARK + 'fail("pin " + secret + " xk9x2x")'), SHORT))
+    assert "pin [secret] xk9x2x" in text
+    assert "pin abc" in text_of(
+        answer(builders.starlark(STARLARK + 'fail("pin " + secret)'), "abc")
+    )
 
 
 CUT = [
@@ -139,9 +142,9 @@ CUT = [
 ]
 
 
-@pytest.mark.parametrize(("said", "shown"), CUT)
-def test_a_secret_that_was_cut_is_known_by_its_beginning(said: str, shown: str) -> None:
-    """What only begins alike is told as it is."""
+@pytest.mark.parametrize(("printed", "expected"), CUT)
+def test_a_secret_that_was_cut_is_known_by_its_beginning(printed: str, expected: str) -> None:
+    """A text with only a similar beginning stays."""
     message = builders.request(
         observed={
             "composite": {
@@ -150,13 +153,13 @@ def test_a_secret_that_was_cut_is_known_by_its_beginning(said: str, shown: str) 
             }
         }
     )
-    text = redaction.redact_text(said, message.SerializeToString())
-    assert text.startswith(shown)
+    text = redaction.redact_text(printed, message.SerializeToString())
+    assert text.startswith(expected)
     assert "db.ex" not in text
 
 
-def seen(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
-    """The response to a request with two credentials."""
+def respond(step_input: Object, **parts: object) -> pb.RunFunctionResponse:
+    """Return the response to a request with two credentials."""
     data = {"credentialData": {"data": {"value": BASE64}}}
     return builders.call(
         builders.request(step_input, credentials={"api": data, "other": data}, **parts)
@@ -180,15 +183,15 @@ LISTING: dict[str, Object] = {
 def test_a_program_sees_the_credentials_its_input_names(
     language: str, names: tuple[str, ...]
 ) -> None:
-    """No others, and without a list none."""
+    """Without a list it sees none."""
     step = {**LISTING[language], "credentials": list(names)}
-    response = seen(step if names else LISTING[language])
+    response = respond(step if names else LISTING[language])
     assert list(response.results) == []
     assert list(response.context["names"]) == list(names)
 
 
 def test_templates_of_the_peer_see_all() -> None:
-    """Its input has no such list, and its templates expect them."""
+    """Inputs of function-go-templating have no such list, and their templates expect them."""
     template = (
         '{"apiVersion":"meta.gotemplating.fn.crossplane.io/v1alpha1","kind":"Context","data":'
         '{"names": [{{ range $name, $_ := .credentials }}"{{ $name }}",{{ end }}"end"]}}'
@@ -199,12 +202,12 @@ def test_templates_of_the_peer_see_all() -> None:
         "source": "Inline",
         "inline": {"template": template},
     }
-    assert list(seen(step).context["names"]) == ["api", "other", "end"]
+    assert list(respond(step).context["names"]) == ["api", "other", "end"]
 
 
 def test_credentials_that_the_step_lacks_are_an_error() -> None:
-    """The input names what the pipeline's step does not have."""
-    (result,) = seen({**LISTING["jinja"], "credentials": ["api", "apj"]}).results
+    """The pipeline's step does not provide what the input names."""
+    (result,) = respond({**LISTING["jinja"], "credentials": ["api", "apj"]}).results
     assert result.message == (
         'input.credentials[1]: the step has no credentials "apj" '
         "(list them in the step's credentials, beside its input)"

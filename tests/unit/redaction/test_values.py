@@ -1,4 +1,4 @@
-"""Which values of a request are secret, and what of them is known when it is alone."""
+"""The secret values of a request, and the parts that are secret alone."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ MARKER = "hunter2-marker"
 
 
 def to_base64(text: str) -> str:
-    """As the data of Secrets is written."""
+    """Return a text as the data of a Secret has it."""
     return base64.b64encode(text.encode()).decode()
 
 
 def credential(value: bytes) -> bytes:
-    """A request with that credential."""
+    """Return a request with this credential."""
     message = pb.RunFunctionRequest()
     message.credentials["api"].credential_data.data["value"] = value
     return message.SerializeToString()
 
 
 def redact(text: str, secret: str) -> str:
-    """The text without that credential."""
+    """Return the text without this credential."""
     return redaction.redact_text(text, credential(secret.encode()))
 
 
@@ -60,23 +60,23 @@ PLACES = [
 
 @pytest.mark.parametrize("parts", PLACES)
 def test_every_place_of_secrets_is_known(parts: dict[str, object]) -> None:
-    """Those of programs that take manifests of other resources apart, too."""
+    """Programs also read Secrets in manifests of other resources."""
     data = builders.request(**parts).SerializeToString()
     assert redaction.redact_text(f"a {MARKER} b", data) == "a [secret] b"
 
 
 @pytest.mark.parametrize("size", [b"\x06", b"\x86\x00", b"\x86\x80\x80\x00"])
 def test_a_kind_is_known_however_its_size_is_encoded(size: bytes) -> None:
-    """The wire format allows more bytes for a size than are needed."""
+    """The wire format allows a padded size."""
 
     def entry(key: bytes, value: bytes) -> bytes:
         body = b"\x0a" + bytes([len(key)]) + key + b"\x12" + bytes([len(value)]) + value
         return b"\x0a" + bytes([len(body)]) + body
 
     marker = b"\x1a" + bytes([len(MARKER)]) + MARKER.encode()
-    held = entry(b"value", marker)
+    member = entry(b"value", marker)
     struct = entry(b"kind", b"\x1a" + size + b"Secret") + entry(
-        b"stringData", b"\x2a" + bytes([len(held)]) + held
+        b"stringData", b"\x2a" + bytes([len(member)]) + member
     )
     message = pb.RunFunctionRequest()
     message.observed.composite.ParseFromString(b"\x0a" + bytes([len(struct)]) + struct)
@@ -106,7 +106,7 @@ PARTS = [
 
 @pytest.mark.parametrize(("secret", "part"), PARTS)
 def test_a_part_is_known_alone(secret: str, part: str) -> None:
-    """Programs take them out."""
+    """Programs extract parts of a secret."""
     assert redact(f"bad {part}.", secret) == "bad [secret]."
 
 
@@ -125,12 +125,12 @@ WORDS = [
 
 @pytest.mark.parametrize(("secret", "text"), WORDS)
 def test_words_of_any_message_stay(secret: str, text: str) -> None:
-    """Or no message could be read."""
+    """Otherwise messages could not be read."""
     assert redact(text, secret) == text
 
 
 def test_secrets_in_each_other_leave_nothing() -> None:
-    """Neither the rest of a longer one, nor that of one that overlaps."""
+    """Nothing remains of a longer secret, or of one that overlaps."""
     message = pb.RunFunctionRequest()
     for number, value in enumerate(
         [b"hunter2-marker", b"hunter2-marker-of-more", b"er-of-more-te"]
@@ -143,24 +143,24 @@ def test_secrets_in_each_other_leave_nothing() -> None:
 
 
 def test_letters_beyond_ascii_are_known_in_both_cases() -> None:
-    """As programs turn them around as a whole."""
+    """Programs convert the case of a whole text."""
     for text in ("pässwörd-é", "PÄSSWÖRD-É", "Pässwörd-é"):
         assert redact(f"x {text}", "Pässwörd-é") == "x [secret]"
 
 
 def test_half_of_a_surrogate_pair_is_a_character() -> None:
-    """JSON can hold one, and so can a program's text."""
+    """JSON allows a lone surrogate, and so do strings of programs."""
     text = redact("x hunter2-\ud800-x \udfff", '{"key": "hunter2-\\ud800-x"}')
     assert text == "x [secret] \udfff"
 
 
 def test_an_ellipsis_that_is_escaped_cuts_as_well() -> None:
-    """As JSON writes it."""
+    """JSON escapes it."""
     assert redact('"dial hunter2-mar\\u2026"', MARKER) == '"dial [secret]\\u2026"'
 
 
 def test_base64_that_was_cut_is_known() -> None:
-    """From the text's eighth character on."""
+    """The text must have eight characters."""
     encoded = to_base64(f"password: {MARKER}-of-more")
     assert redact(f'cannot read "{encoded[:32]}…"', f"{MARKER}-of-more") == (
         f'cannot read "{encoded[:13]}[secret]…"'
@@ -168,7 +168,7 @@ def test_base64_that_was_cut_is_known() -> None:
 
 
 def test_a_request_with_a_broken_part_withholds_the_text() -> None:
-    """A program may have read the rest of it."""
+    """A program may have read the other parts."""
     message = builders.request(
         builders.starlark(f"def main(req):\n    fail('it is {MARKER}')\n"),
         observed={"composite": {"resource": builders.XR}, "resources": {"s": TEXT}},
@@ -184,7 +184,7 @@ def test_a_request_with_a_broken_part_withholds_the_text() -> None:
 
 
 def test_a_request_that_is_broken_says_where() -> None:
-    """That quotes nothing, so it needs no search."""
+    """The error quotes no value, so it needs no search."""
     step = builders.starlark("def main(req):\n    return {'context': dict(req['context'])}\n")
     message = builders.request(step, context={"made": TEXT["resource"]})
     data = message.SerializeToString()
@@ -194,7 +194,7 @@ def test_a_request_that_is_broken_says_where() -> None:
 
 
 def test_a_warning_tells_no_secret() -> None:
-    """It quotes what a template wrote, and becomes an event."""
+    """It quotes a rendered document, and becomes an event."""
     template = (
         '{{ $v := index .credentials.api.credentialData.data "v" | b64dec }}'
         "apiVersion: v1\nkind: A\n"

@@ -1,4 +1,4 @@
-"""The certificate files: what is accepted, how errors name the file, and when they are reloaded."""
+"""The certificate files: valid contents, errors with the file's name, and reloading."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_the_end_of_the_servers_certificate_is_read(authority: Authority, direct
     chain = authority.server(NAME)
     (directory / "tls.key").write_bytes(chain.key)
     (directory / "tls.crt").write_bytes(chain.certificate + authority.client().certificate)
-    left = CertificateFiles(directory).content.not_after - time.time()
-    assert 0 < left < 2 * 24 * 3600
+    seconds = CertificateFiles(directory).content.not_after - time.time()
+    assert 0 < seconds < 2 * 24 * 3600
 
 
 ERRORS = [
@@ -53,28 +53,25 @@ ERRORS = [
 
 @pytest.mark.parametrize(("name", "text", "message"), ERRORS)
 def test_an_error_names_the_file(directory: Path, name: str, text: str, message: str) -> None:
-    """The operator reads which of the three it is."""
     (directory / name).write_text(text)
     with pytest.raises(InputError, match=message):
         CertificateFiles(directory)
 
 
 def test_a_key_of_another_certificate_is_an_error(authority: Authority, directory: Path) -> None:
-    """Both files are sound, and do not belong together."""
     (directory / "tls.key").write_bytes(authority.server(NAME).key)
     with pytest.raises(InputError, match="the key of another certificate"):
         CertificateFiles(directory)
 
 
 def test_a_missing_file_is_named(directory: Path) -> None:
-    """All that are missing are."""
     (directory / "ca.crt").unlink()
     with pytest.raises(InputError, match=r"lacks ca\.crt"):
         CertificateFiles(directory)
 
 
 def test_what_is_no_file_is_missing(directory: Path) -> None:
-    """A directory, as Kubernetes mounts one for a key that the secret lacks; a link to nowhere."""
+    """Kubernetes mounts a directory for a key that the Secret lacks; or a link is broken."""
     (directory / "tls.key").unlink()
     (directory / "tls.key").mkdir()
     (directory / "ca.crt").unlink()
@@ -87,7 +84,7 @@ def test_what_is_no_file_is_missing(directory: Path) -> None:
 def test_a_key_that_no_handshake_could_use_is_an_error(
     authority: Authority, directory: Path, curve: ec.EllipticCurve
 ) -> None:
-    """At the start, with the kinds that can be used."""
+    """The error lists the kinds of keys that can be used."""
     authority.server(NAME, curve=curve).write(directory)
     with pytest.raises(InputError, match="of this kind cannot be used") as error:
         CertificateFiles(directory)
@@ -95,7 +92,7 @@ def test_a_key_that_no_handshake_could_use_is_an_error(
 
 
 def test_what_was_checked_is_what_is_used(directory: Path) -> None:
-    """Bytes around the certificates, which libraries take in different ways, are left out."""
+    """Libraries differ in how they treat bytes around the certificates, so these are removed."""
     plain = CertificateFiles(directory).content
     for name in ("tls.crt", "tls.key", "ca.crt"):
         pem = (directory / name).read_bytes()
@@ -107,7 +104,7 @@ def test_what_was_checked_is_what_is_used(directory: Path) -> None:
 def test_certificates_of_another_day_are_warned_of(
     authority: Authority, tmp_path: Path, caplog: pytest.LogCaptureFixture, days: int
 ) -> None:
-    """They are used: renewed ones may come while the server runs."""
+    """They are used, because renewed ones may come while the server runs."""
     identity = authority.server(NAME, age=dt.timedelta(days=days))
     CertificateFiles(identity.write(tmp_path))
     (record,) = caplog.records
@@ -116,7 +113,6 @@ def test_certificates_of_another_day_are_warned_of(
 
 
 def test_new_files_are_read_when_they_change(authority: Authority, directory: Path) -> None:
-    """Without a change there is nothing to do."""
     files = CertificateFiles(directory)
     assert not files.reload_if_changed()
     renewed = authority.server(NAME)
@@ -127,7 +123,7 @@ def test_new_files_are_read_when_they_change(authority: Authority, directory: Pa
 
 
 def test_broken_files_are_reported_once(directory: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Each connection asks for the files, and each would write a line otherwise."""
+    """Each connection checks the files, and would log a line otherwise."""
     files = CertificateFiles(directory)
     before = files.content
     with caplog.at_level(logging.INFO):

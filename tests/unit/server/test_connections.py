@@ -1,4 +1,4 @@
-"""How long a connection lives: its age, its idleness, and a client that has vanished."""
+"""The lifetime of a connection: its age, idleness, and a client that has vanished."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from function_script.server.channel_args import (
 
 
 def wait_for_end(client: RawClient) -> None:
-    """Return when the server has hung up; TimeoutError when it does not."""
+    """Return when the server has closed the connection; raise TimeoutError if it does not."""
     client.socket.settimeout(PATIENCE_SECONDS)
     try:
         while client.socket.recv(65_536):
@@ -28,7 +28,7 @@ def wait_for_end(client: RawClient) -> None:
 
 
 def test_an_idle_connection_is_closed_and_a_busy_one_is_not() -> None:
-    """A call that is open is no idleness, however long it takes."""
+    """A connection with an open call is not idle, however long the call takes."""
     recorder = Recorder()
     with (
         Served(recorder, {IDLE_MS: 300}) as served,
@@ -46,7 +46,7 @@ def test_an_idle_connection_is_closed_and_a_busy_one_is_not() -> None:
 
 
 def test_a_connection_of_some_age_ends_without_losing_a_call() -> None:
-    """One that is open is finished; those that come meanwhile go over a new connection."""
+    """The open call is finished; later ones use a new connection."""
     recorder = Recorder()
     with Served(recorder, {AGE_MS: 200}) as served, served.channel() as channel:
         send = channel.unary_unary(METHOD)
@@ -65,7 +65,7 @@ def test_a_connection_of_some_age_ends_without_losing_a_call() -> None:
 
 
 def test_a_call_that_outlives_its_connection_is_ended() -> None:
-    """After the time that it is granted; the handler hears of it."""
+    """This happens after the grace time; the handler's call is cancelled."""
     recorder = Recorder()
     recorder.holds = True
     arguments = {AGE_MS: 200, AGE_GRACE_MS: 200}
@@ -78,7 +78,7 @@ def test_a_call_that_outlives_its_connection_is_ended() -> None:
 
 
 def test_a_client_that_has_vanished_is_noticed() -> None:
-    """It answers no ping, as when its host has lost power; one that answers stays."""
+    """It answers no ping, as after a power failure. A client that answers stays connected."""
     arguments = {KEEPALIVE_MS: 1_000, PING_TIMEOUT_MS: 3_000}
     recorder = Recorder()
     recorder.holds = True

@@ -1,10 +1,15 @@
-"""The gRPC server in front of a plain handler: deadlines, sizes, errors, streams and its end."""
+"""The gRPC server with a test handler: deadlines, sizes, errors, streams and its stop."""
 
 from __future__ import annotations
 
+import asyncio
+import gzip
+import hashlib
+import re
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import grpc
@@ -40,7 +45,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def recorder() -> Recorder:
-    """The handler behind the server."""
+    """The handler of the server."""
     return Recorder()
 
 
@@ -65,7 +70,7 @@ def send(channel: grpc.Channel) -> grpc.UnaryUnaryMultiCallable:
 
 
 def rejected(send: grpc.UnaryUnaryMultiCallable, data: bytes, **options: object) -> grpc.RpcError:
-    """The error that a call must end with."""
+    """Return the error of a call."""
     with pytest.raises(grpc.RpcError) as error:
         send(data, **options)
     return error.value
@@ -74,14 +79,16 @@ def rejected(send: grpc.UnaryUnaryMultiCallable, data: bytes, **options: object)
 def test_both_versions_are_served() -> None:
     """UNIMPLEMENTED would make Crossplane call a second time."""
     services = [module.DESCRIPTOR.services_by_name for module in (v1, v1beta1)]
-    names = tuple(found["FunctionRunnerService"].full_name for found in services)
+    names = tuple(
+        services_by_name["FunctionRunnerService"].full_name for services_by_name in services
+    )
     assert names == rpc.SERVICES
 
 
 def test_the_time_left_is_passed_on_less_a_margin(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
 ) -> None:
-    """Some of it is reserved to send the response; without a deadline there is no limit."""
+    """The margin is for sending the response. Without a deadline there is no limit."""
     send(b"1", timeout=9)
     send(b"1")
     assert 9 - SLACK_SECONDS < recorder.requests[0].seconds < 8.95
@@ -98,14 +105,14 @@ def test_a_trace_context_is_passed_on(
 
 
 def test_an_error_is_sent_with_code_and_text(send: grpc.UnaryUnaryMultiCallable) -> None:
-    """Whatever letters are in it."""
+    """The text may have any characters."""
     error = rejected(send, b"x")
     assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert error.details() == "10 % is too much: \N{SNOWMAN}"
 
 
 def test_a_response_that_no_client_accepts_is_an_error(send: grpc.UnaryUnaryMultiCallable) -> None:
-    """Over 4 MiB the caller reads why, instead of meeting a broken call."""
+    """Above 4 MiB the caller reads the reason instead of an error of its own library."""
     assert len(send(b"%d" % (4 * MIB))) == 4 * MIB
     error = rejected(send, b"%d" % (5 * MIB))
     assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -115,50 +122,114 @@ def test_a_response_that_no_client_accepts_is_an_error(send: grpc.UnaryUnaryMult
 def test_requests_over_the_limit_are_refused(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
 ) -> None:
-    """The largest is served, a byte more is not."""
+    """A request of exactly the limit is served."""
     send(b"1" + b" " * (MAX_REQUEST_BYTES - 1))
     error = rejected(send, b"1" + b" " * MAX_REQUEST_BYTES)
     assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert len(recorder.requests) == 1
 
 
-@pytest.mark.parametrize("compression", [grpc.Compression.Gzip, grpc.Compression.Deflate])
-def test_compressed_requests_are_refused(
-    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, compression: grpc.Compression
+@pytest.mark.parametrize("size", [0, 1, 1_000, 300_000, MAX_REQUEST_BYTES])
+def test_requests_with_gzip_are_served(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, size: int
 ) -> None:
-    """Before they are unpacked: some kilobytes would cost the server the largest request."""
-    error = rejected(send, b"0" * 1_000, compression=compression)
+    """The handler gets the bytes that the client compressed."""
+    data = b"7" + b" " * (size - 1) if size else b""
+    if size:
+        assert send(data, compression=grpc.Compression.Gzip) == bytes(7)
+    else:
+        rejected(send, data, compression=grpc.Compression.Gzip)
+    assert recorder.requests[0].data == data
+
+
+def test_a_request_that_exceeds_the_limit_after_decompression_is_rejected(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder
+) -> None:
+    error = rejected(send, b" " * (MAX_REQUEST_BYTES + 1), compression=grpc.Compression.Gzip)
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "1048577 bytes after decompression, the limit is 1048576" in str(error.details())
+    assert not recorder.requests
+
+
+def test_deflate_is_unimplemented(send: grpc.UnaryUnaryMultiCallable, recorder: Recorder) -> None:
+    """Its first byte may also begin a message that is not compressed."""
+    error = rejected(send, b"0" * 1_000, compression=grpc.Compression.Deflate)
     assert error.code() is grpc.StatusCode.UNIMPLEMENTED
     assert "Compression algorithm" in str(error.details())
     assert not recorder.requests
 
 
+_GZIP = gzip.compress(b"7" * 1_000)
+_LARGE_GZIP = gzip.compress(hashlib.shake_128(b"").digest(400_000))
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (_GZIP[:2], "truncated"),
+        (_GZIP[:12] + b"\xff" + _GZIP[13:], "Error"),
+        (_GZIP[:-8] + bytes(4) + _GZIP[-4:], "incorrect data check"),
+        (_GZIP[:-4] + b"\x05\0\0\0", "incorrect length check"),
+        (gzip.compress(bytes(10 * MIB))[:-4] + b"\x05\0\0\0", "more than the 5 bytes"),
+        (_GZIP[:-4] + b"\xff\xff\0\0", "incorrect length check"),
+        (_GZIP + _GZIP, "data follow"),
+        (_LARGE_GZIP[:200_000] + _LARGE_GZIP[300_000:], "Error|data check"),
+    ],
+)
+def test_a_corrupt_gzip_stream_is_an_error(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, data: bytes, reason: str
+) -> None:
+    """The details have the reason, and the next request is served."""
+    error = rejected(send, data)
+    assert error.code() is grpc.StatusCode.INTERNAL, error
+    assert re.match(f"cannot decompress the request: .*({reason})", str(error.details()))
+    assert not recorder.requests
+    assert send(b"7", compression=grpc.Compression.Gzip) == bytes(7)
+
+
+def test_memory_of_compressed_requests_is_reserved_before_they_are_decompressed(
+    send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second request finds no memory; memory is free again when the first call has ended."""
+    monkeypatch.setattr(admission, "_SMALL_RESERVE_BYTES", -admission._MIN_HELD_BYTES + 1_500_000)
+    recorder.holds = True
+    first = send.future(b"7" + b" " * 900_000, compression=grpc.Compression.Gzip)
+    wait_until(lambda: recorder.requests)
+    error = rejected(send, b"7" + b" " * 900_000, compression=grpc.Compression.Gzip)
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "all that this server can hold" in str(error.details())
+    first.cancel()
+    wait_until(lambda: recorder.cancelled)
+    recorder.holds = False
+    assert send(b"7" + b" " * 900_000, compression=grpc.Compression.Gzip) == bytes(7)
+
+
 @pytest.mark.parametrize("path", ["/a/b", METHOD.replace("v1", "v9"), METHOD + "s"])
 def test_an_unknown_streaming_method_is_refused_at_once(served: Served, path: str) -> None:
-    """Also while the client has yet to end its part."""
+    """The client need not end its part of the stream first."""
     with RawClient(served.address) as client:
         stream = client.open(path)
-        found = client.receive_until(HEADERS, stream, flags=END_STREAM)
-    assert b"grpc-status" in found.payload
-    assert b"12" in found.payload
+        trailers = client.receive_until(HEADERS, stream, flags=END_STREAM)
+    assert b"grpc-status" in trailers.payload
+    assert b"12" in trailers.payload
 
 
 def test_a_call_without_a_message_is_an_error(served: Served, recorder: Recorder) -> None:
-    """It ends soon, and no handler sees it."""
+    """It ends soon, and the handler is not called."""
     with RawClient(served.address) as client:
-        found = client.receive_until(HEADERS, client.open(flags=END_STREAM), flags=END_STREAM)
-    assert b"the call has no request message" in found.payload
+        trailers = client.receive_until(HEADERS, client.open(flags=END_STREAM), flags=END_STREAM)
+    assert b"the call has no request message" in trailers.payload
     assert not recorder.requests
 
 
 def test_a_cancelled_call_is_passed_on(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, served: Served
 ) -> None:
-    """The handler hears of it once, and a response that comes later is dropped."""
+    """The handler's call is cancelled once, and its later response is dropped."""
     recorder.holds = True
-    begun = send.future(b"3")
+    call = send.future(b"3")
     wait_until(lambda: recorder.requests)
-    begun.cancel()
+    call.cancel()
     wait_until(lambda: recorder.cancelled)
     served.call(recorder.held[0])
     recorder.holds = False
@@ -169,7 +240,7 @@ def test_a_cancelled_call_is_passed_on(
 def test_responses_come_in_any_order(
     send: grpc.UnaryUnaryMultiCallable, recorder: Recorder, served: Served
 ) -> None:
-    """A call that takes long does not hold up the next on the same connection."""
+    """A slow call does not delay the next one on the same connection."""
     recorder.holds = True
     slow = send.future(b"3")
     wait_until(lambda: recorder.requests)
@@ -180,28 +251,28 @@ def test_responses_come_in_any_order(
 
 
 def test_a_stop_finishes_what_has_begun(recorder: Recorder) -> None:
-    """New clients are not let in meanwhile, and streams do not delay the end."""
+    """New clients are rejected meanwhile, and streams do not delay the stop."""
     with Served(recorder) as served, served.channel() as channel:
         watching = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
         assert next(watching).status == health_pb2.HealthCheckResponse.SERVING
         recorder.holds = True
-        begun = channel.unary_unary(METHOD).future(b"3")
+        call = channel.unary_unary(METHOD).future(b"3")
         wait_until(lambda: recorder.requests)
         served.stop()
         assert next(watching).status == health_pb2.HealthCheckResponse.NOT_SERVING
         with pytest.raises(grpc.RpcError, match="shutting down"):
             next(watching)
         threading.Timer(0.2, served.call, [recorder.held[0]]).start()
-        assert begun.result() == bytes(3)
+        assert call.result() == bytes(3)
 
 
 def test_a_call_that_was_sent_before_its_client_read_of_the_end_is_not_begun(
     recorder: Recorder,
 ) -> None:
-    """GRPC's library answers it CANCELLED; the one that had begun is finished."""
+    """GRPC's library answers it CANCELLED, and finishes the call that had begun."""
     with Served(recorder) as served, RawClient(served.address) as client:
         recorder.holds = True
-        begun = client.call(b"3")
+        stream = client.call(b"3")
         wait_until(lambda: recorder.requests)
         served.stop()
         goaway = client.receive_until(GOAWAY, 0)
@@ -210,13 +281,13 @@ def test_a_call_that_was_sent_before_its_client_read_of_the_end_is_not_begun(
         late = client.receive_until(HEADERS, client.call(b"5"), flags=END_STREAM)
         assert b"grpc-status\x011" in late.payload
         served.call(recorder.held[0])
-        client.receive_until(HEADERS, begun, flags=END_STREAM)
+        client.receive_until(HEADERS, stream, flags=END_STREAM)
     assert [request.data for request in recorder.requests] == [b"3"]
 
 
 @pytest.mark.parametrize("version", ["v1", "v1alpha"])
 def test_reflection_is_served_in_both_versions(channel: grpc.Channel, version: str) -> None:
-    """Grpcurl asks for v1 first."""
+    """Grpcurl tries v1 first."""
     ask = channel.stream_stream(
         f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
         request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
@@ -227,11 +298,28 @@ def test_reflection_is_served_in_both_versions(channel: grpc.Channel, version: s
     assert response.file_descriptor_response.file_descriptor_proto
 
 
+def test_a_stream_of_requests_reserves_memory_for_one_of_them(
+    served: Served, channel: grpc.Channel
+) -> None:
+    """The memory of a message is free when the next one is read."""
+    call = channel.stream_stream(
+        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
+    )
+    request = reflection_pb2.ServerReflectionRequest(file_by_filename="x" * 4_000)
+    assert len(list(call(iter([request] * 100), timeout=PATIENCE_SECONDS))) == 100
+    admission = served._server._admission
+    assert served.call(lambda: admission._requests_bytes) < 2 * 4_096
+
+
 def test_nonsense_for_health_is_an_error(channel: grpc.Channel) -> None:
-    """And so is a message that is far too large."""
+    """A message that is too large is an error as well, with gzip or without."""
     check = channel.unary_unary("/grpc.health.v1.Health/Check")
     for data in (b"\xff", b"\n\x90\x4e" + b"x" * 10_000):
         assert rejected(check, data).code() is grpc.StatusCode.INVALID_ARGUMENT
+    error = rejected(check, bytes(10_000), compression=grpc.Compression.Gzip)
+    assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert check(b"", compression=grpc.Compression.Gzip) == b"\x08\x01"
     unknown = health_pb2.HealthCheckRequest(service="a").SerializeToString()
     assert rejected(check, unknown).code() is grpc.StatusCode.NOT_FOUND
 
@@ -239,11 +327,11 @@ def test_nonsense_for_health_is_an_error(channel: grpc.Channel) -> None:
 def test_a_request_that_does_not_come_is_ended(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a while, with the reason; others go on."""
+    """The error has the reason, and other calls are served."""
     monkeypatch.setattr(admission, "MAX_SECONDS", 0.3)
     with RawClient(served.address) as client:
-        found = client.receive_until(HEADERS, client.open(), flags=END_STREAM)
-        assert b"not complete after 0.3 s" in found.payload
+        trailers = client.receive_until(HEADERS, client.open(), flags=END_STREAM)
+        assert b"not complete after 0.3 s" in trailers.payload
         stream = client.call(b"3")
         client.receive_until(HEADERS, stream, flags=END_STREAM)
 
@@ -251,7 +339,7 @@ def test_a_request_that_does_not_come_is_ended(
 def test_a_connection_that_takes_no_response_is_dropped(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a while; a client of another connection goes on."""
+    """A client of another connection is served."""
     monkeypatch.setattr(admission, "MAX_SECONDS", 0.3)
     settings = setting(INITIAL_WINDOW, 0)
     with RawClient(served.address, settings=settings) as stalled, served.channel() as channel:
@@ -264,15 +352,15 @@ def test_a_connection_that_takes_no_response_is_dropped(
 def test_the_oldest_of_too_many_calls_make_room(
     served: Served, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Calls that send nothing are ended for those of others that do."""
+    """Calls that send nothing are ended for others that do."""
     monkeypatch.setattr(admission, "MAX_CALLS", 20)
     with RawClient(served.address) as idle, served.channel() as channel:
         streams = [idle.open() for _ in range(20)]
         wait_until(lambda: len(served._server._admission) == 20)
         threading.Event().wait(0.1)
         assert channel.unary_unary(METHOD)(b"3") == bytes(3)
-        found = idle.receive_until(HEADERS, streams[0], flags=END_STREAM)
-        assert b"too many open calls" in found.payload
+        trailers = idle.receive_until(HEADERS, streams[0], flags=END_STREAM)
+        assert b"too many open calls" in trailers.payload
     assert len(recorder.requests) == 1
 
 
@@ -288,17 +376,16 @@ def test_frames_that_are_no_http2_end_their_connection(served: Served) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::]"])
 def test_a_port_is_taken_once(served: Served, recorder: Recorder, host: str) -> None:
-    """A second server on the same port is refused."""
-    other = GrpcServer(recorder, MIB, None)
-    try:
-        with pytest.raises(InputError, match="cannot listen on"):
-            other.listen(f"{host}:{served.port}")
-    finally:
-        other.close()
+    with (
+        closing(asyncio.new_event_loop()) as loop,
+        closing(GrpcServer(loop, recorder, MIB, None)) as other,
+        pytest.raises(InputError, match="cannot listen on"),
+    ):
+        other.listen(f"{host}:{served.port}")
 
 
 def test_the_library_for_tls_is_named(tmp_path: Path) -> None:
-    """By what grpcio's compiled code asks the system to load."""
+    """The dynamic dependencies of grpcio's compiled code show it."""
     openssl = tmp_path / "cygrpc.so"
     openssl.write_bytes(bytes(10_000) + b"\0libssl.so.3\0libcrypto.so.3\0" + bytes(10_000))
     assert grpc_server.tls_library(openssl) == "OpenSSL"

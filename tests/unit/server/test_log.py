@@ -1,4 +1,4 @@
-"""The server's log lines: for machines and for people, and what they must not say."""
+"""The lines of the server's log, as JSON and as text, and what they must not contain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from function_script.sandbox import Pool, PoolOptions
 from function_script.sandbox.dispatcher import Dispatcher
 from function_script.server import log
 from function_script.server.handler import RequestHandler
-from function_script.server.printing import Printer
+from function_script.server.log import PrintedTextLogger
 from function_script.server.rpc import RpcRequest
 
 if TYPE_CHECKING:
@@ -30,51 +30,45 @@ LIMITS = Limits(timeout_seconds=0.3, memory_bytes=128 * MIB)
 
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
-    """Loggers as they were."""
+    """Restore the loggers."""
     with server_logs.restored():
         yield
 
 
-class Asked:
-    """A desk in front of workers that do as they are told, and its loop."""
+class Caller:
+    """Sends requests to a handler whose workers run the commands of sandbox_handlers."""
 
-    def __init__(self, pool: Pool, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, dispatcher: Dispatcher, loop: asyncio.AbstractEventLoop) -> None:
+        self._dispatcher = dispatcher
         self._loop = loop
-        self.desk = RequestHandler()
-        self.desk.switchboard = self.switchboard = Dispatcher(pool, loop)
 
-    def ask(self, data: bytes) -> bytes:
-        """The response to a request."""
+    def call(self, data: bytes, printed_text_logger: PrintedTextLogger | None = None) -> bytes:
+        """Return the response to a request."""
+        handler = RequestHandler(self._dispatcher, printed_text_logger=printed_text_logger)
         future: asyncio.Future[Outcome] = self._loop.create_future()
-        self.desk.start(RpcRequest(data=data, seconds=5.0), future.set_result)
+        handler.start(RpcRequest(data=data, seconds=5.0), future.set_result)
         outcome = self._loop.run_until_complete(future)
         assert isinstance(outcome, bytes)
         return outcome
 
 
 @pytest.fixture(scope="module")
-def desk() -> Iterator[Asked]:
-    """A desk with a pool of one worker."""
+def caller() -> Iterator[Caller]:
+    """A caller with a pool of one worker."""
     options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1)
     with Pool(options) as pool, closing(asyncio.new_event_loop()) as loop:
         pool.fill()
-        asked = Asked(pool, loop)
-        with closing(asked.switchboard):
-            yield asked
-
-
-def ask(desk: Asked, data: bytes) -> bytes:
-    """The response to a request."""
-    return desk.ask(data)
+        with closing(Dispatcher(pool, loop)) as dispatcher:
+            yield Caller(dispatcher, loop)
 
 
 def lines(capfd: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
-    """The log so far."""
+    """Return the lines of the log so far."""
     return [json.loads(line) for line in server_logs.written(capfd).splitlines()]
 
 
 def test_a_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
-    """Time, level, message and fields; line breaks and control characters are escaped."""
+    """It has time, level, message and fields; control characters are escaped."""
     log.start(debug=False)
     logger = logging.getLogger("function_script.test")
     logger.info("hello", extra=log.fields(text="a\n\x1b[2Jb", number=1.5))
@@ -85,7 +79,7 @@ def test_a_line_is_one_json_object(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_fields_do_not_hide_the_message(capfd: pytest.CaptureFixture[str]) -> None:
-    """A field of the same name as a fixed key loses."""
+    """A fixed key wins over a field of the same name."""
     log.start(debug=False)
     logging.getLogger("function_script.test").info("real", extra=log.fields(msg="x", level="y"))
     (line,) = lines(capfd)
@@ -93,14 +87,13 @@ def test_fields_do_not_hide_the_message(capfd: pytest.CaptureFixture[str]) -> No
 
 
 def test_debug_is_for_people(capfd: pytest.CaptureFixture[str]) -> None:
-    """Short fields stand in the line, those of several lines below it."""
+    """Short fields are in the line, those of several lines below it."""
     log.start(debug=True)
     logging.getLogger("function_script.test").debug("look", extra=log.fields(a=1, b="x\ny\n"))
     assert server_logs.text(capfd).split(" ", 1)[1] == "DEBUG   look a=1\n    x\n    y\n"
 
 
 def test_an_exception_is_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
-    """A traceback does not break the one-line rule."""
     log.start(debug=False)
     try:
         {}["x"]
@@ -110,10 +103,10 @@ def test_an_exception_is_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
     assert "KeyError" in line["exception"]
 
 
-def test_an_answer_is_recorded(desk: Asked, capfd: pytest.CaptureFixture[str]) -> None:
-    """One line per request with the handler's facts, sizes and times."""
+def test_an_answer_is_recorded(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
+    """The line has the handler's facts, sizes and times."""
     log.start(debug=False)
-    assert ask(desk, b"echo hello") == b"hello"
+    assert caller.call(b"echo hello") == b"hello"
     (line,) = lines(capfd)
     assert (line["msg"], line["outcome"]) == ("answered", "ok")
     assert (line["request_bytes"], line["response_bytes"]) == (10, 5)
@@ -121,22 +114,22 @@ def test_an_answer_is_recorded(desk: Asked, capfd: pytest.CaptureFixture[str]) -
     assert line["waited_milliseconds"] == 0
 
 
-def test_a_fatal_answer_says_why(desk: Asked, capfd: pytest.CaptureFixture[str]) -> None:
-    """A handler's diagnostics are one field of one line."""
+def test_a_fatal_answer_says_why(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
+    """The diagnostics are one field."""
     log.start(debug=False)
-    ask(desk, b"problem x")
+    caller.call(b"problem x")
     (line,) = lines(capfd)
     assert line["outcome"] == "fatal"
     assert line["error"] == "main.star:2:3: cannot run: for the test (none)"
 
 
 def test_a_lost_worker_is_recorded_and_answered(
-    desk: Asked, capfd: pytest.CaptureFixture[str]
+    caller: Caller, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The user's limits are information, our own bugs are errors; both get a response."""
+    """A user's limit has level info, a bug error; both get a response."""
     log.start(debug=False)
     for command in (b"spin", b"raise hunter2"):
-        response = builders.pb.RunFunctionResponse.FromString(ask(desk, command))
+        response = builders.pb.RunFunctionResponse.FromString(caller.call(command))
         assert response.results[0].severity == builders.pb.SEVERITY_FATAL
     timeout, bug = lines(capfd)
     assert (timeout["level"], timeout["outcome"]) == ("info", "timeout")
@@ -145,16 +138,14 @@ def test_a_lost_worker_is_recorded_and_answered(
     assert "hunter2" not in str(bug)
 
 
-def test_prints_are_for_debugging_only(desk: Asked, capfd: pytest.CaptureFixture[str]) -> None:
-    """What programs print may hold anything, so it is logged on demand."""
+def test_prints_are_for_debugging_only(caller: Caller, capfd: pytest.CaptureFixture[str]) -> None:
+    """Printed texts may contain secrets, so they are logged on demand."""
     log.start(debug=False)
-    ask(desk, b"say secret")
+    caller.call(b"say secret")
     assert "secret" not in server_logs.text(capfd)
     log.start(debug=True)
-    desk.desk.printer = Printer()
-    ask(desk, b"say secret")
-    desk.desk.printer.close()
-    desk.desk.printer = None
+    with closing(PrintedTextLogger()) as printed_text_logger:
+        caller.call(b"say secret", printed_text_logger)
     assert "secret" in server_logs.text(capfd)
 
 
@@ -163,7 +154,7 @@ HOSTILE = "a\nb\x1b[31m\x7f\u2028\ud800c"
 
 
 def test_hostile_text_stays_on_its_line(capfd: pytest.CaptureFixture[str]) -> None:
-    """Whatever a name holds, a line is one line of ASCII, and says what was there."""
+    """The line is ASCII, and its field has the whole text."""
     log.start(debug=False)
     logging.getLogger("function_script.test").info("x", extra=log.fields(name=HOSTILE))
     text = server_logs.text(capfd)
@@ -173,7 +164,7 @@ def test_hostile_text_stays_on_its_line(capfd: pytest.CaptureFixture[str]) -> No
 
 
 def test_hostile_text_does_not_reach_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
-    """With --debug a person looks at it: no control characters, and no line of its own."""
+    """With --debug control characters and line breaks are replaced."""
     log.start(debug=True)
     logging.getLogger("function_script.test").info("x", extra=log.fields(name=HOSTILE))
     first, *rest = server_logs.text(capfd).splitlines()
@@ -182,7 +173,6 @@ def test_hostile_text_does_not_reach_a_terminal(capfd: pytest.CaptureFixture[str
 
 
 def test_a_value_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
-    """No line grows with what it is about."""
     log.start(debug=False)
     logging.getLogger("function_script.test").info("x", extra=log.fields(name="ä" * 100_000))
     (line,) = lines(capfd)
@@ -191,7 +181,7 @@ def test_a_value_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> None:
-    """What asyncio has to say is worth a line, and is no exception to one object per line."""
+    """Messages of asyncio are lines like any other."""
     log.start(debug=False)
     logging.getLogger("asyncio").info("using selector")
     logging.getLogger("asyncio").error("accept failed")
@@ -200,25 +190,25 @@ def test_the_event_loop_speaks_json_too(capfd: pytest.CaptureFixture[str]) -> No
 
 
 def test_lines_of_requests_are_written_together(
-    desk: Asked, capfd: pytest.CaptureFixture[str]
+    caller: Caller, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """When it is time, when there are many, before any other line, and at the end."""
+    """They are written after a time, at a number, before any other line, and at the end."""
     log.start(debug=False)
     due: list[Callable[[], None]] = []
     log.batch_lines(due.append)
-    ask(desk, b"echo 1")
-    ask(desk, b"echo 2")
+    caller.call(b"echo 1")
+    caller.call(b"echo 2")
     assert (lines(capfd), len(due)) == ([], 1)
     due.pop()()
     assert len(lines(capfd)) == 2
     for _ in range(64):
-        ask(desk, b"echo 3")
+        caller.call(b"echo 3")
     assert len(lines(capfd)) == 64
-    ask(desk, b"echo 4")
+    caller.call(b"echo 4")
     logging.getLogger("function_script.test").info("other")
     assert [line["msg"] for line in lines(capfd)] == ["answered", "other"]
-    ask(desk, b"echo 5")
+    caller.call(b"echo 5")
     log.batch_lines(None)
     assert len(lines(capfd)) == 1
-    ask(desk, b"echo 6")
+    caller.call(b"echo 6")
     assert len(lines(capfd)) == 1

@@ -1,4 +1,4 @@
-"""Lines of requests: their text, when it is made, and that none is lost, late or out of order."""
+"""The lines of requests: their text, their time, and that none is lost, late or out of order."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ RECORD = request_record.RequestRecord(
 
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
-    """Loggers as they were."""
+    """Restore the loggers."""
     with server_logs.restored():
         yield
 
 
 def start_gathering() -> list[Callable[[], None]]:
-    """Start a log for machines; what to call when it is time to write."""
+    """Start a log as JSON; return the function that writes the pending lines."""
     log.start(debug=False)
     due: list[Callable[[], None]] = []
     log.batch_lines(due.append)
@@ -82,32 +82,32 @@ LINES = [
 def test_a_line_is_written_to_the_letter(
     record: request_record.RequestRecord, text: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Fields that have nothing to say are left out; the order is always the same."""
+    """Empty fields are omitted; the order is fixed."""
     log.start(debug=False)
     log.write(record)
-    written = server_logs.text(capfd)
+    line = server_logs.text(capfd)
     # Beyond ASCII it is json's and not orjson's, which puts a blank after each separator.
-    written = json.dumps(json.loads(written), separators=(",", ":"))
+    line = json.dumps(json.loads(line), separators=(",", ":"))
     stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
-    assert re.fullmatch(rf'\{{"ts":"{stamp}","level":' + re.escape(text), written)
+    assert re.fullmatch(rf'\{{"ts":"{stamp}","level":' + re.escape(text), line)
 
 
 def test_a_line_has_the_moment_of_its_request(capfd: pytest.CaptureFixture[str]) -> None:
-    """However much later its text is made."""
+    """The text is formatted later."""
     due = start_gathering()
     began = time.time()
     log.write(RECORD)
     ended = time.time()
     time.sleep(0.03)
     due.pop()()
-    told = json.loads(server_logs.text(capfd))["ts"]
+    timestamp = json.loads(server_logs.text(capfd))["ts"]
     rounding_seconds = 0.002
-    moment = datetime.fromisoformat(told).timestamp()
+    moment = datetime.fromisoformat(timestamp).timestamp()
     assert began - rounding_seconds <= moment <= ended + rounding_seconds
 
 
 def test_lines_stay_in_order(capfd: pytest.CaptureFixture[str]) -> None:
-    """Among themselves, and with whatever else is logged meanwhile."""
+    """This includes lines that are logged at once."""
     due = start_gathering()
     for number in range(1, 201):
         if number % 30:
@@ -117,12 +117,12 @@ def test_lines_stay_in_order(capfd: pytest.CaptureFixture[str]) -> None:
                 "x", extra=log.fields(request_bytes=number)
             )
     due.pop()()
-    written = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
-    assert [line["request_bytes"] for line in written] == list(range(1, 201))
+    lines = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
+    assert [line["request_bytes"] for line in lines] == list(range(1, 201))
 
 
 def at_once() -> list[Callable[[], None]]:
-    """Start a log for machines that waits for nothing."""
+    """Start a log as JSON that writes each line at once."""
     log.start(debug=False)
     return []
 
@@ -131,7 +131,7 @@ def at_once() -> list[Callable[[], None]]:
 def test_threads_lose_no_line(
     start: Callable[[], list[Callable[[], None]]], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Each is written once, and whole, also when some log and others write together."""
+    """Each line is written once and whole, while other threads log and flush."""
     due = start()
 
     def write(worker: int) -> None:
@@ -144,10 +144,10 @@ def test_threads_lose_no_line(
         list(threads.map(write, range(4)))
     while due:
         due.pop()()
-    written = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
-    told = sorted(line["request_bytes"] for line in written if line["msg"] == "answered")
-    assert told == [worker * 1_000 + number for worker in range(4) for number in range(200)]
-    assert len(written) == len(told) + 16
+    lines = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
+    sizes = sorted(line["request_bytes"] for line in lines if line["msg"] == "answered")
+    assert sizes == [worker * 1_000 + number for worker in range(4) for number in range(200)]
+    assert len(lines) == len(sizes) + 16
 
 
 AT_EXIT = """
@@ -160,7 +160,7 @@ log.write(record)
 
 
 def test_no_line_is_lost_at_exit() -> None:
-    """Those that wait are written when Python ends, whoever should have written them."""
+    """Pending lines are written when Python exits."""
     ended = subprocess.run(
         [sys.executable, "-c", AT_EXIT],
         capture_output=True,
@@ -172,7 +172,7 @@ def test_no_line_is_lost_at_exit() -> None:
 
 
 def test_only_what_is_long_is_cut(capfd: pytest.CaptureFixture[str]) -> None:
-    """A long detail ends in an ellipsis; many short fields together stay as they are."""
+    """A long detail ends in an ellipsis; many short fields together stay."""
     log.start(debug=False)
     log.write(RECORD._replace(detail="ä" * 5_000))
     many = {f"key{number}": "é" * 200 for number in range(30)}

@@ -1,4 +1,4 @@
-"""The metrics: what one request counts, what is read from the pool, and what labels cannot hold."""
+"""The metrics: counts of a request, values of the pool, and the bounds of labels."""
 
 from __future__ import annotations
 
@@ -37,94 +37,97 @@ RECORD = request_record.RequestRecord(
 
 
 def samples(
-    *seen: request_record.RequestRecord, gauges: metrics.Gauges | None = None
+    *records: request_record.RequestRecord, gauges: metrics.Gauges | None = None
 ) -> dict[str, float]:
-    """The rendered samples, ``name{label="value"}`` to number."""
-    made = metrics.Metrics(lambda: gauges or metrics.Gauges())
-    for record in seen:
-        made.observe(record)
-    lines = made.render().decode().splitlines()
+    """Return the rendered samples, ``name{label="value"}`` to number."""
+    server_metrics = metrics.Metrics(lambda: gauges or metrics.Gauges())
+    for record in records:
+        server_metrics.observe(record)
+    lines = server_metrics.render().decode().splitlines()
     pairs = [line.rpartition(" ") for line in lines if not line.startswith("#")]
     return {name.removeprefix("function_script_"): float(value) for name, _, value in pairs}
 
 
 def test_a_request_is_counted_by_input_and_outcome() -> None:
-    """Number, duration and sizes, its stages, its documents and what was remembered."""
-    found = samples(RECORD, RECORD)
-    assert found['requests_total{input="GoTemplate",outcome="ok"}'] == 2
-    assert found['request_duration_seconds_sum{input="GoTemplate"}'] == pytest.approx(0.04)
-    assert found['stage_duration_seconds_sum{stage="queue"}'] == pytest.approx(0.01)
-    assert found['stage_duration_seconds_sum{stage="run"}'] == pytest.approx(0.03)
-    assert found['stage_duration_seconds_sum{stage="program"}'] == pytest.approx(0.02)
-    assert found["request_size_bytes_sum"] == 2_000
-    assert found["response_size_bytes_sum"] == 1_000
-    assert found['documents_total{input="GoTemplate"}'] == 6
-    assert found['memory_lookups_total{result="hit"}'] == 2
-    assert found['memory_lookups_total{result="miss"}'] == 6
+    """The counts are number, duration and sizes, stages, documents and cache hits."""
+    values = samples(RECORD, RECORD)
+    assert values['requests_total{input="GoTemplate",outcome="ok"}'] == 2
+    assert values['request_duration_seconds_sum{input="GoTemplate"}'] == pytest.approx(0.04)
+    assert values['stage_duration_seconds_sum{stage="queue"}'] == pytest.approx(0.01)
+    assert values['stage_duration_seconds_sum{stage="run"}'] == pytest.approx(0.03)
+    assert values['stage_duration_seconds_sum{stage="program"}'] == pytest.approx(0.02)
+    assert values["request_size_bytes_sum"] == 2_000
+    assert values["response_size_bytes_sum"] == 1_000
+    assert values['documents_total{input="GoTemplate"}'] == 6
+    assert values['memory_lookups_total{result="hit"}'] == 2
+    assert values['memory_lookups_total{result="miss"}'] == 6
 
 
 class Counts(dict[str, int]):
-    """A record's counts that tell when they are gone."""
+    """The counts of a record, with weak references."""
 
 
 def test_few_requests_wait_to_be_counted() -> None:
-    """They gather until somebody asks, but a server that nobody asks does not grow."""
-    made = metrics.Metrics(metrics.Gauges)
+    """They are counted at a scrape, or when there are many of them."""
+    server_metrics = metrics.Metrics(metrics.Gauges)
     alive: list[weakref.ref[Counts]] = []
     for _ in range(1_000):
         counts = Counts(documents=1)
         alive.append(weakref.ref(counts))
-        made.observe(RECORD._replace(counts=counts))
+        server_metrics.observe(RECORD._replace(counts=counts))
     del counts
     assert sum(counts() is not None for counts in alive) <= 100
-    assert 'function_script_documents_total{input="GoTemplate"} 1000.0' in made.render().decode()
+    assert (
+        'function_script_documents_total{input="GoTemplate"} 1000.0'
+        in server_metrics.render().decode()
+    )
 
 
 def test_threads_count_together() -> None:
-    """No request is lost or counted twice, also while somebody asks."""
-    made = metrics.Metrics(metrics.Gauges)
+    """No request is lost or counted twice, also during a scrape."""
+    server_metrics = metrics.Metrics(metrics.Gauges)
 
     def observe(_: int) -> None:
         for _ in range(400):
-            made.observe(RECORD)
+            server_metrics.observe(RECORD)
 
     with ThreadPoolExecutor(5) as threads:
-        asking = [threads.submit(made.render) for _ in range(3)]
+        asking = [threads.submit(server_metrics.render) for _ in range(3)]
         list(threads.map(observe, range(4)))
-        for asked in asking:
-            asked.result()
-    text = made.render().decode()
+        for scrape in asking:
+            scrape.result()
+    text = server_metrics.render().decode()
     assert 'requests_total{input="GoTemplate",outcome="ok"} 1600.0' in text
     assert 'request_duration_seconds_count{input="GoTemplate"} 1600.0' in text
 
 
 def test_a_lost_worker_is_counted_by_its_cause() -> None:
-    """With the limit, if one was reached; requests that never ran have cost no worker."""
-    found = samples(
+    """The limit is counted, too; requests that never ran have lost no worker."""
+    values = samples(
         RECORD._replace(outcome="timeout", limit="time"),
         RECORD._replace(outcome="waited"),
         RECORD._replace(outcome="fatal", limit="steps"),
     )
-    assert found['worker_restarts_total{cause="timeout"}'] == 1
-    assert sum(value for name, value in found.items() if name.startswith("worker_re")) == 1
-    assert found['limits_hit_total{limit="time"}'] == 1
-    assert found['limits_hit_total{limit="steps"}'] == 1
+    assert values['worker_restarts_total{cause="timeout"}'] == 1
+    assert sum(value for name, value in values.items() if name.startswith("worker_re")) == 1
+    assert values['limits_hit_total{limit="time"}'] == 1
+    assert values['limits_hit_total{limit="steps"}'] == 1
 
 
 def test_the_pool_is_looked_at_when_asked() -> None:
-    """Queue, workers by state, and the certificate's end if there is one."""
+    """A scrape reads the queue, the workers by state, and the certificate's end."""
     load = PoolStats(waiting=7, busy=2, slow=1, idle=3, retired=4)
-    found = samples(gauges=metrics.Gauges(load=load, certificate_expiry=12.0))
-    assert found["queue_length"] == 7
-    assert found["workers_retired_total"] == 4
-    assert [found[f'workers{{state="{state}"}}'] for state in metrics.WORKER_STATES] == [2, 1, 3]
-    assert found["certificate_expiry_timestamp_seconds"] == 12
+    values = samples(gauges=metrics.Gauges(load=load, certificate_expiry=12.0))
+    assert values["queue_length"] == 7
+    assert values["workers_retired_total"] == 4
+    assert [values[f'workers{{state="{state}"}}'] for state in metrics.WORKER_STATES] == [2, 1, 3]
+    assert values["certificate_expiry_timestamp_seconds"] == 12
     assert "certificate_expiry_timestamp_seconds" not in samples()
-    assert any(name.startswith("build_info{") for name in found)
+    assert any(name.startswith("build_info{") for name in values)
 
 
 def test_labels_have_values_of_ours_only() -> None:
-    """Whatever a worker reports, nobody's text becomes a time series."""
+    """Facts of a worker do not become new time series."""
     hostile = {"input": "x" * 50, "name": "secret", "language": "perl"}
     odd = RECORD._replace(identity=hostile, limit="mine")
     text = "\n".join(samples(odd))
@@ -143,7 +146,7 @@ def test_a_record_has_what_the_worker_counted() -> None:
 
 
 def test_a_record_of_a_lost_worker_is_read_from_the_request() -> None:
-    """Its worker could not say whose request it was."""
+    """The worker did not report the identity."""
     error = InputError.of("cannot run")
     reply = Failed(error=error, cause=Cause.MEMORY, detail="wait status 6", waited_seconds=0.2)
     record = request_record.build_record(reply, b"\xff", 3, 0.5)
@@ -154,14 +157,14 @@ def test_a_record_of_a_lost_worker_is_read_from_the_request() -> None:
 
 
 def test_metrics_and_log_are_cheap(capfd: pytest.CaptureFixture[str]) -> None:
-    """Far below what a request costs: 100 microseconds of CPU time for both, on any machine."""
-    made = metrics.Metrics(metrics.Gauges)
+    """Both together take less than 100 microseconds of CPU time for a request."""
+    server_metrics = metrics.Metrics(metrics.Gauges)
     count = 500
     with server_logs.restored():
         log.start(debug=False)
         began = time.process_time()
         for _ in range(count):
-            made.observe(RECORD)
+            server_metrics.observe(RECORD)
             log.write(RECORD)
         each = (time.process_time() - began) / count
     server_logs.text(capfd)

@@ -1,4 +1,4 @@
-"""Readiness and gauges, from a real pool."""
+"""Readiness and gauges of a real pool."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ PLACE = ServeOptions(insecure=True, metrics_address="127.0.0.1:0")
 
 @pytest.fixture
 def pool() -> Iterator[Pool]:
-    """A pool that has no worker yet."""
+    """A pool without workers."""
     with Pool(PoolOptions(module="support.sandbox_handlers", workers=1)) as pool:
         yield pool
 
 
 def fetch(port: int, path: str) -> tuple[int, str]:
-    """Status and text of a page."""
+    """Return status and text of a page."""
     try:
         with urllib.request.urlopen(
             f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_SECONDS
@@ -40,7 +40,7 @@ def fetch(port: int, path: str) -> tuple[int, str]:
 
 
 def test_ready_is_who_serves_and_has_a_worker(pool: Pool) -> None:
-    """Neither alone is enough; alive is every server that answers."""
+    """Both are needed for /readyz; /livez needs neither."""
     ops = OpsEndpoints(pool, PLACE, None)
     with ExitStack() as stack:
         port = ops.open(stack)
@@ -59,7 +59,6 @@ def test_ready_is_who_serves_and_has_a_worker(pool: Pool) -> None:
 
 
 def test_without_an_address_nothing_is_served(pool: Pool) -> None:
-    """And no port is bound."""
     with ExitStack() as stack:
         options = ServeOptions(insecure=True, metrics_address="")
         assert OpsEndpoints(pool, options, None).open(stack) == 0

@@ -1,4 +1,4 @@
-"""Plain HTTP for probes: what it answers, and what clients cannot make it do."""
+"""The HTTP server for probes: its responses, and its bounds against clients."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ PAGES = {
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """Where the pages are; a client that a busy machine holds up is waited for."""
+    """The port of a server with a long timeout, for a busy machine."""
     monkeypatch.setattr(ops_http, "_MAX_SECONDS", 300.0)
     with OpsHttpServer("127.0.0.1:0", PAGES) as server:
         yield server.port
 
 
 def fetch(port: int, path: str, method: str = "GET") -> tuple[int, bytes]:
-    """Status and body."""
+    """Return status and body of a page."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
     with closing(connection):
         connection.request(method, path)
@@ -47,21 +47,21 @@ def fetch(port: int, path: str, method: str = "GET") -> tuple[int, bytes]:
 
 
 def connect(host: str, port: int) -> socket.socket:
-    """A connection that waits long enough."""
+    """Open a connection with a long timeout."""
     return socket.create_connection((host, port), timeout=PATIENCE_SECONDS)
 
 
 def converse(port: int, text: bytes) -> bytes:
-    """All that comes back for some bytes."""
+    """Send bytes, and return everything that the server sends."""
     with connect("127.0.0.1", port) as connection:
         connection.sendall(text)
-        found = b""
+        received = b""
         try:
             while part := connection.recv(65536):
-                found += part
+                received += part
         except ConnectionResetError:
             pass
-        return found
+        return received
 
 
 ANSWERS = [
@@ -77,12 +77,11 @@ ANSWERS = [
 
 @pytest.mark.parametrize(("method", "path", "status", "body"), ANSWERS)
 def test_a_page_is_answered(port: int, method: str, path: str, status: int, body: bytes) -> None:
-    """Status and text, for whoever asks by hand or by kubelet."""
     assert fetch(port, path, method) == (status, body)
 
 
 def test_a_large_page_arrives_whole(port: int) -> None:
-    """However many writes that takes."""
+    """It takes many writes."""
     assert fetch(port, "/metrics") == (200, b"x" * 1_000_000)
 
 
@@ -98,19 +97,19 @@ def test_a_large_page_arrives_whole(port: int) -> None:
     ids=["TLS", "no path", "no text", "no host", "no length"],
 )
 def test_nonsense_is_answered_and_forgotten(port: int, text: bytes) -> None:
-    """What is no HTTP at all gets an error and the next client an answer."""
+    """Bytes that are not HTTP get an error, and the next client is served."""
     assert converse(port, text).startswith(b"HTTP/1.1 400")
     assert fetch(port, "/livez")[0] == 200
 
 
 def test_an_endless_head_is_hung_up_on(port: int) -> None:
-    """Nobody fills the memory."""
+    """It would fill the memory."""
     answer = converse(port, b"GET /livez HTTP/1.1\r\n" + b"a: b\r\n" * 4_000)
     assert answer == b"" or answer.startswith(b"HTTP/1.1 431")
 
 
 def test_slow_clients_make_room_for_others(port: int) -> None:
-    """Those that have been silent for longest are hung up on, and the newest are answered."""
+    """The oldest connections are closed, and the newest are answered."""
     with ExitStack() as opened:
         clients = [_connect(port, opened) for _ in range(ops_http._MAX_CONNECTIONS + 8)]
         wait_until(lambda: len(_ended(clients)) >= 8)
@@ -121,7 +120,7 @@ def test_slow_clients_make_room_for_others(port: int) -> None:
 
 
 def test_a_request_in_many_small_pieces_is_hung_up_on(port: int) -> None:
-    """Each piece costs the server some time; clients send a request in one or two."""
+    """Each piece costs CPU time; clients send a request in one or two."""
     with connect("127.0.0.1", port) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         answer = b""
@@ -138,7 +137,7 @@ def test_a_request_in_many_small_pieces_is_hung_up_on(port: int) -> None:
 
 
 def test_a_flood_takes_a_share_of_a_cpu(port: int) -> None:
-    """However many ask, the thread rests most of the time."""
+    """The thread sleeps most of the time, whatever the number of requests."""
     end = time.monotonic() + 2.0
 
     def flood() -> int:
@@ -157,7 +156,7 @@ def test_a_flood_takes_a_share_of_a_cpu(port: int) -> None:
 
 
 def test_a_silent_client_is_hung_up_on(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a moment; the next one is answered."""
+    """The next one is answered."""
     monkeypatch.setattr(ops_http, "_MAX_SECONDS", 0.1)
     with ExitStack() as opened:
         assert _hung_up_on(_connect(port, opened))
@@ -181,7 +180,7 @@ def _hung_up_on(client: socket.socket) -> bool:
 
 
 def test_a_taken_address_is_told(port: int) -> None:
-    """At once, with the flag to change."""
+    """The error comes at the start, with the flag to change."""
     with pytest.raises(
         InputError, match=f'"127.0.0.1:{port}" \\(--metrics-address\\): address alr'
     ):
@@ -189,7 +188,7 @@ def test_a_taken_address_is_told(port: int) -> None:
 
 
 def test_ipv6_is_served() -> None:
-    """As ``[::1]:0``, where this machine has it."""
+    """The address is ``[::1]:0``, on machines with IPv6."""
     if not socket.has_ipv6:
         pytest.skip("no IPv6 in this Python")
     try:

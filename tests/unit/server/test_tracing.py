@@ -1,4 +1,4 @@
-"""Spans: what they say of a request, whose children they are, and when there are none."""
+"""Spans: their attributes and parents, and when there are none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RECORD = request_record.RequestRecord(
 
 
 def span_of(record: request_record.RequestRecord) -> ReadableSpan:
-    """The one span of a record."""
+    """Return the span of a record."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -44,7 +44,7 @@ def span_of(record: request_record.RequestRecord) -> ReadableSpan:
 
 
 def test_a_span_says_what_the_log_says() -> None:
-    """Identity, outcome and sizes; neither errors nor what programs print."""
+    """It has identity, outcome and sizes, without errors and printed texts."""
     span = span_of(RECORD)
     assert (span.name, span.kind) == ("RunFunction", SpanKind.SERVER)
     assert span.status.status_code is StatusCode.UNSET
@@ -62,7 +62,7 @@ def test_a_span_says_what_the_log_says() -> None:
 
 
 def test_a_span_lasts_as_long_as_its_request() -> None:
-    """With an event for each stage, at its time."""
+    """It has an event for each stage."""
     span = span_of(RECORD)
     assert span.start_time is not None
     assert span.end_time is not None
@@ -72,7 +72,7 @@ def test_a_span_lasts_as_long_as_its_request() -> None:
 
 
 def test_a_span_is_a_child_of_the_callers() -> None:
-    """As the header of W3C Trace Context says; nonsense in it makes a new trace."""
+    """The header is that of W3C Trace Context; an invalid one starts a new trace."""
     trace = "0af7651916cd43dd8448eb211c80319c"
     span = span_of(RECORD._replace(parent=f"00-{trace}-b7ad6b7169203331-01"))
     assert span.parent is not None
@@ -81,7 +81,7 @@ def test_a_span_is_a_child_of_the_callers() -> None:
 
 
 def test_a_failure_is_an_error_with_its_limit() -> None:
-    """So that traces of lost requests are found."""
+    """The status lets users search for failed requests."""
     span = span_of(RECORD._replace(outcome="timeout", limit="time"))
     assert span.status.status_code is StatusCode.ERROR
     assert (span.attributes or {})["function_script.limit"] == "time"
@@ -96,7 +96,7 @@ OFF = [
 
 @pytest.mark.parametrize("environ", OFF)
 def test_without_an_endpoint_nobody_is_told(environ: dict[str, str]) -> None:
-    """Off means no cost: there is no observer."""
+    """There is no observer, so no cost."""
     with ExitStack() as stack:
         assert tracing.observers(environ, stack) == []
 
@@ -104,7 +104,7 @@ def test_without_an_endpoint_nobody_is_told(environ: dict[str, str]) -> None:
 def test_without_the_extra_a_warning_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An endpoint alone does not trace, and does not keep the server from starting."""
+    """The server starts without traces."""
     monkeypatch.setattr(tracing, "find_spec", lambda _: None)
     with caplog.at_level(logging.WARNING), ExitStack() as stack:
         assert tracing.observers(ENDPOINT, stack) == []
@@ -112,9 +112,9 @@ def test_without_the_extra_a_warning_says_so(
 
 
 def test_the_service_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As we are, unless the standard variable says otherwise."""
+    """The name is function-script, unless the standard variable sets another."""
     for name, expected in ((None, "function-script"), ("mine", "mine")):
         if name is not None:
             monkeypatch.setenv("OTEL_SERVICE_NAME", name)
-        with tracing.to_endpoint() as traces:
+        with tracing.build_tracing() as traces:
             assert traces._provider.resource.attributes["service.name"] == expected

@@ -1,4 +1,4 @@
-"""Requests, responses and splices, case by case; the laws are in tests/property."""
+"""Requests, responses and splices, case by case; tests/property has their laws."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_empty_request_has_nothing() -> None:
 
 
 def test_present_but_empty_is_not_absent() -> None:
-    """An empty context, a requirement and a schema that were looked for and not found."""
+    """An empty context, a requirement and a schema that do not exist in the cluster."""
     request = pb.RunFunctionRequest()
     request.context.SetInParent()
     request.desired.composite.resource.SetInParent()
@@ -52,20 +52,20 @@ def test_present_but_empty_is_not_absent() -> None:
     ids=["packed", "one by one", "mixed"],
 )
 def test_capabilities_may_be_packed_or_not(capabilities: str) -> None:
-    """A repeated enum has two encodings, and both may occur in one message."""
+    """A repeated enum has two encodings, and one message may have both."""
     meta = bytes.fromhex(capabilities)
     assert wire.index_request(bytes([0x0A, len(meta)]) + meta).capabilities == [1, 5]
 
 
 def test_enums_are_signed_32_bits() -> None:
-    """An enum value from the future is kept as the number it is."""
+    """An unknown value of an enum keeps its number."""
     payload = pb.Resource(ready=-1).SerializeToString()
     assert wire.index_resource(payload).ready == -1
     assert wire.index_resource(bytes.fromhex("18 ffffffff0f")).ready == -1
 
 
 def test_indexing_reads_nothing_of_a_struct() -> None:
-    """What no program touches is not even checked."""
+    """An invalid Struct that no program reads is not an error."""
     broken = wire.encode_resource(b"\xff", {"key": b"\xff"}, 1)
     state = wire.splice_state(b"", broken, {"a": broken}, set())
     request = b"\x12" + bytes([len(state)]) + state
@@ -102,7 +102,7 @@ REPLACED = {
 
 @pytest.mark.parametrize(("number", "value"), REPLACED.values(), ids=REPLACED)
 def test_a_replaced_entry_of_a_map_is_checked_whole(number: int, value: bytes) -> None:
-    """Protobuf refuses a fault in an entry, although a later one has the same key."""
+    """Protobuf rejects an invalid entry even if a later one has the same key."""
     broken, whole = (
         bytes([number << 3 | 2, len(entry)]) + entry
         for entry in (b"\x12" + bytes([len(value)]) + value, b"\x0a\x00\x12\x00")
@@ -114,7 +114,6 @@ def test_a_replaced_entry_of_a_map_is_checked_whole(number: int, value: bytes) -
 
 
 def test_a_replaced_resource_of_a_state_is_checked_whole() -> None:
-    """The same for observed and desired resources."""
     entries = wire.splice_state(b"", None, {"": wire.encode_resource(STRUCT, {}, 0)}, set())
     entries += wire.splice_state(b"", None, {"": wire.encode_resource(b"", {}, 0)}, set())
     request = b"\x12" + bytes([len(entries)]) + entries
@@ -125,18 +124,17 @@ def test_a_replaced_resource_of_a_state_is_checked_whole() -> None:
 
 
 def test_the_least_response_is_its_meta() -> None:
-    """Nothing is written that was not given."""
     response = wire.Response("tag", None, None, [], None, None, [], None)
-    written = pb.RunFunctionResponse.FromString(wire.encode_response(response))
-    assert written == pb.RunFunctionResponse(meta=pb.ResponseMeta(tag="tag"))
+    message = pb.RunFunctionResponse.FromString(wire.encode_response(response))
+    assert message == pb.RunFunctionResponse(meta=pb.ResponseMeta(tag="tag"))
 
 
 def test_ttl_zero_is_written() -> None:
-    """0 seconds is not the absence of a TTL."""
+    """0 seconds differs from no TTL."""
     response = wire.Response("", 0.0, None, [], None, None, [], None)
-    written = pb.RunFunctionResponse.FromString(wire.encode_response(response))
-    assert written.meta.HasField("ttl")
-    assert written.meta.ttl.ToNanoseconds() == 0
+    message = pb.RunFunctionResponse.FromString(wire.encode_response(response))
+    assert message.meta.HasField("ttl")
+    assert message.meta.ttl.ToNanoseconds() == 0
 
 
 def test_requirements_that_ask_for_nothing_are_not_written() -> None:
@@ -148,7 +146,7 @@ def test_requirements_that_ask_for_nothing_are_not_written() -> None:
 
 
 def test_maps_are_written_in_the_order_of_their_keys() -> None:
-    """Equal responses are equal bytes, however their dicts were filled."""
+    """Equal responses have equal bytes, whatever the order of their dicts."""
     selectors = {
         "b": wire.Selector("v1", "B", None, {"y": "1", "x": "2"}),
         "a": wire.Selector("v1", "A"),
@@ -159,15 +157,24 @@ def test_maps_are_written_in_the_order_of_their_keys() -> None:
     }
     first, second = (
         wire.encode_response(
-            wire.Response("", None, None, [], None, wire.Requirements(wanted, wanted, {}), [], None)
+            wire.Response(
+                "",
+                None,
+                None,
+                [],
+                None,
+                wire.Requirements(requirements, requirements, {}),
+                [],
+                None,
+            )
         )
-        for wanted in (selectors, turned)
+        for requirements in (selectors, turned)
     )
     assert first == second
 
 
 def test_a_new_composite_replaces_the_old_one() -> None:
-    """Appended, it would be merged into the old one by its reader."""
+    """If it were appended, a reader would merge both."""
     state = STATE.SerializeToString() + pb.State(composite=pb.Resource(ready=2)).SerializeToString()
     details = wire.encode_resource(None, {"key": b"value"}, 0)
     spliced = pb.State.FromString(wire.splice_state(state, details, {}, set()))
@@ -176,7 +183,7 @@ def test_a_new_composite_replaces_the_old_one() -> None:
 
 
 def test_every_entry_of_a_replaced_name_goes() -> None:
-    """A name written twice stands once afterwards, with the new value."""
+    """A name with two entries has one afterwards, with the new value."""
     entry = pb.State(resources={"a": pb.Resource(ready=1)}).SerializeToString()
     new = wire.encode_resource(None, {}, 2)
     assert wire.splice_state(entry * 3, None, {"a": new}, set()) == wire.splice_state(
@@ -186,14 +193,14 @@ def test_every_entry_of_a_replaced_name_goes() -> None:
 
 
 def test_changed_entries_follow_sorted_by_name() -> None:
-    """The order in which they were found does not show."""
+    """The order of the old entries does not matter."""
     new = wire.encode_resource(None, {}, 2)
     forwards = wire.splice_state(b"", None, {"a": new, "b": new}, {"z"})
     assert forwards == wire.splice_state(b"", None, {"b": new, "a": new}, set())
 
 
 def test_splices_refuse_broken_bytes() -> None:
-    """A splice never hands on what it could not read."""
+    """A splice does not pass on bytes that it cannot read."""
     with pytest.raises(wire.WireError, match="runs past the end"):
         wire.splice_state(b"\x12\x05a", None, {}, set())
     with pytest.raises(wire.WireError, match="runs past the end"):
@@ -201,6 +208,6 @@ def test_splices_refuse_broken_bytes() -> None:
 
 
 def test_a_splice_refuses_what_a_struct_cannot_hold() -> None:
-    """The error names the key, as `encode_struct` does."""
+    """The error names the key, as that of `encode_struct` does."""
     with pytest.raises(wire.EncodeError, match="a is an integer beyond"):
         wire.splice_struct(b"", {"a": 2**60 + 1})

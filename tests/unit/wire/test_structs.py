@@ -1,4 +1,4 @@
-"""Structs byte by byte: layouts, limits, refusals."""
+"""Structs byte by byte: layouts, limits, errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def test_the_picture_is_true() -> None:
-    """The bytes drawn at the top of the codec are those of the value written there."""
+    """The bytes in the comment of the codec encode the value written there."""
     drawn = "0a08 0a02 6f6e 1202 2001 0a0f 0a04 74616773 1207 3205 0a03 1a01 61"
     assert wire.encode_struct({"on": True, "tags": ["a"]}) == bytes.fromhex(drawn)
     assert wire.decode_struct(bytes.fromhex(drawn)) == {"on": True, "tags": ["a"]}
@@ -72,13 +72,12 @@ LAYOUTS: list[tuple[str, str, Value]] = [
     ("payload", "expected"), [row[1:] for row in LAYOUTS], ids=[row[0] for row in LAYOUTS]
 )
 def test_layouts(payload: str, expected: Value) -> None:
-    """What protobuf's rules allow is read as they say."""
     assert repr(wire.decode_value(bytes.fromhex(payload))) == repr(expected)
 
 
 @pytest.mark.parametrize("length", [127, 128, 16_383, 16_384, 2_100_000])
 def test_sizes_take_as_many_bytes_as_they_need(length: int) -> None:
-    """Strings and keys of one to four bytes of length come and go as protobuf has them."""
+    """Strings and keys with one to four bytes of size are decoded and encoded as by protobuf."""
     value: Object = {"k" * length: "v" * length}
     payload = wire.encode_struct(value)
     assert wire.decode_struct(payload) == value
@@ -86,7 +85,7 @@ def test_sizes_take_as_many_bytes_as_they_need(length: int) -> None:
 
 
 def test_nan_is_left_to_the_caller() -> None:
-    """A Struct can carry NaN, so reading one is no error."""
+    """A Struct can hold NaN, so decoding one is not an error."""
     decoded = wire.decode_value(bytes.fromhex("11 000000000000f87f"))
     assert isinstance(decoded, float)
     assert math.isnan(decoded)
@@ -126,7 +125,7 @@ BROKEN = [
     ("payload", "message"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN]
 )
 def test_broken_bytes_are_refused_with_their_place(payload: str, message: str) -> None:
-    """What is wrong and where is said; protobuf refuses the same bytes."""
+    """Protobuf rejects the same bytes."""
     data = bytes.fromhex(payload)
     with pytest.raises(wire.WireError, match=message):
         wire.decode_value(data)
@@ -135,7 +134,7 @@ def test_broken_bytes_are_refused_with_their_place(payload: str, message: str) -
 
 
 def test_every_truncation_of_a_struct_is_refused_or_a_shorter_struct() -> None:
-    """Cut anywhere, the bytes are refused unless the cut falls between two entries."""
+    """Truncated bytes are invalid unless the cut is between two entries."""
     value: Object = {"a": [1, {"b": "c"}], "d": {"e": None, "f": 2.5}}
     payload = wire.encode_struct(value)
     between = {0, len(wire.encode_struct({"a": value["a"]})), len(payload)}
@@ -161,7 +160,7 @@ WITH_GO = [
     ("payload", "ours", "theirs"), [row[1:] for row in WITH_GO], ids=[row[0] for row in WITH_GO]
 )
 def test_known_differences_from_upb(payload: str, ours: Value, theirs: str) -> None:
-    """Each difference listed at the top of the codec still is one."""
+    """The comment of the codec lists these differences."""
     data = bytes.fromhex(payload)
     try:
         decoded = wire.decode_value(data)
@@ -175,7 +174,7 @@ def test_known_differences_from_upb(payload: str, ours: Value, theirs: str) -> N
 
 
 def nested(depth: int, kind: str) -> bytes:
-    """A Struct with ``depth`` objects, or lists in one object, inside one another."""
+    """Return a Struct with ``depth`` nested objects, or nested lists in one object."""
     payload = b""
     if kind == "objects":
         for _ in range(depth - 1):
@@ -187,7 +186,7 @@ def nested(depth: int, kind: str) -> bytes:
 
 
 def field(number: int, payload: bytes) -> bytes:
-    """A LENGTH field; three bytes of size do for all."""
+    """Return a LENGTH field with a size of three bytes."""
     count = len(payload)
     return bytes([number << 3 | 2, count & 0x7F | 0x80, count >> 7 & 0x7F | 0x80, count >> 14]) + (
         payload
@@ -195,7 +194,7 @@ def field(number: int, payload: bytes) -> bytes:
 
 
 def depth_of(value: Value) -> int:
-    """Containers inside one another."""
+    """Return the depth of nested containers."""
     depth = 0
     while isinstance(value, dict | list):
         depth += 1
@@ -206,7 +205,7 @@ def depth_of(value: Value) -> int:
 @pytest.mark.parametrize("kind", ["objects", "lists"])
 @pytest.mark.parametrize("depth", [33, 100, 200])
 def test_deep_structs_are_read(kind: str, depth: int) -> None:
-    """Depth has one limit, and it is far above what upb allows."""
+    """The limit is far above that of upb."""
     assert depth_of(wire.decode_struct(nested(depth, kind))) == depth
     assert depth_of(wire.decode_struct(nested(depth, kind), sort_keys=True)) == depth
 
@@ -214,14 +213,14 @@ def test_deep_structs_are_read(kind: str, depth: int) -> None:
 @pytest.mark.parametrize("kind", ["objects", "lists"])
 @pytest.mark.parametrize("depth", [201, 5_000])
 def test_deeper_structs_are_refused(kind: str, depth: int) -> None:
-    """Neither the stack nor the interpreter's limit decides."""
+    """The error comes before the stack or the interpreter's limit ends."""
     with pytest.raises(wire.WireError, match="more than 200 objects and lists"):
         wire.decode_struct(nested(depth, kind))
 
 
 @pytest.mark.parametrize("depth", [200, 201])
 def test_depth_has_the_same_limit_in_unusual_layouts(depth: int) -> None:
-    """The general way uses more of the stack than the fast one, but there is enough of it."""
+    """The general path uses more stack than the fast one, but there is enough of it."""
     payload = b""
     for _ in range(depth - 1):
         payload = field(1, field(2, b"\x20\x01" + field(5, payload)) + b"\x0a\x00")
@@ -233,7 +232,7 @@ def test_depth_has_the_same_limit_in_unusual_layouts(depth: int) -> None:
 
 
 def test_a_message_given_many_times_is_merged_in_one_go() -> None:
-    """Time grows with the bytes, not with their square: the timeout of this test decides."""
+    """The time is linear in the bytes: this test's timeout fails otherwise."""
     once = field(5, field(1, b"\x0a\x01a"))
     assert wire.decode_value(once * 100_000) == {"a": None}
     resource = field(1, b"") * 100_000
@@ -246,7 +245,7 @@ def test_a_message_given_many_times_is_merged_in_one_go() -> None:
 
 
 def test_managed_fields_are_left_out_unread() -> None:
-    """Only `metadata.managedFields` goes, and what is in it may be anything."""
+    """`metadata.managedFields` may have any value."""
     manifest: Object = {
         "metadata": {"managedFields": [{"manager": "x"}], "name": "a"},
         "managedFields": 1,
@@ -261,7 +260,7 @@ def test_managed_fields_are_left_out_unread() -> None:
 
 
 def test_an_object_in_a_struct_is_indexed_and_nothing_else_is() -> None:
-    """Its keys, each to be decoded by itself."""
+    """Its keys can be decoded one by one."""
     parts = wire.index_struct(wire.encode_struct({"a": {"b": [1], "c": None}, "d": [2], "e": "x"}))
     inner = wire.index_part(parts["a"])
     assert inner is not None
@@ -270,7 +269,7 @@ def test_an_object_in_a_struct_is_indexed_and_nothing_else_is() -> None:
 
 
 def test_keys_come_in_the_order_of_the_bytes_unless_sorted() -> None:
-    """Go writes maps in random order; whoever shows an order has to ask for one."""
+    """Go writes maps in random order, so outputs that show an order need to sort."""
     payload = wire.encode_struct({"b": {"z": 1, "y": 2}}) + wire.encode_struct({"a": 3})
     assert list(wire.decode_struct(payload)) == ["b", "a"]
     ordered = wire.decode_struct(payload, sort_keys=True)
@@ -298,14 +297,14 @@ REFUSED: list[tuple[str, object, str]] = [
     ("value", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
 )
 def test_what_a_struct_cannot_hold_is_refused_with_its_path(value: Object, message: str) -> None:
-    """The error is a ValueError that names the place."""
+    """The error is a ValueError with the path."""
     with pytest.raises(wire.EncodeError, match=re.escape(message)):
         wire.encode_struct(value)
     assert issubclass(wire.EncodeError, ValueError)
 
 
 def test_an_encoded_struct_has_at_most_a_hundred_levels() -> None:
-    """A value that contains itself is refused, not followed."""
+    """A value that contains itself is an error."""
     value: Object = {}
     value["self"] = [value]
     with pytest.raises(wire.EncodeError, match="is nested more than 100 levels deep"):
@@ -313,7 +312,7 @@ def test_an_encoded_struct_has_at_most_a_hundred_levels() -> None:
 
 
 def test_values_shared_a_million_times_are_refused() -> None:
-    """Aliases make such values cheap to build; the budget counts what would be written."""
+    """Aliases make such values cheap to build; the budget counts their encoding."""
     shared: Value = "x"
     for _ in range(7):
         shared = [shared] * 10
@@ -322,13 +321,12 @@ def test_values_shared_a_million_times_are_refused() -> None:
 
 
 def test_long_texts_shared_often_are_refused() -> None:
-    """The same for few values of many bytes."""
     with pytest.raises(wire.EncodeError, match="goes past 64 MiB"):
         wire.encode_struct({"a": ["x" * (1 << 20)] * 100})
 
 
 def test_keys_are_remembered_without_showing() -> None:
-    """More keys than the memo holds, then the same again: equal bytes."""
+    """More keys than the cache holds have the same bytes."""
     values = [{f"key-{number}": number} for number in range(10_000)]
     first = [wire.encode_struct(value) for value in values]
     assert first == [wire.encode_struct(value) for value in values]

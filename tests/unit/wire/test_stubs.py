@@ -1,4 +1,4 @@
-"""The committed stubs are what the .proto files say, and say what Crossplane says."""
+"""The committed stubs equal generated ones, and describe Crossplane's protocol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STUBS = ROOT / "function_script" / "proto"
 
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Stubs made just now."""
+    """Freshly generated stubs."""
     pytest.importorskip("grpc_tools", reason="needs protoc")
     target = tmp_path_factory.mktemp("proto")
     runpy.run_path(str(PROTO / "generate.py"))["generate"](target)
@@ -30,13 +30,13 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "stub", ["v1/run_function_pb2", "v1beta1/run_function_pb2", "render/render_pb2"]
 )
 def test_committed_stubs_equal_fresh_ones(generated: Path, stub: str, suffix: str) -> None:
-    """Nobody edited a stub, and nobody forgot `make proto`."""
+    """The stubs were not edited, and `make proto` was run."""
     name = f"{stub}.{suffix}"
     assert (STUBS / name).read_text() == (generated / name).read_text()
 
 
 def test_both_versions_differ_in_the_package_only() -> None:
-    """V1beta1 is a mechanical copy of v1, so one handler can serve both."""
+    """V1beta1 is a mechanical copy of v1, so one handler serves both."""
     path = "apiextensions/fn/proto/{}/run_function.proto"
     first = (PROTO / path.format("v1")).read_text()
     second = (PROTO / path.format("v1beta1")).read_text()
@@ -46,7 +46,7 @@ def test_both_versions_differ_in_the_package_only() -> None:
 
 @pytest.mark.parametrize(("stubs", "version"), [(v1, "v1"), (v1beta1, "v1beta1")])
 def test_the_service_is_described_under_crossplanes_names(stubs: object, version: str) -> None:
-    """Reflection and callers find the service and its file by the names Crossplane uses."""
+    """Reflection and callers look up the service and its file by Crossplane's names."""
     descriptor = stubs.DESCRIPTOR  # type: ignore[attr-defined] # a generated module
     assert descriptor.name == f"apiextensions/fn/proto/{version}/run_function.proto"
     service = descriptor.services_by_name["FunctionRunnerService"]
@@ -79,14 +79,12 @@ FIELDS = {
 
 @pytest.mark.parametrize("message", FIELDS)
 def test_fields_have_crossplanes_numbers_and_presence(message: str) -> None:
-    """Every message has exactly the protocol's fields."""
     fields = v1.DESCRIPTOR.message_types_by_name[message].fields
     listed = [f"{field.number} {field.name}{'?' * field.has_presence}" for field in fields]
     assert " ".join(listed) == FIELDS[message]
 
 
 def test_no_message_is_missing_or_surplus() -> None:
-    """The table above is the whole protocol."""
     assert set(v1.DESCRIPTOR.message_types_by_name) == set(FIELDS)
 
 
@@ -103,14 +101,12 @@ ENUMS = {
 
 @pytest.mark.parametrize("enum", ENUMS)
 def test_enums_count_from_zero_in_this_order(enum: str) -> None:
-    """Every enum has exactly the protocol's values, numbered in this order."""
     values = v1.DESCRIPTOR.enum_types_by_name[enum].values
     assert [value.name for value in values] == ENUMS[enum].split()
     assert [value.number for value in values] == list(range(len(values)))
 
 
 def test_enums_of_the_codec_are_the_protocols() -> None:
-    """Each name stands for the same number in the .proto."""
     ours = {name: number for name, number in vars(enums).items() if name.isupper()}
     assert {name: getattr(v1, name) for name in ours} == ours
     assert len(ours) >= 15

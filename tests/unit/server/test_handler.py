@@ -1,4 +1,4 @@
-"""Who a request is of, and who is to blame for what it does."""
+"""The keys of a request: its XR, and its program with its XR."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ OTHER: Object = {**XR, "metadata": {"name": "b"}}
 
 
 def suspect(template: str, xr: Object, **params: str) -> object:
-    """Who is to blame for a request with that program."""
+    """Return the penalty key of a request with this program."""
     step_input = builders.jinja(template, params=params)
     request = builders.request(step_input, observed={"composite": {"resource": xr}})
     return handler.penalty_key(request.SerializeToString())
 
 
 def test_a_program_and_its_xr_are_to_blame_together() -> None:
-    """A mended program is another one, and so is the same one for another XR."""
+    """A changed program has another key, and so has the same program for another XR."""
     assert suspect("{{ 1 }}", XR) == suspect("{{ 1 }}", {**XR, "spec": {"size": 1}})
     assert suspect("{{ 1 }}", XR) != suspect("{{ 10 }}", XR)
     assert suspect("{{ 1 }}", XR) != suspect("{{ 1 }}", OTHER)
 
 
 def test_the_order_of_maps_makes_no_difference() -> None:
-    """Crossplane sends them in another one on every call."""
+    """Crossplane changes it on every call."""
     assert suspect("{{ 1 }}", XR, a="x", b="yy") == suspect("{{ 1 }}", XR, b="yy", a="x")

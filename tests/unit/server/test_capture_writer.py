@@ -1,4 +1,4 @@
-"""Recording live requests: who is recorded, how much, and what a full disk does."""
+"""The capture of live requests: which ones, how many, and errors of the file system."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ RESPONSE = pb.RunFunctionResponse().SerializeToString()
 
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
-    """Loggers as they were."""
+    """Restore the loggers."""
     with server_logs.restored():
         yield
 
 
 def request(name: str = "demo", wish: str = "true", **spec: object) -> bytes:
-    """A request of an XR that wishes to be captured."""
+    """Return a request of an XR with the annotation."""
     metadata: Object = {"name": name, "annotations": {capture.ANNOTATION: wish}}
     xr = {**builders.XR, "metadata": metadata, "spec": spec}
     observed = {"composite": {"resource": xr}}
@@ -41,23 +41,23 @@ def request(name: str = "demo", wish: str = "true", **spec: object) -> bytes:
 
 
 def record(directory: Path, *requests: bytes, most: int = 10) -> list[str]:
-    """The names of files after the requests were offered, one after the other."""
+    """Submit the requests one by one, and return the names of files."""
     log.start(debug=False)
     for data in requests:
         recorder = CaptureWriter(directory, most)
-        recorder.offer(data, RESPONSE, ())
+        recorder.submit(data, RESPONSE, ())
         recorder.close()
     return sorted(path.name for path in directory.iterdir())
 
 
 def complaints(capfd: pytest.CaptureFixture[str]) -> list[str]:
-    """Why requests were not captured, by the log."""
+    """Return the reasons in the log why requests were not captured."""
     lines = [json.loads(line) for line in server_logs.text(capfd).splitlines()]
     return [line["error"] for line in lines if line["msg"] == "a request was not captured"]
 
 
 def test_a_request_is_one_file(tmp_path: Path) -> None:
-    """Named after its XR, for its owner alone; an equal one is written once."""
+    """Its name has that of the XR, its mode is 0600, and an equal request is written once."""
     (name,) = record(tmp_path, request(), request())
     assert name.startswith("xthing-demo-")
     assert name.endswith(".case.yaml")
@@ -65,25 +65,25 @@ def test_a_request_is_one_file(tmp_path: Path) -> None:
 
 
 def test_another_state_is_another_file(tmp_path: Path) -> None:
-    """And so is another XR."""
+    """Another XR is another file, too."""
     assert len(record(tmp_path, request(), request(size=1), request("other"))) == 3
 
 
 @pytest.mark.parametrize("wish", ["false", "yes", ""])
 def test_who_does_not_ask_is_not_captured(wish: str, tmp_path: Path) -> None:
-    """The annotation's value is exactly "true"."""
+    """The annotation's value must be "true"."""
     assert record(tmp_path, request(wish=wish)) == []
 
 
 def test_names_stay_in_the_directory(tmp_path: Path) -> None:
-    """Whatever an XR is called."""
+    """Names of XRs may have slashes."""
     (name,) = record(tmp_path, request("../../etc/x\n" + "long" * 100))
     assert name.startswith("xthing--etc-x-long")
     assert len(name) < 100
 
 
 def test_the_number_of_files_is_bounded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Also over restarts; that it is reached is told."""
+    """The bound includes files of earlier processes, and reaching it is logged."""
     requests = [request(f"x{number}") for number in range(4)]
     assert len(record(tmp_path, *requests, most=2)) == 2
     text = "there are 2 files, set by --capture-limit; no more are written"
@@ -91,7 +91,7 @@ def test_the_number_of_files_is_bounded(tmp_path: Path, capfd: pytest.CaptureFix
 
 
 def test_large_requests_are_not_captured(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """They are not even handed to the thread."""
+    """They are not queued."""
     large = request(text="x" * capture_writer.MAX_REQUEST_BYTES)
     assert record(tmp_path, large) == []
     assert complaints(capfd) == ["the request and its response have more than 4 MiB"]
@@ -100,17 +100,17 @@ def test_large_requests_are_not_captured(tmp_path: Path, capfd: pytest.CaptureFi
 def test_a_directory_that_is_gone_is_a_line_of_the_log(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """As a full disk is: nobody else notices, and the next request is tried again."""
+    """The same holds for a full disk. The next request is tried again."""
     log.start(debug=False)
     recorder = CaptureWriter(tmp_path / "gone", 10)
-    recorder.offer(request(), RESPONSE, ())
+    recorder.submit(request(), RESPONSE, ())
     recorder.close()
-    (told,) = complaints(capfd)
-    assert told == "cannot write it: No such file or directory"
+    (line,) = complaints(capfd)
+    assert line == "cannot write it: No such file or directory"
 
 
 def test_a_part_of_a_file_is_removed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A disk that fills up while a case is written."""
+    """The disk is full while a case is written."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     former = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, limits[1]))

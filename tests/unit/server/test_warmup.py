@@ -1,4 +1,4 @@
-"""What workers practise before they are born."""
+"""The requests that a zygote evaluates before it forks workers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from function_script.limits import Limits
 from function_script.server import warmup
 
 
-def test_every_language_is_practised() -> None:
-    """There is one request for each language, and each composes its resource without a problem."""
-    requests = warmup.build()
+def test_every_language_is_warmed_up() -> None:
+    """Each request composes its resource without a problem."""
+    requests = warmup.build_requests()
     assert len(requests) == len(LANGUAGES)
     for request in requests:
         answer = function.handle(request, Limits(), lambda _: None)

@@ -1,4 +1,4 @@
-"""What programs print, in the log of --debug: without secrets, and at no answer's expense."""
+"""Printed texts in the log of --debug: without secrets, and without delay of responses."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support import builders, server_logs
 
-from function_script.server import log, printing
-from function_script.server.printing import Printer
+from function_script.server import log
+from function_script.server.log import PrintedTextLogger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,28 +20,28 @@ IDENTITY = {"kind": "XThing", "name": "demo"}
 
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
-    """Loggers as they were."""
+    """Restore the loggers."""
     with server_logs.restored():
         yield
 
 
-def start() -> Printer:
-    """A printer, and a log for people."""
+def start() -> PrintedTextLogger:
+    """Start a log as text, and return its logger of printed texts."""
     log.start(debug=True)
-    return Printer()
+    return PrintedTextLogger()
 
 
 def request(secret: str) -> bytes:
-    """A request with that credential."""
+    """Return a request with this credential."""
     data = {"value": base64.b64encode(secret.encode()).decode()}
     message = builders.request(credentials={"api": {"credentialData": {"data": data}}})
     return message.SerializeToString()
 
 
 def test_a_text_is_logged_without_secrets(capfd: pytest.CaptureFixture[str]) -> None:
-    """With the XR that it is of, since other lines may come between."""
+    """The line has the XR, because other lines may come between."""
     printer = start()
-    printer.offer("it is hunter2, twice: hunter2", IDENTITY, request("hunter2"))
+    printer.submit("it is hunter2, twice: hunter2", IDENTITY, request("hunter2"))
     printer.close()
     first, *rest = server_logs.text(capfd).splitlines()
     assert first.endswith("the program printed kind=XThing name=demo")
@@ -49,25 +49,25 @@ def test_a_text_is_logged_without_secrets(capfd: pytest.CaptureFixture[str]) -> 
 
 
 def test_more_than_can_wait_is_withheld_at_once(capfd: pytest.CaptureFixture[str]) -> None:
-    """Offering takes no time, whatever the requests hold."""
+    """Submitting takes no time, whatever the requests contain."""
     data = request("\n".join(f"secret-{number:06}" for number in range(30_000)))
     printer = start()
     began = time.process_time()
     for _ in range(40):
-        printer.offer("secret-000042", IDENTITY, data)
+        printer.submit("secret-000042", IDENTITY, data)
     offered_seconds = time.process_time() - began
     printer.close()
     texts = server_logs.text(capfd)
     assert texts.count("the program printed") == 40
-    assert texts.count(printing.WITHHELD) >= 20
-    assert texts.count(printing.WITHHELD) + texts.count("[secret]") == 40
+    assert texts.count(log.WITHHELD) >= 20
+    assert texts.count(log.WITHHELD) + texts.count("[secret]") == 40
     assert "secret-000042" not in texts
     assert offered_seconds < 1.0
 
 
 def test_a_large_request_does_not_wait(capfd: pytest.CaptureFixture[str]) -> None:
-    """Those that wait would take the server's memory."""
+    """Requests in the queue use the server's memory."""
     printer = start()
-    printer.offer("hunter2", IDENTITY, request("x" * printing.MAX_REQUEST_BYTES))
-    assert printing.WITHHELD in server_logs.text(capfd)
+    printer.submit("hunter2", IDENTITY, request("x" * log.MAX_PRINTED_REQUEST_BYTES))
+    assert log.WITHHELD in server_logs.text(capfd)
     printer.close()

@@ -1,6 +1,7 @@
-"""Health and reflection, by gRPC's own servicers, which are imported when a client asks for them.
+"""The health and reflection services, by gRPC's own servicers.
 
-Every stream ends when the server stops, so that no client that watches delays the end.
+The servicers are imported by the first call, because they take memory and few clients use them.
+Every stream ends when the server stops, so a client that watches does not delay the stop.
 """
 
 from __future__ import annotations
@@ -22,27 +23,26 @@ if TYPE_CHECKING:
     from grpc_health.v1 import health_pb2
     from grpc_reflection.v1alpha import reflection_pb2
 
-    from function_script.server.admission import Admission, Call
+    from function_script.server.admission import Admission, Call, Context
 
-    Context: TypeAlias = grpc.aio.ServicerContext[bytes, Message]
     Handlers: TypeAlias = dict[str, grpc.RpcMethodHandler[bytes, Message]]
-    Talk: TypeAlias = Callable[[Call, Context], Awaitable[None]]
+    Method: TypeAlias = Callable[[Call, Context], Awaitable[None]]
 
 HEALTH: Final = "grpc.health.v1.Health"
 REFLECTION: Final = tuple(
     f"grpc.reflection.{version}.ServerReflection" for version in ("v1", "v1alpha")
 )
 _MAX_CALLS: Final = 100
-# Names of services and of files; anything larger is a mistake or an attack.
+# Messages hold names of services and of files.
 _MAX_MESSAGE_BYTES: Final = 4_096
-# Time for those who watch to read that the server stops.
-_FAREWELL_SECONDS: Final = 0.1
+# The time for streams of Watch to send that the server stops.
+_LAST_STATUS_SECONDS: Final = 0.1
 _CODES: Final = {int(code.value[0]): code for code in grpc.StatusCode}
 M = TypeVar("M", bound="Message")
 
 
 class _Health(Protocol):
-    """grpc_health's servicer for asyncio, which its stubs leave out."""
+    """The asyncio servicer of grpc_health, which its stubs lack."""
 
     async def Check(  # noqa: N802 - gRPC's name
         self, request: health_pb2.HealthCheckRequest, context: Context
@@ -64,7 +64,7 @@ class _Health(Protocol):
 
 
 class _Reflection(Protocol):
-    """grpc_reflection's servicer for asyncio, which its stubs leave out."""
+    """The asyncio servicer of grpc_reflection, which its stubs lack."""
 
     def ServerReflectionInfo(  # noqa: N802 - gRPC's name
         self,
@@ -75,12 +75,12 @@ class _Reflection(Protocol):
 
 
 async def reject(context: grpc.aio.ServicerContext[bytes, M], error: RpcError) -> None:
-    """Answer a call with an error; raises what ends the call in gRPC's library."""
+    """Answer a call with an error, by raising gRPC's AbortError."""
     await context.abort(_CODES[error.status], error.text)
 
 
-class SideServices:
-    """The services besides the function itself."""
+class HealthAndReflection:
+    """The health and reflection services of one server."""
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
@@ -102,24 +102,24 @@ class SideServices:
         return {f"/{service}/ServerReflectionInfo": handler for service in REFLECTION}
 
     async def stop(self) -> None:
-        """Report that nothing is served any more, and end all streams."""
+        """Set every health status to NOT_SERVING, and end all streams."""
         self._is_stopping = True
         if self._health is not None:
             await self._health.enter_graceful_shutdown()
-            await asyncio.sleep(_FAREWELL_SECONDS)
+            await asyncio.sleep(_LAST_STATUS_SECONDS)
         for task in self._tasks:
             task.cancel()
 
-    def _handler(self, talk: Talk) -> grpc.RpcMethodHandler[bytes, Message]:
+    def _handler(self, method: Method) -> grpc.RpcMethodHandler[bytes, Message]:
         async def serve(_: object, context: Context) -> None:
-            await self._serve(talk, context)
+            await self._serve(method, context)
 
-        return grpc.stream_stream_rpc_method_handler(
-            serve,
-            response_serializer=_serialize,
-        )
+        def serialize(message: Message) -> bytes:
+            return message.SerializeToString()
 
-    async def _serve(self, talk: Talk, context: Context) -> None:
+        return grpc.stream_stream_rpc_method_handler(serve, response_serializer=serialize)
+
+    async def _serve(self, method: Method, context: Context) -> None:
         task = asyncio.current_task()
         if task is None or len(self._tasks) >= _MAX_CALLS:
             text = "too many clients ask for health or reflection"
@@ -127,7 +127,7 @@ class SideServices:
             return
         self._tasks.add(task)
         try:
-            await talk(self._admission.open(context), context)
+            await method(self._admission.open(context), context)
         except asyncio.CancelledError:
             if not self._is_stopping:
                 raise
@@ -156,26 +156,26 @@ class SideServices:
         from grpc_reflection.v1alpha import reflection_pb2  # noqa: PLC0415 - slow to import
 
         async def requests() -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
-            kind = reflection_pb2.ServerReflectionRequest
-            while (request := await self._read(call, context, kind)) is not None:
+            message_type = reflection_pb2.ServerReflectionRequest
+            while (request := await self._read(call, context, message_type)) is not None:
                 yield request
 
         async for response in self._load_reflection().ServerReflectionInfo(requests(), context):
             await context.write(response)
 
-    async def _read(self, call: Call, context: Context, kind: type[M]) -> M | None:
-        """Return the next message, None at the end; ends the call when it cannot be read."""
+    async def _read(self, call: Call, context: Context, message_type: type[M]) -> M | None:
+        """Return the next message, None at the end. Answers an invalid message with an error."""
         from google.protobuf.message import DecodeError  # noqa: PLC0415 - slow to import
 
-        data = await self._admission.read(call)
+        data = await self._admission.read(call, _MAX_MESSAGE_BYTES)
         if data is None:
             return None
         if isinstance(data, RpcError):
             await reject(context, data)
         elif len(data) <= _MAX_MESSAGE_BYTES:
             with suppress(DecodeError):
-                return kind.FromString(data)
-        text = f"the message is no {kind.__name__}"
+                return message_type.FromString(data)
+        text = f"the message is no {message_type.__name__}"
         await reject(context, RpcError(status=Status.INVALID_ARGUMENT, text=text))
         return None
 
@@ -195,14 +195,10 @@ class SideServices:
         if self._reflection is None:
             from grpc_reflection.v1alpha import reflection  # noqa: PLC0415 - slow to import
 
-            # Importing these registers their descriptors, which is all that reflection needs.
+            # These imports register the descriptors that reflection answers with.
             from function_script.proto.v1 import run_function_pb2 as v1  # noqa: F401, PLC0415 - see above
             from function_script.proto.v1beta1 import run_function_pb2 as v1beta1  # noqa: F401, PLC0415 - see above
 
             names = (*rpc.SERVICES, HEALTH, *REFLECTION)
             self._reflection = reflection.aio.ReflectionServicer(names)  # type: ignore[attr-defined] # see above
         return self._reflection
-
-
-def _serialize(message: Message) -> bytes:
-    return message.SerializeToString()
