@@ -1,4 +1,4 @@
-"""Documents in the apiVersion of function-go-templating are taken as that function takes them."""
+"""Documents in the apiVersion of function-go-templating are read as that function reads them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def composed_object(text: str) -> Object:
-    """The desired resource ``a`` that a template gives."""
+    """Return the desired resource ``a`` of a template."""
     resource = respond(request(text)).desired.resources["a"].resource
-    found: Object = json_format.MessageToDict(resource)
-    return found
+    actual: Object = json_format.MessageToDict(resource)
+    return actual
 
 
 WRITTEN = [
@@ -47,9 +47,9 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("rest", "fields"), WRITTEN)
 def test_fields_are_as_written(rest: str, fields: Object) -> None:
-    """Nulls and status are sent; of keys that are there twice the last one counts."""
-    found = composed_object(composed("a", rest))
-    assert {key: found[key] for key in fields} == fields
+    """Nulls and status are sent; the last of duplicate keys counts."""
+    actual = composed_object(composed("a", rest))
+    assert {key: actual[key] for key in fields} == fields
 
 
 METADATA = [
@@ -62,9 +62,9 @@ METADATA = [
 
 @pytest.mark.parametrize(("line", "fields"), METADATA)
 def test_metadata_is_as_written(line: str, fields: Object) -> None:
-    """Crossplane judges it, as it does for that function."""
-    found = composed_object(composed("a", f"  {line}\n"))["metadata"]
-    assert found == {"annotations": {}, **fields}
+    """Crossplane validates it, as it does for that function."""
+    actual = composed_object(composed("a", f"  {line}\n"))["metadata"]
+    assert actual == {"annotations": {}, **fields}
 
 
 def test_annotations_that_nobody_reads_stay() -> None:
@@ -75,13 +75,13 @@ def test_annotations_that_nobody_reads_stay() -> None:
 
 
 def test_of_a_name_used_twice_the_last_one_counts() -> None:
-    """Whatever stands between them."""
+    """Also with other documents between them."""
     text = composed("a", "spec: {size: 1}\n") + composed("b") + composed("a", "spec: {size: 2}\n")
     assert composed_object(text)["spec"] == {"size": 2}
 
 
 def test_what_is_doubtful_is_told_every_time() -> None:
-    """Also of a text that is remembered."""
+    """Also for a text in the cache."""
     text = composed("a", "spec: {x: 1, x: 2}\n") + composed("a", "  labels: {a: on}\n")
     told = [warnings(text) for _ in range(3)]
     assert len(told[0]) == 3
@@ -89,23 +89,23 @@ def test_what_is_doubtful_is_told_every_time() -> None:
 
 
 def test_only_the_first_doubts_have_a_place() -> None:
-    """For each place the template runs again, in every reconcile."""
+    """Each position costs another run of the template, in every reconcile."""
     told = warnings(composed("a", "spec: {x: 1, x: 2}\n") * 40)
     assert len(told) == 4
     assert told[-1] == "76 more warnings like these"
 
 
 def test_many_doubts_of_a_document_take_no_time() -> None:
-    """Each key of a large map is there twice."""
+    """Each key of a large map is a duplicate."""
     keys = "{{ range until 15000 }}  k{{ . }}: 1\n{{ end }}"
     assert len(warnings(composed("a", f"data:\n{keys}{keys}"))) == 4
 
 
 def test_nulls_of_the_status_are_sent() -> None:
-    """Of the XR's."""
+    """Those of the XR."""
     text = f"---\n{XR_HEAD}status: {{a: null, b: {{c: null}}}}\n"
-    found = json_format.MessageToDict(run(text).desired.composite.resource)
-    assert found["status"] == {"a": None, "b": {"c": None}}
+    actual = json_format.MessageToDict(run(text).desired.composite.resource)
+    assert actual["status"] == {"a": None, "b": {"c": None}}
 
 
 SEEN_LATER = [
@@ -114,23 +114,23 @@ SEEN_LATER = [
 ]
 
 
-@pytest.mark.parametrize(("first", "seen"), SEEN_LATER)
-def test_later_steps_see_a_desired_xr(first: str, seen: str) -> None:
-    """Whatever the step before said: nobody has to ask whether it is there."""
-    said = json_format.MessageToDict(respond(request(first)).desired)
+@pytest.mark.parametrize(("first", "value"), SEEN_LATER)
+def test_later_steps_see_a_desired_xr(first: str, value: str) -> None:
+    """Independent of the step before: later steps need not check for it."""
+    desired = json_format.MessageToDict(respond(request(first)).desired)
     second = composed("a", "data: {seen: {{ .desired.composite.resource | toJson | quote }}}\n")
-    resource = run(second, desired=said).desired.resources["a"].resource
-    assert resource["data"]["seen"] == seen
+    resource = run(second, desired=desired).desired.resources["a"].resource
+    assert resource["data"]["seen"] == value
 
 
 def test_an_operation_has_no_desired_xr() -> None:
-    """Nothing is observed there."""
+    """An operation observes no XR."""
     response = respond(request(composed("a"), observed={}))
     assert not response.desired.HasField("composite")
 
 
 def test_readiness_is_spelt_as_that_function_wants_it() -> None:
-    """Others are refused there, too."""
+    """That function refuses other values, too."""
     for text in ("true", "READY_TRUE", ""):
         assert "must be one of" in refusal(composed("a", f'    {PREFIX}/ready: "{text}"\n'))
 
@@ -144,7 +144,7 @@ STATUSES = [
 
 @pytest.mark.parametrize(("text", "status"), STATUSES)
 def test_a_status_that_is_none_is_unknown(text: str, status: int) -> None:
-    """However near it comes to one."""
+    """Similar words included."""
     response = respond(
         request(meta("ClaimConditions", f"conditions: [{{type: A, status: {text}}}]"))
     )
@@ -153,7 +153,7 @@ def test_a_status_that_is_none_is_unknown(text: str, status: int) -> None:
 
 
 def test_a_status_that_is_no_text_is_refused() -> None:
-    """It is there, too."""
+    """That function refuses it, too."""
     text = meta("ClaimConditions", "conditions: [{type: A, status: true}]")
     assert "conditions[0].status: must be a string" in refusal(text)
 
@@ -171,7 +171,7 @@ DETAILS = [
 
 @pytest.mark.parametrize(("text", "value"), DETAILS)
 def test_details_are_what_base64_they_begin_with(text: str, value: bytes) -> None:
-    """A value that does not exist yet must not stop the resources that make it."""
+    """A value that does not exist yet must not stop the resources that create it."""
     response = respond(request(meta("CompositeConnectionDetails", f'data: {{a: "{text}"}}')))
     assert dict(response.desired.composite.connection_details) == {"a": value}
     is_whole = base64.b64encode(value).decode() == text.replace("\\n", "")
@@ -179,7 +179,7 @@ def test_details_are_what_base64_they_begin_with(text: str, value: bytes) -> Non
 
 
 def test_one_detail_that_is_no_text_drops_all() -> None:
-    """With a warning that says so."""
+    """A warning says so."""
     text = meta("CompositeConnectionDetails", "data: {a: null, b: aGVsbG8=}")
     assert not respond(request(text)).desired.composite.connection_details
     assert [message.rpartition(": ")[2] for message in warnings(text)] == [
@@ -189,13 +189,13 @@ def test_one_detail_that_is_no_text_drops_all() -> None:
 
 
 def test_a_null_label_of_a_selector_is_an_empty_text() -> None:
-    """As Go reads null into a text."""
-    asked = run(extra("apiVersion: v1, kind: K, matchLabels: {a: null}")).requirements
-    assert dict(asked.resources["things"].match_labels.labels) == {"a": ""}
+    """Go decodes null into an empty text."""
+    requirements = run(extra("apiVersion: v1, kind: K, matchLabels: {a: null}")).requirements
+    assert dict(requirements.resources["things"].match_labels.labels) == {"a": ""}
 
 
 def test_what_was_not_found_is_an_empty_object_in_the_context() -> None:
-    """Of what was found, the items are copied."""
+    """The items of resources that exist are copied."""
     required = {"none": {}, "some": {"items": [{"resource": XR}]}}
-    found = json_format.MessageToDict(run("# nothing", requiredResources=required).context)
-    assert found == {EXTRA: {"none": {}, "some": {"items": [{"resource": XR}]}}}
+    actual = json_format.MessageToDict(run("# nothing", requiredResources=required).context)
+    assert actual == {EXTRA: {"none": {}, "some": {"items": [{"resource": XR}]}}}

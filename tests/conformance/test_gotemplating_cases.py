@@ -23,7 +23,7 @@ CASES = gotemplating.load()
 
 
 def call(case: Case, directory: Path) -> pb.RunFunctionResponse:
-    """Our response; files of the case are below ``directory``."""
+    """Return our response; files of the case are below ``directory``."""
     for name, text in case.directory.items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_text(text)
@@ -62,7 +62,7 @@ def test_case(name: str, head: Object, tmp_path: Path) -> None:
 
 
 def test_the_table_is_whole() -> None:
-    """All 49 cases are there, each once."""
+    """It has all 49 cases, each once."""
     assert len({case.name for case in CASES}) == len(CASES) == 49
 
 
@@ -71,7 +71,7 @@ MISSING = [case for case in CASES if "missingkey=error" in str((case.request, ca
 
 @pytest.mark.parametrize("case", MISSING, ids=lambda case: case.name)
 def test_a_missing_key_is_told_at_its_character(case: Case, tmp_path: Path) -> None:
-    """In the template's own line; the other function counts bytes from 0, we count from 1."""
+    """The position counts characters from 1; the other function counts bytes from 0."""
     (result,) = call(case, tmp_path).results
     column = str(find_path(case.request, "input.inline.template")).index(".missing") + 1
     assert result.message.startswith(f"inline.template:1:{column}: ")

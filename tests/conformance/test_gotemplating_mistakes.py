@@ -1,7 +1,7 @@
 """What function-go-templating gets wrong and we do not, through the main path in its apiVersion.
 
-The numbers are those of the list of its known mistakes; those that are no business of a response
-(logs, caches, documentation) have their tests elsewhere.
+The numbers are those of the list of its known mistakes. Mistakes outside of a response (logs,
+caches, documentation) have their tests elsewhere.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from support.gotemplating_steps import (
 
 
 def test_01_readiness_of_an_earlier_step_is_kept() -> None:
-    """A step that says nothing of the XR does not change it."""
+    """A step without an XR document does not change it."""
     desired = {"composite": {"resource": XR, "ready": "READY_TRUE"}}
     assert run(composed("a"), desired=desired).desired.composite.ready == pb.READY_TRUE
 
 
 def test_02_untouched_state_is_not_touched() -> None:
-    """Entries come out byte for byte, unknown fields included; of the XR nothing is said."""
+    """Entries are copied byte for byte, unknown fields included; the XR is omitted."""
     message = pb.RunFunctionRequest.FromString(request(composed("a")))
     message.desired.resources["b"].MergeFromString(
         b"\x0a\x0b\x0a\x09\x0a\x01n\x12\x04\x1a\x02ok\xfa\x3f\x01x"
@@ -56,19 +56,19 @@ def test_02_untouched_state_is_not_touched() -> None:
 
 
 def test_03_a_name_twice_is_told() -> None:
-    """As a warning with its place: one of the resources is lost."""
+    """A warning with a position: one of the resources is lost."""
     (message,) = warnings(composed("a") + composed("b") + composed("a"))
     assert message.startswith("inline.template:14:1: ")
     assert 'resource name "a" is used before, and the last one counts' in message
 
 
 def test_04_labels_and_namespace_go_together() -> None:
-    """Both are asked for, and a name that was used with a namespace counts as used."""
-    asked = extra("apiVersion: v1, kind: K, matchLabels: {a: b}, namespace: ns")
-    selector = run(asked).requirements.resources["things"]
+    """Both are requested, and a name that was used with a namespace counts as used."""
+    query = extra("apiVersion: v1, kind: K, matchLabels: {a: b}, namespace: ns")
+    selector = run(query).requirements.resources["things"]
     assert (dict(selector.match_labels.labels), selector.namespace) == ({"a": "b"}, "ns")
     again = extra("apiVersion: v1, kind: K, matchName: x")
-    assert 'requirement "things" is used twice' in refusal(asked + again)
+    assert 'requirement "things" is used twice' in refusal(query + again)
 
 
 SELECTORS = [
@@ -84,18 +84,18 @@ DOUBTFUL_SELECTORS = [
 
 @pytest.mark.parametrize(("selector", "message"), SELECTORS)
 def test_05_selectors_are_checked(selector: str, message: str) -> None:
-    """What selects nothing is refused."""
+    """A selector that selects nothing is refused."""
     assert message in refusal(extra(selector))
 
 
 @pytest.mark.parametrize(("selector", "message"), DOUBTFUL_SELECTORS)
 def test_05_selectors_by_mistake_are_told(selector: str, message: str) -> None:
-    """As a warning where they select something else than was meant."""
+    """A warning if they select something else than intended."""
     assert message in warnings(extra(f"apiVersion: v1, {selector}"))[0]
 
 
 def test_05_everything_is_asked_for_in_so_many_words() -> None:
-    """By empty labels."""
+    """Empty labels select everything."""
     selector = run(extra("apiVersion: v1, kind: K, matchLabels: {}")).requirements.resources[
         "things"
     ]
@@ -103,11 +103,11 @@ def test_05_everything_is_asked_for_in_so_many_words() -> None:
 
 
 def test_06_objects_are_asked_for_once() -> None:
-    """By callers that say what they know; others get the older field as well."""
-    asked = extra("apiVersion: v1, kind: K, matchName: a")
-    assert sorted(run(asked).requirements.extra_resources) == ["things"]
-    known = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES"]
-    requirements = run(asked, meta={"capabilities": known}).requirements
+    """Callers that state their capabilities get one field; others get the older field, too."""
+    query = extra("apiVersion: v1, kind: K, matchName: a")
+    assert sorted(run(query).requirements.extra_resources) == ["things"]
+    capabilities = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES"]
+    requirements = run(query, meta={"capabilities": capabilities}).requirements
     assert sorted(requirements.resources) == ["things"]
     assert not requirements.extra_resources
 
@@ -120,21 +120,21 @@ SHAPES = [
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_07_both_shapes_of_fetched_resources_are_read(shape: object) -> None:
-    """Two functions write to the same key of the context, each in its own way."""
+    """Two functions write to the same key of the context, each in its own shape."""
     text = composed('{{ (index (getExtraResourcesFromContext . "x") 0).resource.kind }}')
     assert sorted(run(text, context={EXTRA: {"x": shape}}).desired.resources) == ["K"]
 
 
 @pytest.mark.parametrize("context", [{}, {"a": {"x": "1"}}], ids=["empty", "there"])
 def test_08_context_documents_merge(context: Object) -> None:
-    """Whether the request had a context or not."""
+    """With a context in the request and without."""
     text = meta("Context", "data: {a: {b: '1'}}") + meta("Context", "data: {a: {c: '1'}}")
-    found = json_format.MessageToDict(run(text, context=context).context)
-    assert found == {"a": {**context.get("a", {}), "b": "1", "c": "1"}}
+    actual = json_format.MessageToDict(run(text, context=context).context)
+    assert actual == {"a": {**context.get("a", {}), "b": "1", "c": "1"}}
 
 
 def test_09_a_fatal_result_changes_nothing() -> None:
-    """Also not what stood before the mistake."""
+    """Documents before the mistake are dropped, too."""
     text = meta("Context", "data: {a: '1'}") + composed("a") + "---\napiVersion: v1\nkind: CD\n"
     response = respond(request(text, context={"b": "2"}))
     assert json_format.MessageToDict(response.context) == {"b": "2"}
@@ -153,7 +153,7 @@ def test_11_unreadable_times_are_told() -> None:
 
 
 def test_12_half_an_input_is_told() -> None:
-    """What is not looked at there is not looked at here, but not silently."""
+    """Fields that have no effect there have none here, but there is a warning."""
     templates: Object = {"inline": {"template": composed("a"), "templates": [composed("b")]}}
     fields: Object = {**templates, "delims": {"left": "[["}, "fileSystem": {"dirPath": "x"}}
     assert warnings("", fields=fields) == [
@@ -178,12 +178,12 @@ META_FIELDS = [
 
 @pytest.mark.parametrize(("kind", "rest", "message"), META_FIELDS)
 def test_13_meta_documents_are_checked(kind: str, rest: str, message: str) -> None:
-    """A value that is none is replaced by another with a warning."""
+    """An invalid value is replaced by another with a warning."""
     assert message in warnings(meta(kind, rest))[0]
 
 
 def test_14_what_is_dropped_of_the_xr_is_told() -> None:
-    """As a warning; what is as observed is not dropped, only not needed."""
+    """A warning; fields equal to the observed ones are merely not needed."""
     text = (
         XR_HEAD + "metadata: {name: cool-xr, labels: {a: b}}\nspec: {count: %d}\nstatus: {a: b}\n"
     )
@@ -193,14 +193,14 @@ def test_14_what_is_dropped_of_the_xr_is_told() -> None:
 
 
 def test_15_another_version_of_the_xr_is_told() -> None:
-    """It is the XR that is meant, not a resource without a name."""
+    """The document is the XR, not a resource without a name."""
     assert "has the XR's kind but not its apiVersion example.org/v1" in refusal(
         XR_HEAD.replace("v1", "v2")
     )
 
 
 def test_16_missing_values_in_resources_are_told() -> None:
-    """As a warning with the place, or as an error where the input says so."""
+    """A warning with the position, or an error if the input says so."""
     text = composed("a", "spec:\n  a: {{ .nope }}\n  b: x # {{ .nope }}\n")
     (message,) = warnings(text)
     assert message.startswith('inline.template:8:3: "<no value>" was written')
@@ -217,7 +217,7 @@ def test_17_every_resource_name_can_be_read() -> None:
 
 
 def test_19_names_are_quoted_where_yaml_needs_it() -> None:
-    """A number is a name like any other."""
+    """A number is a valid name."""
     annotation = '{{ setResourceNameAnnotation "0" }}'
     text = f"apiVersion: v1\nkind: CD\nmetadata:\n  annotations:\n    {annotation}\n"
     assert sorted(run(text).desired.resources) == ["0"]
@@ -232,7 +232,7 @@ def test_20_credentials_are_read_whatever_the_template_changed() -> None:
 
 
 def test_21_random_values_are_stable() -> None:
-    """The same for the same XR in every run, others for other XRs and other calls."""
+    """They are equal in every run of an XR, and differ by XR and call."""
     text = composed('{{ randAlphaNum 8 }}-{{ randAlphaNum 8 }}-{{ randomChoice "a" "b" }}')
 
     def names(uid: str) -> str:
@@ -257,10 +257,10 @@ BOMBS = [
 
 @pytest.mark.parametrize(("action", "message"), BOMBS)
 def test_22_nothing_is_unbounded(action: str, message: str) -> None:
-    """Each is stopped by a limit that is named, at its place."""
-    said = refusal(action)
-    assert said.startswith("inline.template:1:")
-    assert message in said
+    """Each template is stopped by a limit; the error has its name and the position."""
+    error = refusal(action)
+    assert error.startswith("inline.template:1:")
+    assert message in error
 
 
 PLACES = [
@@ -278,14 +278,14 @@ PLACES = [
 
 @pytest.mark.parametrize(("templates", "places"), PLACES)
 def test_23_errors_are_at_their_template(templates: tuple[str, ...], places: list[str]) -> None:
-    """With the item of the list, the line in it, and all of them."""
+    """All errors, each with the item of the list and the line in it."""
     message = refusal(*templates)
     assert message.startswith(places[0])
     assert all(place in message for place in places)
 
 
 def test_24_all_meta_kinds_are_listed() -> None:
-    """Where there is none of that name."""
+    """The error of an unknown kind lists them."""
     kinds = "ClaimConditions, CompositeConnectionDetails, Context, ExtraResources"
     assert kinds in refusal(meta("Nope", ""))
 
@@ -300,21 +300,21 @@ TEXTS = [
 
 @pytest.mark.parametrize(("rest", "message", "line"), TEXTS)
 def test_25_to_27_yaml_is_read_attentively(rest: str, message: str, line: str) -> None:
-    """Nothing changes its type or is lost without a word."""
+    """Nothing changes its type or is lost without a warning."""
     (said,) = warnings(composed("a", rest))
     assert said.startswith(f"inline.template:{line}:")
     assert message in said
 
 
 def test_27_labels_and_names_are_checked() -> None:
-    """With a warning: Crossplane goes on without that resource, which may be valid next time."""
+    """A warning: Crossplane continues without that resource, which may be valid next time."""
     found = warnings(composed("a", "  name: A\n  labels: {a: b c, d: null}\n"))
     assert 'resource "a": metadata.name: invalid name "A"' in found[0]
     assert 'resource "a": metadata.labels["a"]: invalid label value "b c"' in found[1]
 
 
 def test_27_a_list_is_explained() -> None:
-    """Its items can be composed, it cannot."""
+    """A list cannot be composed, but its items can."""
     assert "write its items as documents" in refusal("apiVersion: v1\nkind: List\nitems: []\n")
 
 
@@ -327,7 +327,7 @@ DIRECTORIES = [
 
 @pytest.mark.parametrize(("path", "message"), DIRECTORIES)
 def test_29_directories_are_checked(tmp_path: Path, path: str, message: str) -> None:
-    """They are below the allowed one, and there must be something to render."""
+    """They must be below the allowed one and have a template."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / ".a").write_text("a")
@@ -337,7 +337,7 @@ def test_29_directories_are_checked(tmp_path: Path, path: str, message: str) -> 
 
 
 def test_29_linked_directories_are_followed(tmp_path: Path) -> None:
-    """As Kubernetes mounts ConfigMaps."""
+    """Kubernetes mounts ConfigMaps as links."""
     (tmp_path / "..data").mkdir()
     (tmp_path / "..data" / "a.yaml").write_text(composed("a"))
     (tmp_path / "site").mkdir()

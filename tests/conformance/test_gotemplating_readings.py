@@ -1,4 +1,4 @@
-"""What function-go-templating makes of meta documents, data and odd texts: each seen with it."""
+"""Meta documents, data and odd texts as function-go-templating reads them, each tried with it."""
 
 from __future__ import annotations
 
@@ -65,38 +65,38 @@ ANNOTATIONS = {
 
 
 def to_object(response: pb.RunFunctionResponse) -> Object:
-    """A response as plain data."""
-    found: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
-    return found
+    """Return a response as plain data."""
+    actual: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
+    return actual
 
 
 @pytest.mark.parametrize("annotations", ANNOTATIONS.values(), ids=ANNOTATIONS)
 @pytest.mark.parametrize("kind", META_KINDS)
 def test_a_meta_document_with_a_resource_name_stays_one(kind: str, annotations: str) -> None:
-    """The apiVersion is looked at first: nothing of it is composed, and nothing of it is lost."""
+    """The apiVersion decides first: it is not composed, and nothing of it is lost."""
     body, added = META_KINDS[kind]
     head = f"apiVersion: {META}\nkind: {kind}\n"
-    named = f"{head}metadata:\n  annotations:\n    {annotations}\n{body}\n"
-    found = to_object(run(named, desired={"composite": {}}))
-    assert not found.get("desired", {}).get("resources")
-    assert found == to_object(run(f"{head}{body}\n", desired={"composite": {}}))
-    found.pop("meta")
+    document = f"{head}metadata:\n  annotations:\n    {annotations}\n{body}\n"
+    actual = to_object(run(document, desired={"composite": {}}))
+    assert not actual.get("desired", {}).get("resources")
+    assert actual == to_object(run(f"{head}{body}\n", desired={"composite": {}}))
+    actual.pop("meta")
     if kind != "CompositeConnectionDetails":
-        found.pop("desired", None)
+        actual.pop("desired", None)
     else:
-        found["desired"]["composite"].pop("resource", None)
-    assert found == added
+        actual["desired"]["composite"].pop("resource", None)
+    assert actual == added
 
 
 def test_our_own_meta_documents_are_read_the_same() -> None:
-    """A resource name makes none of them a composed resource."""
+    """A resource name does not make them composed resources."""
     own = "script.fn.crossplane.io"
     text = f"apiVersion: meta.{own}/v1beta1\nkind: Context\ndata: {{key: value}}\n"
     text += f"metadata: {{annotations: {{{own}/composition-resource-name: a}}}}\n"
     value: Object = {"apiVersion": f"{own}/v1beta1", "kind": "GoTemplate", "source": "Inline"}
-    found = to_object(respond(request("", fields={**value, "inline": text})))
-    assert found["context"] == {"key": "value"}
-    assert not found.get("desired", {}).get("resources")
+    actual = to_object(respond(request("", fields={**value, "inline": text})))
+    assert actual["context"] == {"key": "value"}
+    assert not actual.get("desired", {}).get("resources")
 
 
 STATUSES = [
@@ -112,11 +112,11 @@ STATUSES = [
 def test_a_status_that_is_null_is_an_empty_one(
     line: str, before: Object | None, after: Object | None
 ) -> None:
-    """As a template writes it whose values are all missing."""
+    """Templates write it if all values are missing."""
     desired: Object = {**XR, **({} if before is None else {"status": before})}
     response = run(XR_HEAD + line, desired={"composite": {"resource": desired}})
-    found = json_format.MessageToDict(response.desired.composite.resource)
-    assert found.get("status") == after
+    actual = json_format.MessageToDict(response.desired.composite.resource)
+    assert actual.get("status") == after
 
 
 METAS = [
@@ -130,12 +130,12 @@ METAS = [
 ]
 
 
-@pytest.mark.parametrize(("meta", "seen"), METAS)
-def test_absent_parts_of_meta_are_absent(meta: Object, seen: Object | None) -> None:
-    """As in protobuf JSON; in our own apiVersion both are always there."""
+@pytest.mark.parametrize(("meta", "expected"), METAS)
+def test_absent_parts_of_meta_are_absent(meta: Object, expected: Object | None) -> None:
+    """As in protobuf JSON; in our own apiVersion both are always present."""
     text = composed("a", "seen: {{ toJson .meta | quote }}\n")
     response = run(text, meta=meta)
-    assert json.loads(response.desired.resources["a"].resource["seen"]) == seen
+    assert json.loads(response.desired.resources["a"].resource["seen"]) == expected
 
 
 def test_context_data_may_be_null() -> None:
@@ -146,7 +146,7 @@ def test_context_data_may_be_null() -> None:
 
 
 def named(name: str, metadata: Object | None = None, **fields: object) -> str:
-    """A composed resource as JSON."""
+    """Return a composed resource as JSON."""
     whole = {"annotations": {NAME: name}, **(metadata or {})}
     return json.dumps({"apiVersion": "v1", "kind": "CD", "metadata": whole, **fields})
 
@@ -164,7 +164,7 @@ STREAMS = [
 
 @pytest.mark.parametrize(("text", "doubts"), STREAMS)
 def test_doubtful_json_is_read_and_told(text: str, doubts: list[str]) -> None:
-    """One object after the other, like YAML: the last of equal keys, labels of any type."""
+    """Objects one after the other, as in YAML: the last of duplicate keys, labels of any type."""
     response = respond(request(text))
     assert sorted(response.desired.resources) == ["a", "b"]
     assert response.desired.resources["b"].resource["kind"] == "CD"
@@ -191,7 +191,7 @@ def test_a_separator_may_have_a_comment(rest: str) -> None:
 
 
 def test_integers_that_a_double_holds_are_passed_on() -> None:
-    """Others would be other numbers."""
+    """Other integers would change."""
     for number in (2**53, 2**54, -(2**60), 10**19, 2**64 - 2**11):
         response = run(composed("a", f"value: {number}\n"))
         assert int(response.desired.resources["a"].resource["value"]) == number
@@ -203,10 +203,10 @@ KEYS = [("1.5", "1.5"), ("0.123456789", "0.12345679"), ("1e30", "1e+30"), ("1e30
         ("-1e300", "-Inf"), ("100000000000000000000", "1e+20")]  # fmt: skip
 
 
-@pytest.mark.parametrize(("written", "key"), KEYS)
-def test_fractions_as_keys_have_the_digits_of_a_small_float(written: str, key: str) -> None:
-    """As the YAML library of Kubernetes writes them."""
-    response = run(composed("a", f"value: {{{written}: x}}\n"))
+@pytest.mark.parametrize(("number", "key"), KEYS)
+def test_fractions_as_keys_have_the_digits_of_a_small_float(number: str, key: str) -> None:
+    """The YAML library of Kubernetes writes them so."""
+    response = run(composed("a", f"value: {{{number}: x}}\n"))
     assert [*response.desired.resources["a"].resource["value"]] == [key]
 
 
@@ -233,7 +233,7 @@ def test_copies_of_fetched_resources_are_whole() -> None:
 
 @pytest.mark.parametrize(("text", "seconds"), [("+5m", 300), ("-5m", -300), ("", 0)])
 def test_the_xrs_annotation_may_have_a_sign(text: str, seconds: int) -> None:
-    """It beats the input's; what is no duration is 0 there, and a warning here."""
+    """It has precedence over the input; an invalid duration is 0 there, and a warning here."""
     metadata = {"name": "x", "annotations": {f"{PREFIX}/ttl": text}}
     parts: Object = {"observed": {"composite": {"resource": {**XR, "metadata": metadata}}}}
     parts["fields"] = {"ttl": "20m"}
@@ -242,7 +242,7 @@ def test_the_xrs_annotation_may_have_a_sign(text: str, seconds: int) -> None:
 
 
 def test_annotations_that_function_does_not_know_stay_and_mean_nothing() -> None:
-    """A resource replaces an earlier step's, whatever our own apiVersion calls merging."""
+    """A resource replaces an earlier step's, also if our own apiVersion would merge it."""
     earlier: Object = {"apiVersion": "v1", "kind": "CD", "spec": {"a": 1}}
     text = composed("a", "spec: {b: 2}\n").replace("spec:", f"    {PREFIX}/merge: Merge\nspec:")
     response = run(text, desired={"resources": {"a": {"resource": earlier}}})

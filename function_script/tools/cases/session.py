@@ -84,4 +84,4 @@ def _run_group(
 def pool_options(root: Path | None, workers: int) -> PoolOptions:
     """Return the options of a sandbox for ``workers`` cases, with programs below ``root``."""
     limits = Limits(program_root=None if root is None else str(root.resolve()))
-    return PoolOptions(limits=limits, workers=workers, spare=0)
+    return PoolOptions(limits=limits, workers=workers, min_idle=0)

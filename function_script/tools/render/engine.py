@@ -175,7 +175,7 @@ class _RunnerFactory:
 
         pool = None
         if "local" in runtimes.values():
-            pool_options = PoolOptions(limits=self._options.limits, workers=1, spare=0)
+            pool_options = PoolOptions(limits=self._options.limits, workers=1, min_idle=0)
             pool = self._stack.enter_context(Pool(pool_options))
         caller = runners.FunctionCaller(pool=pool, print=self._options.print)
         return runners.build_for(find, caller, self._options.timeout_seconds)
