@@ -88,8 +88,8 @@ SEARCH_EXAMPLES = 20
 search: .venv/dev ## Try the property tests on random examples, SEARCH_EXAMPLES times as many as `make test` does
 	@SEARCH_EXAMPLES=$(SEARCH_EXAMPLES) $(BIN)/python -m pytest -q -n 2 -m hypothesis --timeout 0 tests
 
-goldens: .venv/dev ## Write the golden files anew; review the difference as behaviour
-	@$(BIN)/python -m pytest -q --update-goldens tests/scripts tests/test_examples.py
+goldens: .venv/dev ## Write golden files, generated pages and CRDs anew; review the difference as behaviour
+	@$(BIN)/python -m pytest -q --update-goldens tests
 
 names: .venv/dev ## Rewrite what repeats a name or the version of function_script/release.py
 	@$(BIN)/python -m pytest -q --update-goldens tests/architecture/test_names.py tests/unit/cli/test_cli.py

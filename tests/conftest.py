@@ -42,12 +42,21 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Nor are single tests with the mark ``linux`` run there; the end of a run counts them."""
-    if not system.missing():
-        return
-    deselected = [item for item in items if item.get_closest_marker("linux")]
-    items[:] = [item for item in items if item not in deselected]
+    """Nor are single tests with the mark ``linux`` run there; the end of a run counts them.
+
+    With --update-goldens only those run that write something.
+    """
+    deselected: list[pytest.Item] = []
+    if system.missing():
+        deselected += [item for item in items if item.get_closest_marker("linux")]
+    if config.getoption("--update-goldens"):
+        deselected += [item for item in items if "update_goldens" not in _fixtures(item)]
+    items[:] = [item for item in items if item not in set(deselected)]
     config.hook.pytest_deselected(items=deselected)
+
+
+def _fixtures(item: pytest.Item) -> list[str]:
+    return item.fixturenames if isinstance(item, pytest.Function) else []
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,7 @@ def test_example(example: Path, update_goldens: bool) -> None:
     if update_goldens:
         expected.write_text(text)
     assert expected.is_file(), text
-    assert text == expected.read_text()
+    assert text == expected.read_text(), "run `make goldens` and review it"
     assert result.returncode in {0, 1}
     assert (result.stdout == "") == failed
 

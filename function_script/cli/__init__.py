@@ -1,6 +1,6 @@
-"""The command line: arguments in, one call for each command, an exit code out.
+"""The command line.
 
-Starts in a moment because a command imports what it needs when it runs.
+A command imports its tools when it runs, so that the program starts quickly.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 NAME = "function-script"
 _OWN_FLAGS = {"--help", "-h", "--version"}
-# Set by Crossplane, which starts the container without arguments.
-_IN_A_CLUSTER = (
+# Crossplane sets one of these and starts the container without arguments.
+_SERVER_VARIABLES = (
     "TLS_SERVER_CERTS_DIR",
     "FUNCTION_SCRIPT_TLS_CERTS_DIR",
     "FUNCTION_SCRIPT_INSECURE",
@@ -46,27 +46,23 @@ _IN_A_CLUSTER = (
 
 class _Commands(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Flags without a command mean ``serve``, as functions' images are started that way."""
+        """Parse flags without a command as those of ``serve``: images start that way."""
         if args and args[0].startswith("-"):
             means_serve = args[0] not in _OWN_FLAGS
         else:
-            means_serve = not args and any(os.environ.get(name) for name in _IN_A_CLUSTER)
+            means_serve = not args and any(os.environ.get(name) for name in _SERVER_VARIABLES)
         if args[:2] == RENDER_OPERATION.split():
             args = [RENDER_OPERATION, *args[2:]]
-        # A shell that completes a line parses what there is of it.
+        # A shell that completes a line parses the part before the cursor.
         is_empty = not args and not means_serve and not ctx.resilient_parsing
-        if is_empty and not _is_at_a_terminal():
+        # Without a terminal, a container that lacks certificates must fail and not print help.
+        if is_empty and not any(map(os.isatty, range(3))):
             raise click.UsageError(
                 "no command is given, and no certificates: TLS_SERVER_CERTS_DIR, which Crossplane "
                 "sets, is empty. To serve, give --tls-certs-dir DIR or --insecure; "
                 "--help lists the commands."
             )
         return super().parse_args(ctx, ["serve", *args] if means_serve else args)
-
-
-def _is_at_a_terminal() -> bool:
-    """Tell whether a person may be there: a container without certificates must not print help."""
-    return any(map(os.isatty, range(3)))
 
 
 _EPILOG = """\b
@@ -119,15 +115,15 @@ options.name_variables(commands)
 
 
 def main() -> None:
-    """The console script."""
+    """Run the console script."""
     code = execute(sys.argv[1:])
-    # Otherwise Python looks for cycles in all that was imported before it ends: 15 to 30 ms.
+    # Otherwise Python searches all imported modules for cycles before it exits: 15 to 30 ms.
     gc.freeze()
     sys.exit(code)
 
 
 def execute(args: Sequence[str]) -> int:
-    """Run a command; nothing is raised, and only the exit code says how it went."""
+    """Run a command and return its exit code; never raises."""
     flags: dict[str, object] = {}
 
     def command() -> int:

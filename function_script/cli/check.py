@@ -1,4 +1,4 @@
-"""``function-script check``: what is wrong with a Composition's steps, without running them."""
+"""The command ``check``: find mistakes in a Composition's steps without running them."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def check(**flags: Unpack[_Flags]) -> int:
     from function_script.tools import check as tool  # noqa: PLC0415 - slow to import
     from function_script.tools import console as frames  # noqa: PLC0415 - slow to import
 
-    known = tool.load(flags["xrd"], flags["crds"])
-    report = tool.check(flags["compositions"], flags["program_root"], known, flags["ignore"])
+    schemas = tool.load(flags["xrd"], flags["crds"])
+    report = tool.check(flags["compositions"], flags["program_root"], schemas, flags["ignore"])
     if flags["output"] == "json":
         text = tool.render_json(report)
     elif flags["output"] == "sarif":

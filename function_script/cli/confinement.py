@@ -1,4 +1,4 @@
-"""The note about the sandbox on a system that has less for it than Linux."""
+"""The note about a weaker sandbox on systems other than Linux."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from function_script.cli import terminal
 
 
 def print_note(*, is_quiet: bool = False) -> None:
-    """Say on stderr what programs run without here; nothing where they run as in production.
+    """Print on stderr which measures the sandbox lacks here; nothing if it is as in production.
 
-    Raises SandboxError where they cannot run.
+    Raises SandboxError if programs cannot run.
     """
     from function_script.sandbox import system  # noqa: PLC0415 - slow to import
 

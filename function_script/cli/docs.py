@@ -1,4 +1,4 @@
-"""``function-script docs``: what a function of the library does, in the terminal."""
+"""The command ``docs``: print the manual of a library function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``function-script editor``: what editors need to help with Compositions."""
+"""The command ``editor``: write the files by which editors help with Compositions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def editor(directory: Path, *, quiet: bool) -> None:
     """
     from function_script.tools import editor as tool  # noqa: PLC0415 - slow to import
 
-    written = tool.write(directory)
-    for path in written.paths:
+    result = tool.write(directory)
+    for path in result.paths:
         terminal.echo(str(path))
     if quiet:
         return
-    for path in written.kept:
+    for path in result.kept:
         terminal.echo(f"kept: {path}", err=True)
     terminal.echo(
         f"\nIn other editors, begin a Composition with this line:\n{tool.MODELINE}{tool.SCHEMA}",

@@ -1,6 +1,6 @@
-"""From an exception to an exit code and what stands on stderr.
+"""Turn exceptions into exit codes and messages on stderr.
 
-0 fine, 1 the user's problem, 2 wrong usage, 3 a bug of ours, 130 interrupted.
+0 success, 1 input error, 2 wrong usage, 3 bug of this program, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ INTERRUPTED: Final = 130
 
 
 def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
-    """Run ``command`` and report what it raises; its exit code, or the failure's.
+    """Run ``command``, report what it raises, and return the exit code.
 
-    ``flags`` holds ``debug`` once the command line has been parsed.
+    ``flags`` has ``debug`` after the command line has been parsed.
     """
     try:
         return command()
@@ -40,12 +40,12 @@ def guard(command: Callable[[], int], flags: Mapping[str, object]) -> int:
         return USAGE
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - a bug must be told as one, whatever it is
+    except Exception as error:  # noqa: BLE001 - any other exception is a bug
         return _report_bug(error, debug=bool(flags.get("debug")))
 
 
 def report_problem(error: FatalError) -> int:
-    """The user's problem: every diagnostic with the source around it."""
+    """Print every diagnostic with the source around it. Return the exit code."""
     from function_script.tools import console  # noqa: PLC0415 - only failures need it
 
     text = console.to_text(error.diagnostics, colourful=console.is_colourful(sys.stderr))

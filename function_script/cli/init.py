@@ -1,4 +1,4 @@
-"""``function-script init``: a project to start from."""
+"""The command ``init``: write a project to start from."""
 
 from __future__ import annotations
 
@@ -71,19 +71,16 @@ def init(directory: Path, **flags: Unpack[_InitFlags]) -> None:
     )
     for path in starters.write(flags["language"], directory, source):
         terminal.echo(str(path))
-    if not flags["quiet"]:
-        _advise(directory, source.package.name, source.requirement)
-
-
-def _advise(directory: Path, package: str, requirement: str) -> None:
+    if flags["quiet"]:
+        return
     terminal.echo(f"\nTry: cd {directory} && function-script test", err=True)
-    if package == release.OWN_PACKAGE:
+    if source.package.name == release.OWN_PACKAGE:
         terminal.echo(
             "Before you deploy: name your registry in functions.yaml and crossplane.yaml, or to "
             "init as --package",
             err=True,
         )
-    if not requirement:
+    if not source.requirement:
         terminal.echo(
             "Before CI runs: set FUNCTION_SCRIPT in ci.yaml, or name it to init as --install",
             err=True,

@@ -1,6 +1,6 @@
-"""``function-script internal render``: an engine for the official command.
+"""The command ``internal render``: a render engine for the official command.
 
-It calls the program that it is given as ``--crossplane-binary`` like this.
+The official command calls its ``--crossplane-binary`` with these arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from function_script.cli import exit_codes, options, terminal
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What the official command takes for a FATAL result, with a part of the response on stdout.
+# The official command expects this after a FATAL result, with a partial response on stdout.
 _FATAL: Final = 3
 
 _EPILOG: Final = """\b
@@ -57,7 +57,7 @@ def render(**flags: Unpack[_Flags]) -> int:
     from function_script.limits import Limits  # noqa: PLC0415 - slow to import
     from function_script.tools.render import engine  # noqa: PLC0415 - slow to import
 
-    answer = engine.answer(
+    result = engine.respond(
         sys.stdin.buffer.read(),
         engine.Options(
             timeout_seconds=flags["timeout"],
@@ -65,9 +65,9 @@ def render(**flags: Unpack[_Flags]) -> int:
             print=partial(terminal.echo, err=True),
         ),
     )
-    sys.stdout.buffer.write(answer.response)
+    sys.stdout.buffer.write(result.response)
     sys.stdout.buffer.flush()
-    if answer.failure is None:
+    if result.failure is None:
         return exit_codes.OK
-    exit_codes.report_problem(answer.failure)
+    exit_codes.report_problem(result.failure)
     return _FATAL

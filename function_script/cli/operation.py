@@ -1,4 +1,4 @@
-"""``function-script render operation``: what an Operation does."""
+"""The command ``render operation``: run an Operation without a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from function_script.cli import options, render_options, terminal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from function_script.tools.render.operation_command import Paths
+    from function_script.tools.render.loading import OperationPaths
 
 
 class _Flags(render_options.Flags, TypedDict):
@@ -23,7 +23,7 @@ class _Flags(render_options.Flags, TypedDict):
     required_schemas: Path | None
 
 
-# How it is called by people; the command line takes it for one name.
+# Two words for people; click takes them for one name.
 NAME: Final = "render operation"
 
 _EPILOG: Final = """\b
@@ -63,23 +63,22 @@ def render_operation(**flags: Unpack[_Flags]) -> None:
     OPERATION may be a directory that holds operation.yaml, functions.yaml and what else there is to
     give: watched.yaml, required.yaml, credentials.yaml, schemas/ and context/.
     """
-    given = flags["operation"]
-    with render_options.sandbox(
-        given / "operation.yaml" if given.is_dir() else given, flags
-    ) as pool:
-        from function_script.tools.render import operation_command  # noqa: PLC0415 - slow to import
+    path = flags["operation"]
+    file = path / "operation.yaml" if path.is_dir() else path
+    with render_options.open_sandbox(file, flags) as pool:
+        from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
-        chosen = render_options.read_options(flags)
-        terminal.echo_exact(operation_command.render_text(_paths(flags), chosen, pool))
+        run_options = render_options.read_options(flags)
+        terminal.echo_exact(command.render_operation(_paths(flags), run_options, pool))
 
 
-def _paths(flags: _Flags) -> Paths:
-    from function_script.tools.render import operation_command  # noqa: PLC0415 - slow to import
+def _paths(flags: _Flags) -> OperationPaths:
+    from function_script.tools.render import loading  # noqa: PLC0415 - slow to import
 
     if flags["operation"].is_dir():
-        base = operation_command.in_directory(flags["operation"])
+        base = loading.find_operation_paths(flags["operation"])
     else:
-        base = operation_command.Paths(operation=flags["operation"])
+        base = loading.OperationPaths(operation=flags["operation"])
     return replace(
         base,
         functions=flags["functions"] or base.functions,

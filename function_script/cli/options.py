@@ -1,6 +1,6 @@
-"""What the commands' options share: types with units, and an environment variable for each flag.
+"""The options that commands share, types with units, and the environment variable of each flag.
 
-Called while the command modules are imported, so it must import nothing slow.
+The command modules import this to declare their flags, so it must import nothing slow.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ import socket
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
 from function_script import quantities
-from function_script.limits import MIB, Limits
+from function_script.limits import LIMITS, MIB, Limit, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
-    from function_script.tools.render.functions import Place
+    from function_script.errors import LimitName
+    from function_script.tools.render.functions import Runtime
 
 Number = TypeVar("Number", int, float)
 
@@ -31,13 +32,23 @@ _MAX_HOST_CHARACTERS: Final = 253
 _HOST_NAME: Final = re.compile(r"[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
 
 PREFIX: Final = "FUNCTION_SCRIPT"
-_LIMITS: Final = Limits()
-# These run the function itself: in a container, the same variables set up both.
+# By the names of LIMITS, in the order of --help.
+_LIMIT_HELP: Final[dict[LimitName, str]] = {
+    "time": "CPU time a step may use. It may take ten times as long on a busy machine.",
+    "memory": "Memory a step may use.",
+    "output": "Largest response. Crossplane takes up to 4Mi.",
+    "steps": "Steps of work a template may take.",
+    "documents": "Documents a template may produce.",
+    "nodes": "Values that what a step produces may have.",
+    "depth": "How deep these values may be nested.",
+    "source": "Largest program, with its modules.",
+}
+# These commands run the function itself, so the same variables configure both in a container.
 _SHARING: Final = {"serve", "run"}
 
 
 def duration(text: str) -> float:
-    """Seconds, written as in Go: ``1m30s``."""
+    """Parse a duration as in Go, such as ``1m30s``, to seconds."""
     return _positive(quantities.parse_duration, text)
 
 
@@ -49,7 +60,7 @@ def _timeout(text: str) -> float:
 
 
 def size(text: str) -> int:
-    """Bytes, written as in Kubernetes: ``256Mi``."""
+    """Parse a quantity as in Kubernetes, such as ``256Mi``, to bytes."""
     return _positive(quantities.parse_size, text)
 
 
@@ -71,7 +82,7 @@ def _positive(parse: Callable[[str], Number], text: str) -> Number:
 
 
 def address(text: str) -> str:
-    """HOST:PORT; without a host, as in ``:9443``, every address of this machine."""
+    """Parse HOST:PORT; without a host, as in ``:9443``, it is every address of this machine."""
     host, colon, port = text.rpartition(":")
     if not (colon and port.isascii() and port.isdecimal() and _is_host(host)):
         raise click.BadParameter(
@@ -83,7 +94,7 @@ def address(text: str) -> str:
 
 
 def _is_host(text: str) -> bool:
-    """Tell whether a text is empty, a name, an IPv4 address, or an IPv6 address in brackets."""
+    """Report whether a text is empty, a name, an IPv4 address, or an IPv6 address in brackets."""
     if text.startswith("[") and text.endswith("]"):
         with suppress(OSError):
             socket.inet_pton(socket.AF_INET6, text[1:-1])
@@ -93,99 +104,64 @@ def _is_host(text: str) -> bool:
 
 
 def address_or_nothing(text: str) -> str:
-    """The same; an empty text stays empty."""
+    """Parse HOST:PORT or an empty text."""
     return address(text) if text else text
 
 
-class LimitFlags(TypedDict):
-    """What ``limits`` are parsed to."""
-
-    timeout: float
-    memory_limit: int
-    output_limit: int
-    steps_limit: int
-    documents_limit: int
-    nodes_limit: int
-    depth_limit: int
-    source_limit: int
-
-
 def limits() -> list[click.Parameter]:
-    """The flags that bound one run of one step."""
-    return [
-        click.Option(
-            ["--timeout"],
-            type=_timeout,
-            default="2s",
-            show_default=True,
-            metavar="DURATION",
-            help="CPU time a step may use. It may take ten times as long on a busy machine.",
-        ),
-        click.Option(
-            ["--memory-limit"],
-            type=_memory,
-            default="256Mi",
-            show_default=True,
-            metavar="SIZE",
-            help="Memory a step may use.",
-        ),
-        click.Option(
-            ["--output-limit"],
-            type=size,
-            default="4032Ki",
-            show_default=True,
-            metavar="SIZE",
-            help="Largest response. Crossplane takes up to 4Mi.",
-        ),
-        _count("--steps-limit", _LIMITS.steps, "Steps of work a template may take."),
-        _count("--documents-limit", _LIMITS.documents, "Documents a template may produce."),
-        _count("--nodes-limit", _LIMITS.nodes, "Values that what a step produces may have."),
-        _count("--depth-limit", _LIMITS.depth, "How deep these values may be nested."),
-        click.Option(
-            ["--source-limit"],
-            type=size,
-            default="256Ki",
-            show_default=True,
-            metavar="SIZE",
-            help="Largest program, with its modules.",
-        ),
-    ]
+    """Return the flags that bound one run of one step."""
+    return [_limit(LIMITS[name], text) for name, text in _LIMIT_HELP.items()]
 
 
-def _count(flag: str, default: int, text: str) -> click.Option:
+def _limit(limit: Limit, text: str) -> click.Option:
+    number: float = getattr(Limits(), limit.field)
+    parse, metavar, show = _LIMIT_UNITS.get(limit.field, (click.IntRange(min=1), "N", int))
     return click.Option(
-        [flag],
-        type=click.IntRange(min=1),
-        default=default,
+        [limit.flag],
+        type=parse,
+        default=show(number),
         show_default=True,
-        metavar="N",
+        metavar=metavar,
         help=text,
     )
 
 
-def read_limits(flags: LimitFlags) -> Limits:
-    """The limits that the flags of ``limits`` say."""
-    return Limits(
-        timeout_seconds=flags["timeout"],
-        memory_bytes=flags["memory_limit"],
-        output_bytes=flags["output_limit"],
-        steps=flags["steps_limit"],
-        documents=flags["documents_limit"],
-        nodes=flags["nodes_limit"],
-        depth=flags["depth_limit"],
-        source_bytes=flags["source_limit"],
-    )
+def _format_duration(seconds: float) -> str:
+    return f"{seconds:g}s"
+
+
+def _format_size(size_bytes: float) -> str:
+    kib = int(size_bytes) // 1024
+    return f"{kib}Ki" if kib % 1024 else f"{kib // 1024}Mi"
+
+
+# By a limit's field: parser, metavar and format of its flag. Other fields are counts.
+_LIMIT_UNITS: Final[dict[str, tuple[Callable[[str], float], str, Callable[[float], str]]]] = {
+    "timeout_seconds": (_timeout, "DURATION", _format_duration),
+    "memory_bytes": (_memory, "SIZE", _format_size),
+    "output_bytes": (size, "SIZE", _format_size),
+    "source_bytes": (size, "SIZE", _format_size),
+}
+
+
+def read_limits(flags: Mapping[str, object]) -> Limits:
+    """Return the limits that the flags of `limits` set."""
+    values = {
+        limit.field: flags[limit.flag.removeprefix("--").replace("-", "_")]
+        for limit in LIMITS.values()
+    }
+    return Limits(**values)  # type: ignore[arg-type] # each flag has the type of its field
 
 
 def with_root(limits: Limits, program_root: Path | None) -> Limits:
-    """``limits`` that let inputs read programs below a directory, if there is one."""
+    """Return ``limits`` with the directory of programs, if there is one."""
     return replace(
         limits, program_root=None if program_root is None else str(program_root.resolve())
     )
 
 
 def program_root(default: str = "") -> click.Option:
-    """Where programs in files are; ``default`` says it in words."""
+    """Return the flag of the directory of programs; ``default`` describes its default."""
     return click.Option(
         ["--program-root"],
         show_default=default or None,
@@ -196,7 +172,7 @@ def program_root(default: str = "") -> click.Option:
 
 
 def functions() -> click.Option:
-    """Where the functions of a pipeline run; read by `read_places`."""
+    """Return the flag of where functions run; `read_runtimes` parses it."""
     return click.Option(
         ["--function"],
         multiple=True,
@@ -205,23 +181,23 @@ def functions() -> click.Option:
     )
 
 
-def read_places(texts: Iterable[str]) -> dict[str, Place]:
-    """The places that the flag of ``functions`` says."""
+def read_runtimes(texts: Iterable[str]) -> dict[str, Runtime]:
+    """Parse the flag of `functions`. Raises UsageError."""
     from function_script.tools.render import functions  # noqa: PLC0415 - slow to import
 
     try:
-        return dict(functions.parse_place(text) for text in texts)
+        return dict(functions.parse_runtime(text) for text in texts)
     except ValueError as error:
         raise click.UsageError(f"--function: {error}") from error
 
 
 def quiet(what: str) -> click.Option:
-    """Leave out ``what`` is told on stderr beside problems."""
+    """Return the flag that omits ``what`` from stderr."""
     return click.Option(["-q", "--quiet"], is_flag=True, help=f"Do not print {what}.")
 
 
 def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Option:
-    """In which of ``forms`` to print ``what``; the first is the default. ``short`` may be ""."""
+    """Return the flag of the output format; the first of ``forms`` is the default."""
     return click.Option(
         [name for name in (short, "--output") if name],
         type=click.Choice(forms),
@@ -232,7 +208,7 @@ def output(*forms: str, short: str = "-o", what: str = "the report") -> click.Op
 
 
 def debug(meaning: str = "Print the traceback of a bug of ours.") -> click.Option:
-    """What else is told; also remembered for the one who reports bugs."""
+    """Return the flag --debug, whose value the report of a bug uses, too."""
     return click.Option(["--debug"], is_flag=True, callback=_remember, help=meaning)
 
 
@@ -243,7 +219,7 @@ def _remember(context: click.Context, option: click.Parameter, value: object) ->
 
 
 def name_variables(group: click.Group, prefix: str = PREFIX) -> None:
-    """Give every flag below ``group`` its environment variable, where it declares none itself."""
+    """Set the environment variable of every flag below ``group`` that declares none."""
     for name, command in group.commands.items():
         below = prefix if name in _SHARING else f"{prefix}_{_upper(name)}"
         if isinstance(command, click.Group):

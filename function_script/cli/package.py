@@ -1,4 +1,4 @@
-"""``function-script package``: from a project to what Crossplane installs, and into a registry."""
+"""The command ``package``: build, push and inspect packages."""
 
 from __future__ import annotations
 
@@ -130,19 +130,19 @@ def build(**flags: Unpack[_BuildFlags]) -> None:
         examples=flags["examples"],
         ignore=flags["ignore"],
     )
-    # Without an image it takes no time worth a line.
+    # Without an image the build is too short for progress.
     is_quiet = flags["quiet"] or not flags["runtime_image"]
-    with progress.shown(is_quiet=is_quiet) as told:
-        written = xpkg.build(
+    with progress.display(is_quiet=is_quiet) as display:
+        results = xpkg.build(
             contents,
             output=flags["output"],
             runtime_images=flags["runtime_image"],
-            progress=told,
+            progress=display,
         )
-    if written[0].left_out and not flags["quiet"]:
-        terminal.echo(f"left out: {', '.join(written[0].left_out)}", err=True)
-    for built in written:
-        terminal.echo(f"{built.path} {built.digest}")
+    if results[0].left_out and not flags["quiet"]:
+        terminal.echo(f"left out: {', '.join(results[0].left_out)}", err=True)
+    for result in results:
+        terminal.echo(f"{result.path} {result.digest}")
 
 
 _PUSH_EXAMPLES: Final = """\b
@@ -170,8 +170,8 @@ def push(**flags: Unpack[_PushFlags]) -> None:
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
     trust = xpkg.Trust(plain_http=flags["plain_http"], ca_file=flags["ca_file"])
-    with progress.shown(is_quiet=flags["quiet"]) as told:
-        digest = xpkg.push(flags["name"], flags["packages"], told, trust)
+    with progress.display(is_quiet=flags["quiet"]) as display:
+        digest = xpkg.push(flags["name"], flags["packages"], display, trust)
     terminal.echo(f"{flags['name']} {digest}")
 
 
@@ -199,6 +199,6 @@ def inspect(**flags: Unpack[_InspectFlags]) -> None:
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
     trust = xpkg.Trust(plain_http=flags["plain_http"], ca_file=flags["ca_file"])
-    found = xpkg.inspect(flags["place"], trust)
+    inspected = xpkg.inspect(flags["place"], trust)
     is_json = flags["output"] == "json"
-    terminal.echo(xpkg.to_json(found) if is_json else xpkg.to_text(found))
+    terminal.echo(xpkg.to_json(inspected) if is_json else xpkg.to_text(inspected))

@@ -1,4 +1,4 @@
-"""``function-script playground``: a page in the browser that renders while you type."""
+"""The command ``playground``: serve a page that renders while you type."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def playground(directory: Path, *, port: int, no_browser: bool) -> None:
     from function_script.tools.playground import Playground  # noqa: PLC0415 - slow to import
 
     confinement.print_note()
-    with Playground(directory, port) as served:
-        address = served.address
+    with Playground(directory, port) as server:
+        address = server.address
         terminal.echo(f"playground: {address}")
         terminal.echo("Ctrl-C ends it.", err=True)
         if not no_browser:

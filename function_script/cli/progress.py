@@ -1,7 +1,4 @@
-"""Progress of long work on stderr: lines, and on a terminal how much of the last one is done.
-
-Called by commands that build and push packages.
-"""
+"""The progress of builds and pushes on stderr: lines, and percentages on a terminal."""
 
 from __future__ import annotations
 
@@ -18,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def shown(*, is_quiet: bool = False) -> Iterator[Progress]:
-    """Shows it until the block ends."""
+def display(*, is_quiet: bool = False) -> Iterator[Progress]:
+    """Return a progress display for a ``with`` block."""
     from function_script.tools import xpkg  # noqa: PLC0415 - slow to import
 
     if is_quiet:
@@ -27,25 +24,25 @@ def shown(*, is_quiet: bool = False) -> Iterator[Progress]:
     elif not sys.stderr.isatty():
         yield _Lines()
     else:
-        terminal = _Terminal()
+        progress = _Terminal()
         try:
-            yield terminal
+            yield progress
         finally:
-            terminal.close()
+            progress.close()
 
 
 class _Lines:
-    """For files and pipes."""
+    """Prints lines into files and pipes."""
 
     def line(self, text: str) -> None:
         terminal.echo(text, err=True)
 
     def share(self, part: float) -> None:
-        """A line says it all."""
+        """Do nothing: lines are enough in a file."""
 
 
 class _Terminal:
-    """Writes the last line again and again."""
+    """Rewrites the last line with its percentage."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -63,7 +60,7 @@ class _Terminal:
             terminal.echo_again(f"{self._text} {percent:3} %")
 
     def close(self) -> None:
-        """Leave the last line as it is."""
+        """End the last line."""
         if self._text:
             terminal.echo(err=True)
         self._text = ""

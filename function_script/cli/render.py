@@ -1,4 +1,4 @@
-"""``function-script render``: what a Composition makes of an XR."""
+"""The command ``render``: render a Composition for an XR without a cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from function_script.cli import (
 if TYPE_CHECKING:
     from function_script.sandbox import Pool
     from function_script.tools.render.command import Options
-    from function_script.tools.render.loading import Paths
+    from function_script.tools.render.loading import RenderPaths
     from function_script.tools.validate import Report
 
 
@@ -115,46 +115,48 @@ def render(**flags: Unpack[_Flags]) -> int:
         raise click.UsageError("--crds is for --validate")
     if flags["watch"] and "-" in ",".join(flags["crds"]).split(","):
         raise click.UsageError("--watch: --crds cannot be read from stdin again and again")
-    beside = flags["composition"] or flags["xr"] / "composition.yaml"
-    with render_options.sandbox(beside, flags, is_quiet=flags["quiet"]) as pool:
+    file = flags["composition"] or flags["xr"] / "composition.yaml"
+    with render_options.open_sandbox(file, flags, is_quiet=flags["quiet"]) as pool:
         from function_script.tools.render import command  # noqa: PLC0415 - slow to import
 
-        chosen = render_options.read_options(flags, full_xr=flags["include_full_xr"])
+        run_options = render_options.read_options(flags, full_xr=flags["include_full_xr"])
         if flags["watch"]:
-            _watch(flags, chosen, pool)
+            _watch(flags, run_options, pool)
         if flags["validate"]:
-            report = _validate(flags, chosen, pool)
-            return validate_options.tell(report, flags, is_quiet=flags["quiet"])
-        terminal.echo_exact(command.render_text(_paths(flags), chosen, pool))
+            report = _validate(flags, run_options, pool)
+            return validate_options.print_report(report, flags, is_quiet=flags["quiet"])
+        terminal.echo_exact(command.render_text(_paths(flags), run_options, pool))
     return exit_codes.OK
 
 
-def _watch(flags: _Flags, chosen: Options, pool: Pool) -> None:
-    """Render or validate again and again; only an interrupt ends it."""
+def _watch(flags: _Flags, run_options: Options, pool: Pool) -> None:
+    """Render or validate at every change of a file. Only an interrupt ends it."""
     from function_script.tools.render import command, loading  # noqa: PLC0415 - slow to import
-    from function_script.tools.render.watching import Task  # noqa: PLC0415 - slow to import
+    from function_script.tools.render.watcher import Task  # noqa: PLC0415 - slow to import
 
     def files() -> list[Path]:
         paths = _paths(flags)
-        return [*loading.files_of(paths), *map(Path, _extensions(flags, paths))]
+        return [*loading.list_files(paths), *map(Path, _extensions(flags, paths))]
 
     if flags["validate"]:
-        report = Task(run=lambda: _validate(flags, chosen, pool), files=files)
+        report = Task(run=lambda: _validate(flags, run_options, pool), files=files)
         watch_output.watch_report(report, flags, is_quiet=flags["quiet"])
-    documents = Task(run=lambda: command.render_documents(_paths(flags), chosen, pool), files=files)
+    documents = Task(
+        run=lambda: command.render_documents(_paths(flags), run_options, pool), files=files
+    )
     watch_output.watch_documents(documents, is_quiet=flags["quiet"])
 
 
-def _extensions(flags: _Flags, paths: Paths) -> list[str]:
-    """Where schemas are: the XRD, and what --crds says."""
+def _extensions(flags: _Flags, paths: RenderPaths) -> list[str]:
+    """Return the sources of schemas: the XRD, and those of --crds."""
     from function_script.tools import sources  # noqa: PLC0415 - slow to import
 
     xrd = [] if paths.xrd is None else [str(paths.xrd)]
     return xrd + sources.split(flags["crds"])
 
 
-def _validate(flags: _Flags, chosen: Options, pool: Pool) -> Report:
-    """What ``render -x | validate`` finds."""
+def _validate(flags: _Flags, run_options: Options, pool: Pool) -> Report:
+    """Return the report of ``render -x | validate``."""
     from function_script.source import Source  # noqa: PLC0415 - slow to import
     from function_script.tools import sources, validate  # noqa: PLC0415 - slow to import
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
@@ -165,22 +167,24 @@ def _validate(flags: _Flags, chosen: Options, pool: Pool) -> Report:
     catalog, notes = validate.load_catalog(extensions, cache, image)
     if not extensions:
         notes.append("no schemas were given: --xrd and --crds name them")
-    whole = replace(chosen, wanted=output.Wanted(full_xr=True))
-    text = command.render_text(paths, whole, pool)
+    full = replace(run_options, output=output.OutputOptions(full_xr=True))
+    text = command.render_text(paths, full, pool)
     documents = sources.read(Source(name="rendered", text=text))
     return validate.check_documents(documents, catalog, notes)
 
 
-def _paths(flags: _Flags) -> Paths:
+def _paths(flags: _Flags) -> RenderPaths:
     from function_script.tools.render import loading  # noqa: PLC0415 - slow to import
 
     composition = flags["composition"]
     if composition is None:
         if flags["xr"].is_file():
             raise click.UsageError("COMPOSITION is missing, and XR is no directory")
-        base = loading.in_directory(flags["xr"])
+        base = loading.find_render_paths(flags["xr"])
     else:
-        base = loading.Paths(xr=flags["xr"], composition=composition, functions=flags["functions"])
+        base = loading.RenderPaths(
+            xr=flags["xr"], composition=composition, functions=flags["functions"]
+        )
     return replace(
         base,
         observed=flags["observed_resources"] or base.observed,

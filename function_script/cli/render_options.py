@@ -1,6 +1,6 @@
-"""Flags that ``render`` and ``render operation`` share, and how they are read.
+"""The flags that ``render`` and ``render operation`` share.
 
-Called while the command modules are imported, so it must import nothing slow.
+The command modules import this to declare their flags, so it must import nothing slow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PAIR: Final = re.compile("[^=]+=")
 
 
 class Flags(TypedDict):
-    """What ``shared`` are parsed to."""
+    """The values of the flags of `shared`."""
 
     context_files: tuple[str, ...]
     context_values: tuple[str, ...]
@@ -41,18 +41,7 @@ class Flags(TypedDict):
 
 
 def shared(file: str) -> list[click.Parameter]:
-    """The flags; ``file`` is the argument beside which programs are found."""
-    return [
-        *_context(),
-        *_given(),
-        *_functions(),
-        options.program_root(f"programs/ beside {file}"),
-        options.functions(),
-        options.debug(),
-    ]
-
-
-def _context() -> list[click.Parameter]:
+    """Return the flags; programs are beside the argument ``file``."""
     return [
         click.Option(
             ["--context-files"],
@@ -78,11 +67,6 @@ def _context() -> list[click.Parameter]:
             is_flag=True,
             help="Print the last step's context, as kind Context.",
         ),
-    ]
-
-
-def _given() -> list[click.Parameter]:
-    return [
         click.Option(
             ["-e", "--required-resources"],
             type=options.PATH,
@@ -97,22 +81,6 @@ def _given() -> list[click.Parameter]:
             metavar="PATH",
             help="Secrets for steps' credentials: a file or a directory.",
         ),
-    ]
-
-
-def required_schemas(*short: str) -> click.Option:
-    """Schemas, with the ``short`` names that a command gives the flag."""
-    return click.Option(
-        [*short, "--required-schemas"],
-        type=options.PATH,
-        metavar="PATH",
-        help="OpenAPI v3 documents (*.json) with schemas that steps may require: a file or a "
-        "directory.",
-    )
-
-
-def _functions() -> list[click.Parameter]:
-    return [
         click.Option(
             ["-a", "--function-annotations"],
             multiple=True,
@@ -128,28 +96,42 @@ def _functions() -> list[click.Parameter]:
             metavar="DURATION",
             help="Time all steps together may take.",
         ),
+        options.program_root(f"programs/ beside {file}"),
+        options.functions(),
+        options.debug(),
     ]
 
 
+def required_schemas(*short: str) -> click.Option:
+    """Return the flag of schemas, with the ``short`` names of a command."""
+    return click.Option(
+        [*short, "--required-schemas"],
+        type=options.PATH,
+        metavar="PATH",
+        help="OpenAPI v3 documents (*.json) with schemas that steps may require: a file or a "
+        "directory.",
+    )
+
+
 def read_options(flags: Flags, *, full_xr: bool = False) -> Options:
-    """What the shared flags say beside the paths."""
+    """Return the options that the shared flags set, apart from the paths."""
     from function_script.tools.render import command, output  # noqa: PLC0415 - slow to import
 
     return command.Options(
-        wanted=output.Wanted(
+        output=output.OutputOptions(
             full_xr=full_xr,
             results=flags["include_function_results"],
             context=flags["include_context"],
         ),
-        places=options.read_places(flags["function"]),
-        annotations=dict(pairs(flags["function_annotations"], "--function-annotations", ",")),
+        runtimes=options.read_runtimes(flags["function"]),
+        annotations=dict(split_pairs(flags["function_annotations"], "--function-annotations", ",")),
         timeout_seconds=flags["timeout"],
         print=partial(terminal.echo, err=True),
     )
 
 
-def sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
-    """A sandbox for the programs of ``file``; it gets ready while the tools are imported."""
+def open_sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
+    """Open a sandbox for the programs of ``file``; it starts while the tools are imported."""
     from function_script.tools import local_pool  # noqa: PLC0415 - slow to import
 
     pool = local_pool.open_pool(flags["program_root"] or local_pool.programs_beside(file), file)
@@ -158,18 +140,18 @@ def sandbox(file: Path, flags: Flags, *, is_quiet: bool = False) -> Pool:
 
 
 def context_files(flags: Flags) -> list[tuple[str, Path]]:
-    """Keys and files of the first step's context."""
-    found = pairs(flags["context_files"], "--context-files", ";")
-    return [(key, Path(path)) for key, path in found]
+    """Return keys and files of the first step's context."""
+    pairs = split_pairs(flags["context_files"], "--context-files", ";")
+    return [(key, Path(path)) for key, path in pairs]
 
 
 def context_values(flags: Flags) -> list[tuple[str, str]]:
-    """Keys and values of the first step's context."""
-    return pairs(flags["context_values"], "--context-values", ";")
+    """Return keys and values of the first step's context."""
+    return split_pairs(flags["context_values"], "--context-values", ";")
 
 
 def split_paths(paths: Iterable[Path]) -> list[Path]:
-    """Paths of which one flag may name several, joined by commas; a file's own name wins."""
+    """Split paths joined by commas, unless the whole text is the name of a file."""
     return [
         Path(part)
         for path in paths
@@ -178,27 +160,23 @@ def split_paths(paths: Iterable[Path]) -> list[Path]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    r"""The parts between separators, but for one after a backslash."""
+    r"""Split at separators, but not at one after a backslash."""
     parts = re.split(rf"(?<!\\){separator}", text)
     return [part.replace(f"\\{separator}", separator) for part in parts]
 
 
-def pairs(texts: Iterable[str], flag: str, separator: str) -> list[tuple[str, str]]:
-    """``KEY=VALUE`` taken apart; wrong usage when one is not of this form.
+def split_pairs(texts: Iterable[str], flag: str, separator: str) -> list[tuple[str, str]]:
+    """Split ``KEY=VALUE`` texts. Raises UsageError for a text that is not of this form.
 
-    One flag may give several with separators between them. A text of which a part is no pair is
-    a single one: its value has the separator.
+    A text may hold several pairs with separators between them. If a part of it is not a pair, the
+    text is one pair, and its value has the separator.
     """
-    return [_pair(text, flag) for joined in texts for text in _separate(joined, separator)]
-
-
-def _separate(text: str, separator: str) -> list[str]:
-    parts = _split(text, separator)
-    return parts if all(_PAIR.match(part) for part in parts) else [text]
-
-
-def _pair(text: str, flag: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not (key and equals):
-        raise click.UsageError(f'{flag}: "{text}" is not of the form KEY=VALUE')
-    return key, value
+    pairs = []
+    for text in texts:
+        parts = _split(text, separator)
+        for pair in parts if all(_PAIR.match(part) for part in parts) else [text]:
+            key, equals, value = pair.partition("=")
+            if not (key and equals):
+                raise click.UsageError(f'{flag}: "{pair}" is not of the form KEY=VALUE')
+            pairs.append((key, value))
+    return pairs

@@ -1,4 +1,4 @@
-"""``function-script run``: one request in, one response out, both as JSON."""
+"""The command ``run``: a request in, the response out, both as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _Flags(options.LimitFlags, TypedDict):
+class _Flags(TypedDict):
     request: str
     program_root: Path | None
     capture: Path | None

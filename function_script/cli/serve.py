@@ -1,4 +1,4 @@
-"""``function-script serve``: the command that runs in a cluster."""
+"""The command ``serve``: serve the function in a cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _Flags(options.LimitFlags, TypedDict):
+class _Flags(TypedDict):
     insecure: bool
     tls_certs_dir: Path | None
     tls_server_certs_dir: Path | None
@@ -31,7 +31,7 @@ class _Flags(options.LimitFlags, TypedDict):
     debug: bool
 
 
-# gRPC's library counts the bytes of a message with a sign and 32 bits.
+# grpcio has a signed 32-bit integer for the size of a message.
 _MAX_MESSAGE_MIB: Final = 2_047
 _MAX_WORKERS: Final = 1_000
 _DEBUG: Final = "Log every request and what programs print."
@@ -147,7 +147,7 @@ def serve(**flags: Unpack[_Flags]) -> None:
     system.check_server()
     from function_script import server  # noqa: PLC0415 - grpc is slow to import
 
-    # Workers have another current directory.
+    # Workers have another current directory, so the path must be absolute.
     source = flags["default_source"]
     limits = replace(
         options.read_limits(flags),

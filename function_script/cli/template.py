@@ -1,4 +1,4 @@
-"""``function-script template``: the text a template renders to, before it is read as YAML."""
+"""The command ``template``: print the text of a template before it is parsed as YAML."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from function_script.cli import confinement, options, terminal
 
 
-class _Flags(options.LimitFlags, TypedDict):
+class _Flags(TypedDict):
     input: str
     step: str
     data: str | None
@@ -64,12 +64,12 @@ def template(**flags: Unpack[_Flags]) -> None:
     from function_script.tools import template as tool  # noqa: PLC0415 - slow to import
 
     programs = flags["program_root"] or sources.programs_beside(Path(flags["input"]))
-    found = tool.load_input(sources.load_text(flags["input"]), flags["step"])
+    step_input = tool.load_input(sources.load_text(flags["input"]), flags["step"])
     data = {} if flags["data"] is None else tool.load_data(sources.load_text(flags["data"]))
     if not flags["plain"]:
         confinement.print_note()
     text = tool.render(
-        found,
+        step_input,
         data,
         tool.Options(
             limits=options.with_root(options.read_limits(flags), programs),

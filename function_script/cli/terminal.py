@@ -1,6 +1,6 @@
-"""Print text with parts of unknown origin: no character of it controls the terminal.
+"""Print text of unknown origin without control characters.
 
-Called by every command. `click.echo` is called here only.
+This is the only module that calls `click.echo`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-# C0 but tab and line feed, DEL and C1; half surrogates; the formats that reorder text.
+# C0 except tab and line feed, DEL and C1; half surrogates; bidirectional formatting.
 _CONTROL: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]"
 )
@@ -24,12 +24,12 @@ def escape(text: str) -> str:
 
 
 def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print a text for people, or JSON."""
+    """Print text or JSON."""
     click.echo(escape(text), err=err, nl=nl)
 
 
 def echo_coloured(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print a text in which colours are ours; the sequences that set them stay."""
+    """Print text; sequences that set colours are printed as they are."""
     parts = _COLOUR.split(text)
     click.echo(
         "".join(part if index % 2 else escape(part) for index, part in enumerate(parts)),
@@ -45,8 +45,8 @@ def echo_again(text: str) -> None:
 
 
 def echo_exact(text: str) -> None:
-    """Print a result as it is into a file or a pipe, but not onto a terminal."""
-    # With color=True click takes no sequences out.
+    """Print a result unchanged to a file or a pipe; escape it on a terminal."""
+    # With color=True click removes no sequences.
     click.echo(escape(text) if sys.stdout.isatty() else text, nl=False, color=True)
 
 

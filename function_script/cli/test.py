@@ -1,4 +1,4 @@
-"""``function-script test``: what Compositions are to make of XRs, checked case by case."""
+"""The command ``test``: run the cases of Compositions."""
 
 from __future__ import annotations
 
@@ -98,19 +98,19 @@ def run_cases(**flags: Unpack[_Flags]) -> int:
 def _options(flags: _Flags) -> Options:
     from function_script.sandbox import capacity  # noqa: PLC0415 - slow to import
     from function_script.tools import console  # noqa: PLC0415 - slow to import
-    from function_script.tools.cases import command, running  # noqa: PLC0415 - slow to import
+    from function_script.tools.cases import command, runner  # noqa: PLC0415 - slow to import
 
     is_ci = flags["ci"] or os.environ.get("CI", "").lower() not in {"", "0", "false"}
     if is_ci and flags["update"]:
         raise click.UsageError("--update: in CI, expected documents are not written")
-    terms = running.RunOptions(
-        places=options.read_places(flags["function"]),
+    run_options = runner.RunOptions(
+        runtimes=options.read_runtimes(flags["function"]),
         timeout_seconds=flags["timeout"],
-        may_seed=not is_ci,
-        updates=flags["update"],
+        may_create_snapshots=not is_ci,
+        updates_snapshots=flags["update"],
     )
     return command.Options(
-        terms=terms,
+        run_options=run_options,
         pattern=_pattern(flags["run"]),
         fails_fast=flags["fail_fast"],
         jobs=flags["jobs"] or capacity.count_cpus(),

@@ -1,4 +1,4 @@
-"""``function-script validate``: resources and steps' inputs against their schemas."""
+"""The command ``validate``: check resources and steps' inputs against their schemas."""
 
 from __future__ import annotations
 
@@ -45,4 +45,4 @@ def validate(**flags: Unpack[_Flags]) -> int:
         cache_directory=flags["cache_dir"],
         crossplane_image=flags["crossplane_image"],
     )
-    return validate_options.tell(report, flags, is_quiet=flags["quiet"])
+    return validate_options.print_report(report, flags, is_quiet=flags["quiet"])

@@ -1,6 +1,6 @@
-"""Flags that ``validate`` and ``render --validate`` share, and how a report is told.
+"""The flags that ``validate`` and ``render --validate`` share, and the output of a report.
 
-Called while the command modules are imported, so it must import nothing slow.
+The command modules import this to declare their flags, so it must import nothing slow.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Flags(TypedDict):
-    """What ``shared`` are parsed to."""
+    """The values of the flags of `shared`."""
 
     output: Literal["text", "json", "yaml"]
     cache_dir: Path
@@ -28,7 +28,7 @@ class Flags(TypedDict):
 
 
 def shared(short: str = "") -> list[click.Parameter]:
-    """The flags, with the ``short`` name that a command gives --output."""
+    """Return the flags, with the ``short`` name of --output in a command."""
     return [
         options.output("text", "json", "yaml", short=short),
         click.Option(
@@ -59,8 +59,8 @@ def shared(short: str = "") -> list[click.Parameter]:
     ]
 
 
-def tell(report: Report, flags: Flags, *, is_quiet: bool) -> int:
-    """Print the report and, on stderr, its notes; the exit code."""
+def print_report(report: Report, flags: Flags, *, is_quiet: bool) -> int:
+    """Print the report, and its notes on stderr. Return the exit code."""
     from function_script.tools import validate as tool  # noqa: PLC0415 - slow to import
 
     for note in () if is_quiet else report.notes:

@@ -15,9 +15,9 @@ from function_script.errors import FatalError
 from function_script.sandbox import Pool
 from function_script.source import Source
 from function_script.tools import sources
-from function_script.tools.cases import observing, outcome, parsing, running, session
+from function_script.tools.cases import fake_cluster, outcome, parser, runner, session
 from function_script.tools.cases.discovery import FOLDER_FILE, CaseFile
-from function_script.tools.cases.parts import Files
+from function_script.tools.cases.loader import FileCache
 from function_script.tools.render.runners import FunctionCaller
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def render(directory: str | os.PathLike[str], /, **keys: Value) -> Object:
     # The case is a text, so that diagnostics have positions.
     source = Source(name="the case given", text=documents.to_yaml(keys))
     (document,) = sources.read(source)
-    case = parsing.read(document, CaseFile(path=Path(directory) / FOLDER_FILE), Files())
+    case = parser.read(document, CaseFile(path=Path(directory) / FOLDER_FILE), FileCache())
     (step,) = case.steps
-    cluster = observing.begin(observing.FakeCluster(xr=case.setup.xr), step)
+    cluster = fake_cluster.before_step(fake_cluster.FakeCluster(xr=case.setup.xr), step)
     caller = FunctionCaller(pool=pool(case.setup.program.root), print=print)
-    rendering = running.render_in(cluster, case.setup, caller, running.RunOptions())
+    rendering = runner.render_in(cluster, case.setup, caller, runner.RunOptions())
     return outcome.to_object(rendering.result, rendering.responses)
 
 

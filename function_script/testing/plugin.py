@@ -13,15 +13,15 @@ import pytest
 from function_script import testing
 from function_script.errors import FatalError
 from function_script.tools import console
-from function_script.tools.cases import discovery, parsing, reports, running
-from function_script.tools.cases.parts import Files
+from function_script.tools.cases import discovery, parser, reports, runner
+from function_script.tools.cases.loader import FileCache
 from function_script.tools.render.runners import FunctionCaller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_files = pytest.StashKey[Files]()
+_files = pytest.StashKey[FileCache]()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseModule | None:
@@ -50,13 +50,13 @@ class CaseItem(pytest.Item):
             pytest.fail(failure, pytrace=False)
 
     def _run_case(self) -> str | None:
-        files = self.config.stash.setdefault(_files, Files())
+        files = self.config.stash.setdefault(_files, FileCache())
         try:
-            case = parsing.parse(discovery.CaseFile(path=self.path), files)
+            case = parser.parse(discovery.CaseFile(path=self.path), files)
         except FatalError as error:
             return console.to_text(error.diagnostics)
         caller = FunctionCaller(pool=testing.pool(case.setup.program.root), print=print)
-        verdict = running.run(case, self.path, caller, running.RunOptions(may_seed=False))
+        verdict = runner.run(case, self.path, caller, runner.RunOptions(may_create_snapshots=False))
         return None if reports.is_success([verdict]) else reports.to_text(verdict)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

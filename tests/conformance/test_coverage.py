@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support import builders, coverage_reads
+from support import builders, coverage_reads, generated
 from support.coverage_reads import READS, Read
 from support.coverage_sets import NOT_SET, SETS, Set
 
@@ -30,7 +30,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "coverage.md
 FIELDS: dict[str, object] = {"credentials": ["c"], "params": {"word": "hi"}}
 META = "apiVersion: meta.script.fn.crossplane.io/v1beta1\nkind: Context\ndata:\n"
 HEAD = """\
-<!-- Written by `pytest tests/conformance/test_coverage.py --update-goldens`. -->
+<!-- Written by `make goldens`. -->
 
 # What programs can read and set
 
@@ -157,9 +157,7 @@ def page() -> str:
 
 def test_the_page_is_fresh(*, update_goldens: bool) -> None:
     """docs/reference/coverage.md shows the tables that are run here."""
-    if update_goldens:
-        PAGE.write_text(page())
-    assert PAGE.read_text() == page()
+    generated.check(PAGE, page(), update=update_goldens)
 
 
 def test_expected_values_are_json() -> None:

@@ -1,23 +1,30 @@
+"""The input CRDs and their page are what their tables give."""
+
 from __future__ import annotations
 
+import pytest
+from generate import input_crds, inputs_page
+from support import generated
 from support.paths import ROOT
 
-from function_script import documents
-from function_script.reference_pages import inputs_page
-from function_script.source import Source
-
 PAGE = ROOT / "docs" / "reference" / "inputs.md"
-# The order in which people meet them.
-ORDER = ("starlarkscripts", "jinjatemplates", "gotemplates")
+CRDS = ROOT / "input_crds"
+TEXTS = input_crds.texts()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_crd_is_fresh(name: str, *, update_goldens: bool) -> None:
+    """Each file of input_crds/ has the common fields and those of its kind."""
+    generated.check(CRDS / name, TEXTS[name], update=update_goldens)
+
+
+def test_every_crd_is_generated() -> None:
+    """There is no other file, and no placeholder is left."""
+    assert sorted(TEXTS) == sorted(path.name for path in CRDS.iterdir())
+    assert [name for name, text in TEXTS.items() if "<<" in text] == []
 
 
 def test_inputs_page_is_fresh(*, update_goldens: bool) -> None:
-    crds = []
-    for plural in ORDER:
-        path = ROOT / "input_crds" / f"script.fn.crossplane.io_{plural}.yaml"
-        source = Source(name=path.name, text=path.read_text())
-        crds += [document.value for document in documents.read_source(source)]
-    page = inputs_page.reference(crds)
-    if update_goldens:
-        PAGE.write_text(page)
-    assert page == PAGE.read_text()
+    """docs/reference/inputs.md says what the CRDs say."""
+    page = inputs_page.reference(input_crds.values())
+    generated.check(PAGE, page, update=update_goldens)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support import generated
 
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs" / "explanation" / "performance.md"
@@ -47,12 +48,10 @@ def table() -> str:
 
 
 def test_the_sizing_table_is_computed(*, update_goldens: bool) -> None:
-    """From the figures of the page on performance; write it anew with --update-goldens."""
+    """From the figures of the page on performance."""
     page = PAGE.read_text()
-    wanted = BLOCK.sub(lambda match: match[1] + table() + match[3], page)
-    if update_goldens:
-        PAGE.write_text(wanted)
-    assert PAGE.read_text() == wanted
+    fresh = BLOCK.sub(lambda match: match[1] + table() + match[3], page)
+    generated.check(PAGE, fresh, update=update_goldens)
 
 
 @pytest.mark.parametrize(

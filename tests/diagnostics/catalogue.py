@@ -22,9 +22,9 @@ from function_script.errors import FatalError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered
 from function_script.tools import console, render
-from function_script.tools.render import author, loading, steps
+from function_script.tools.render import error_positions, loading, steps
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.requirements import Answer
+from function_script.tools.render.requirements import StepResponse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,7 +148,7 @@ def run(directory: Path, pool: Pool) -> Outcome:
     """Render what stands in a directory, as the command does it, in this pool."""
     lines: list[str] = []
 
-    def runner(step: Step, request: fnv1.RunFunctionRequest) -> Answer:
+    def runner(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
         reply = pool.run(request.SerializeToString(), _TIMEOUT_SECONDS)
         if not isinstance(reply, Answered):
             lines.append(diagnostics.to_line(reply.error.diagnostics))
@@ -156,23 +156,23 @@ def run(directory: Path, pool: Pool) -> Outcome:
         response = fnv1.RunFunctionResponse.FromString(reply.response)
         fatal = [each for each in response.results if each.severity == fnv1.SEVERITY_FATAL]
         lines.extend(each.message for each in fatal)
-        return Answer(response=response, diagnostics=reply.diagnostics)
+        return StepResponse(response=response, diagnostics=reply.diagnostics)
 
     try:
-        result = _render(loading.in_directory(directory), runner)
+        result = _render(loading.find_render_paths(directory), runner)
     except FatalError as error:
         return Outcome(problems=error.diagnostics, line=lines[-1] if lines else "")
     warned = [event.message for event in result.events if event.severity == "Warning"]
     return Outcome(line="; ".join(warned))
 
 
-def _render(paths: loading.Paths, runner: Runner) -> render.Result:
+def _render(paths: loading.RenderPaths, runner: Runner) -> render.RenderResult:
     composition = loading.load_one(paths.composition, "a Composition")
     inputs = render.RenderInputs(
         xr=loading.load_one(paths.xr, "an XR").value,
         composition=composition.value,
         observed=loading.load_values([paths.observed] if paths.observed else []),
     )
-    with author.positions(composition, paths.programs):
+    with error_positions.map_errors(composition, paths.programs):
         steps.parse(inputs.composition)
         return render.render(inputs, runner)

@@ -1,6 +1,6 @@
 """Every mistake of the catalogue is told at its place, in both renderings, and can be mended.
 
-Write the outcomes anew with `--update-goldens`, and read the difference as the author who made
+Write the outcomes anew with `make goldens`, and read the difference as the author who made
 the mistake would.
 """
 
@@ -67,7 +67,7 @@ def test_mistake_is_told(mistake: Mistake, here: Path, pool: Pool, *, update_gol
     if update_goldens:
         catalogue.write(mistake, outcome)
     assert outcome.told
-    assert outcome.told == catalogue.read(mistake.path).told
+    assert outcome.told == catalogue.read(mistake.path).told, "run `make goldens` and review it"
 
 
 @each_mistake

@@ -1,6 +1,6 @@
 """The reference page of errors lists the whole catalogue, one line for each mistake.
 
-Write the table anew with `--update-goldens`.
+`make goldens` writes the table anew.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from diagnostics import catalogue
+from support import generated
 
 if TYPE_CHECKING:
     from diagnostics.catalogue import Mistake
@@ -47,9 +48,7 @@ def _told(mistake: Mistake) -> str:
 def test_page_lists_the_catalogue(*, update_goldens: bool) -> None:
     """A row for each mistake, with the first line that its author sees."""
     head, heading, _ = PAGE.read_text().partition("### ")
-    if update_goldens:
-        PAGE.write_text(head + _table())
-    assert PAGE.read_text() == head + _table()
+    generated.check(PAGE, head + _table(), update=update_goldens)
     assert heading or update_goldens
 
 

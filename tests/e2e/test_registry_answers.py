@@ -23,7 +23,7 @@ from support.timing import PATIENCE_SECONDS, stretched
 
 from function_script.tools.xpkg import archives, certificates, images
 from function_script.tools.xpkg.progress import Body, NullProgress
-from function_script.tools.xpkg.retrying import Retrying
+from function_script.tools.xpkg.retry import RetryPolicy
 from function_script.tools.xpkg.transport import (
     Client,
     HttpRequest,
@@ -183,7 +183,7 @@ def test_nothing_is_believed(
 def client(*, exchange: float = PATIENCE_SECONDS, silence: float = PATIENCE_SECONDS) -> Client:
     """A client with short timeouts."""
     return Client(
-        certificates.context(None),
+        certificates.build_context(None),
         uses_proxies=False,
         exchange_seconds=exchange,
         silence_seconds=silence,
@@ -279,7 +279,7 @@ def test_pauses_grow_and_end(start: Callable[..., Registry]) -> None:
     def send() -> HttpResponse:
         return client().send(HttpRequest("GET", f"{registry.url}/"))
 
-    assert Retrying(lines.append, pauses.append).run(send).status == 503
+    assert RetryPolicy(lines.append, pauses.append).run(send).status == 503
     assert (pauses, len(registry.seen)) == ([1.0, 2.0, 4.0, 8.0], 5)
     assert lines[0] == "HTTP 503: trying again in 1 s"
 
@@ -307,7 +307,7 @@ def test_retry_after_is_a_number_or_a_date(
     registry.hook("GET", "", first(1, answer))
     pauses: list[float] = []
     request = HttpRequest("GET", f"{registry.url}/v2/a/manifests/b")
-    Retrying(lambda _: None, pauses.append).run(lambda: client().send(request))
+    RetryPolicy(lambda _: None, pauses.append).run(lambda: client().send(request))
     assert pauses == [pause]
 
 

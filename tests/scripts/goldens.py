@@ -68,7 +68,7 @@ def check(golden: Golden, engine: Engine, *, update: bool) -> None:
     if update:
         golden.path.write_text(f"{golden.head}=== {outcome}\n{text}")
         return
-    assert (outcome, text) == (golden.outcome, golden.text)
+    assert (outcome, text) == (golden.outcome, golden.text), "run `make goldens` and review it"
 
 
 def scope(given: dict[str, Value]) -> Scope:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from function_script.tools.cases import discovery, session
-from function_script.tools.cases.running import RunOptions
+from function_script.tools.cases.runner import RunOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from function_script.tools.cases.verdicts import Verdict
+    from function_script.tools.cases.verdicts import CaseVerdict
 
 XR = """\
 apiVersion: example.org/v1
@@ -111,17 +111,17 @@ def folder(path: Path, **files: str) -> Path:
     return path
 
 
-def run(path: Path, terms: RunOptions | None = None, jobs: int = 2) -> dict[str, Verdict]:
+def run(path: Path, terms: RunOptions | None = None, jobs: int = 2) -> dict[str, CaseVerdict]:
     """The verdicts of all cases below ``path``, by the last part of their names."""
     verdicts = session.run_all(discovery.find([path]), terms or RunOptions(), jobs)
     return {verdict.name.rpartition("/")[2]: verdict for verdict in verdicts}
 
 
-def run_one(path: Path, case: str, terms: RunOptions | None = None) -> Verdict:
+def run_one(path: Path, case: str, terms: RunOptions | None = None) -> CaseVerdict:
     """The verdict of a single case."""
     return run(project(path, one=case), terms)["one"]
 
 
-def messages(verdict: Verdict) -> list[str]:
+def messages(verdict: CaseVerdict) -> list[str]:
     """What is wrong with a case, in short."""
     return [problem.diagnostic.message for problem in verdict.problems]

@@ -9,7 +9,7 @@ from google.protobuf import json_format
 
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.tools import render
-from function_script.tools.render.requirements import Answer
+from function_script.tools.render.requirements import StepResponse
 
 if TYPE_CHECKING:
     from function_script.tools.render.steps import Step
@@ -65,7 +65,7 @@ class Script:
     responses: tuple[Object, ...]
     requests: list[Object] = field(default_factory=list)
 
-    def __call__(self, _: Step, request: pb.RunFunctionRequest) -> Answer:
+    def __call__(self, _: Step, request: pb.RunFunctionRequest) -> StepResponse:
         """Answer like a function that was told what to say."""
         index = min(len(self.requests), len(self.responses) - 1)
         self.requests.append(json_format.MessageToDict(request, preserving_proto_field_name=True))
@@ -73,7 +73,7 @@ class Script:
         response.desired.CopyFrom(request.desired)
         if request.HasField("context"):
             response.context.CopyFrom(request.context)
-        return Answer(response=json_format.ParseDict(self.responses[index], response))
+        return StepResponse(response=json_format.ParseDict(self.responses[index], response))
 
 
 def script(*responses: Object) -> Script:
@@ -81,7 +81,7 @@ def script(*responses: Object) -> Script:
     return Script(responses=responses or ({},))
 
 
-def rendered(*resources: tuple[str, Object], **given: object) -> render.Result:
+def rendered(*resources: tuple[str, Object], **given: object) -> render.RenderResult:
     """The result for one step that wants ``resources``: pairs of name and protocol Resource."""
     runner = script({"desired": {"resources": dict(resources)}})
     parts = {"xr": XR, "composition": composition({}), **given}

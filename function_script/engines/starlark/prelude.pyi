@@ -1,6 +1,6 @@
 """The names that scripts find, for editors that read stubs.
 
-Written by `pytest tests/unit/engines/starlark/test_reference.py --update-goldens`.
+Written by `make goldens`.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""The command ``test``: find cases, run them, tell how it went.
-
-Called by the command line with parsed flags.
-"""
+"""The command ``test``: find cases, run them, report the verdicts."""
 
 from __future__ import annotations
 
@@ -19,21 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from function_script.tools.cases.running import RunOptions
-    from function_script.tools.cases.verdicts import Verdict
+    from function_script.tools.cases.runner import RunOptions
+    from function_script.tools.cases.verdicts import CaseVerdict
 
 _WRITERS: Final = {"json": reports.to_json, "junit": reports.to_junit}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the flags say. ``report`` gets the chosen output unless it goes to ``file``.
+    """The flags. ``print`` gets the chosen output, unless that goes to ``file``.
 
-    ``print`` gets lines for people; text is for them as long as another output goes to a file.
-    ``is_quiet``: they are not told of cases that passed.
+    While another output goes to a file, ``print`` gets text. ``is_quiet``: the text leaves out
+    cases that passed.
     """
 
-    terms: RunOptions
+    run_options: RunOptions
     pattern: re.Pattern[str] | None
     fails_fast: bool
     jobs: int
@@ -45,40 +42,39 @@ class Options:
 
 
 def run(paths: Sequence[Path], options: Options) -> bool:
-    """Whether all is well. Raises InputError when there is no case, or no place for the report."""
+    """Run the cases and report whether all passed.
+
+    Raises InputError if there is no case, or if the report cannot be written.
+    """
     started = time.monotonic()
     cases = discovery.find(paths, options.pattern)
-    is_told = options.output == "text" or options.file is not None
-    verdicts: list[Verdict] = []
-    with closing(session.run_all(cases, options.terms, options.jobs)) as running:
-        for verdict in running:
+    prints_text = options.output == "text" or options.file is not None
+    verdicts: list[CaseVerdict] = []
+    with closing(session.run_all(cases, options.run_options, options.jobs)) as results:
+        for verdict in results:
             verdicts.append(verdict)
-            if is_told and not (options.is_quiet and verdict.status is Status.PASSED):
+            if prints_text and not (options.is_quiet and verdict.status is Status.PASSED):
                 options.print(reports.to_text(verdict, colourful=options.colourful))
             if options.fails_fast and verdict.status is Status.FAILED:
                 break
     seconds = time.monotonic() - started
     summary = reports.to_summary(verdicts, of=len(cases), seconds=seconds)
-    if is_told:
+    if prints_text:
         options.print(summary)
-    _report(verdicts, summary, options)
+    _write_report(verdicts, summary, options)
     return reports.is_success(verdicts)
 
 
-def _report(verdicts: Sequence[Verdict], summary: str, options: Options) -> None:
+def _write_report(verdicts: Sequence[CaseVerdict], summary: str, options: Options) -> None:
     if options.output == "text":
         text = "\n".join([*map(reports.to_text, verdicts), summary, ""])
     else:
         text = _WRITERS[options.output](verdicts)
     if options.file is not None:
-        _write(options.file, text)
+        try:
+            options.file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            cause = (error.strerror or str(error)).lower()
+            raise InputError.of(f'cannot write "{options.file}": {cause}') from error
     elif options.output != "text":
         options.print(text.rstrip("\n"))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        cause = (error.strerror or str(error)).lower()
-        raise InputError.of(f'cannot write "{path}": {cause}') from error

@@ -1,7 +1,4 @@
-"""What a case or a step expects, from its fields.
-
-Called by the parser. What is compared with what is decided elsewhere.
-"""
+"""Parse the expectation of a case or a step from its fields."""
 
 from __future__ import annotations
 
@@ -15,60 +12,54 @@ from function_script.tools.cases.outcome import PARTS
 from function_script.values import type_phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from function_script.reader import ObjectReader
-    from function_script.tools.cases.parts import Parts
+    from function_script.tools.cases.loader import ObjectLoader
     from function_script.values import Object, Value
 
 QUESTIONS: Final = ("equals", "exists", "matches", "oneOf")
 _PARTIAL: Final = ("xr", "resources", "status", "ready", "requirements", "context")
-_KNOWN: Final = ("documents", *_PARTIAL, "absent", "conditions", "events", "error", "checks")
+_FIELDS: Final = ("documents", *_PARTIAL, "absent", "conditions", "events", "error", "checks")
 _CONDITION: Final = ("type", "status", "reason", "message")
 _EVENT: Final = ("severity", "reason", "message")
 
 
-def parse(parts: Parts, fields: ObjectReader, at: objects.Path) -> Expectation | None:
-    """The field ``expect``; None when there is none."""
-    found = fields.object("expect")
-    if found is None:
+def parse(loader: ObjectLoader, fields: ObjectReader, at: objects.Path) -> Expectation | None:
+    """Parse the field ``expect``; None if there is none."""
+    expect = fields.object("expect")
+    if expect is None:
         return None
-    found.refuse_unknown(*_KNOWN, hint=f"expected may be {', '.join(_KNOWN)}")
-    golden = found.text("documents")
-    errors = texts(found, "error")
-    if "error" in found.value:
-        _check_error(found, errors)
-    ready = found.value.get("ready")
+    expect.refuse_unknown(*_FIELDS, hint=f"expected may be {', '.join(_FIELDS)}")
+    snapshot = expect.text("documents")
+    errors = texts(expect, "error")
+    if "error" in expect.value:
+        if not all(errors) or not errors:
+            expect.problems.add(expect.at("error"), "must not be empty")
+        for key in sorted(expect.value.keys() - {"error"}):
+            expect.problems.add(expect.at(key), "cannot be expected together with an error")
+    ready = expect.value.get("ready")
     return Expectation(
         at=at,
-        golden=None if golden is None else parts.path(golden),
+        snapshot=None if snapshot is None else loader.path(snapshot),
         error=errors,
-        absent=texts(found, "absent"),
-        partial=_partial(found),
+        absent=texts(expect, "absent"),
+        partial=_partial(expect),
         ready=ready if isinstance(ready, bool) else None,
-        conditions=_members(found, "conditions", _CONDITION),
-        events=_members(found, "events", _EVENT),
-        checks=[_check(item) for item in found.objects("checks")],
+        conditions=_members(expect, "conditions", _CONDITION),
+        events=_members(expect, "events", _EVENT),
+        checks=[_check(item) for item in expect.objects("checks")],
     )
 
 
 def texts(fields: ObjectReader, key: str) -> list[str]:
-    """A string or a list of strings; [] when there is none."""
-    found = fields.value.get(key)
-    if found is None:
+    """Return a string or a list of strings as a list; [] if there is none."""
+    value = fields.value.get(key)
+    if value is None:
         return []
-    items = found if isinstance(found, list) else [found]
-    read = [item for item in items if isinstance(item, str)]
-    if len(read) < len(items):
+    items = value if isinstance(value, list) else [value]
+    strings = [item for item in items if isinstance(item, str)]
+    if len(strings) < len(items):
         fields.problems.add(fields.at(key), "must be a string or a list of strings")
-    return read
-
-
-def _check_error(fields: ObjectReader, errors: Sequence[str]) -> None:
-    if not all(errors) or not errors:
-        fields.problems.add(fields.at("error"), "must not be empty")
-    for key in sorted(fields.value.keys() - {"error"}):
-        fields.problems.add(fields.at(key), "cannot be expected together with an error")
+    return strings
 
 
 def _partial(fields: ObjectReader) -> Object:
@@ -76,18 +67,18 @@ def _partial(fields: ObjectReader) -> Object:
     for key in _PARTIAL:
         if key == "ready" and isinstance(fields.value.get(key), bool):
             continue
-        found = fields.object(key)
-        if found is not None:
-            partial[key] = found.value
+        part = fields.object(key)
+        if part is not None:
+            partial[key] = part.value
     return partial
 
 
-def _members(fields: ObjectReader, key: str, known: tuple[str, ...]) -> list[Object]:
-    """A list of objects whose fields are texts."""
+def _members(fields: ObjectReader, key: str, names: tuple[str, ...]) -> list[Object]:
+    """Return a list of objects whose fields ``names`` are texts."""
     members = []
     for item in fields.objects(key):
-        item.refuse_unknown(*known)
-        for name in known:
+        item.refuse_unknown(*names)
+        for name in names:
             item.text(name, required=name == "type")
         if not item.value:
             fields.problems.add(item.path, "must not be empty")

@@ -1,7 +1,4 @@
-"""Whether a value contains what is expected of it: maps in part, everything else exactly.
-
-Called for the partial expectations; every difference is told with its path.
-"""
+"""Compare a value with a partial expectation: maps in part, everything else exactly."""
 
 from __future__ import annotations
 
@@ -19,13 +16,13 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 _CONTAINS: Final = {"contains"}
-_MAX_SHOWN = 160
+_MAX_CHARACTERS = 160
 _MAX_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
-    """One difference. ``at`` is where the expected value stands, below what was compared."""
+    """A difference; ``at`` is the path of the expected value, below the whole expectation."""
 
     at: objects.Path
     message: str
@@ -33,34 +30,37 @@ class Mismatch:
 
 
 def find_mismatches(
-    found: Value, expected: Value, at: objects.Path = (), path: str = ""
+    actual: Value, expected: Value, at: objects.Path = (), path: str = ""
 ) -> Iterator[Mismatch]:
-    """Where ``found`` is not what ``expected`` says.
+    """Yield every difference between ``actual`` and ``expected``.
 
     Maps may have more keys than expected; a key expected to be null must be absent. A list must
     be the same, unless ``{contains: [...]}`` is expected of it.
     """
-    if isinstance(expected, dict) and isinstance(found, list) and expected.keys() == _CONTAINS:
-        yield from _missing_items(found, expected["contains"], (*at, "contains"), path)
-    elif isinstance(expected, dict) and isinstance(found, dict):
+    if isinstance(expected, dict) and isinstance(actual, list) and expected.keys() == _CONTAINS:
+        yield from _missing_items(actual, expected["contains"], (*at, "contains"), path)
+    elif isinstance(expected, dict) and isinstance(actual, dict):
         for key, item in expected.items():
             below = child(path, key)
-            if item is not None and found.get(key) is None:
-                yield _absent(found, key, item, (*at, key), path)
+            if item is not None and actual.get(key) is None:
+                message = f"{below}: expected {to_text(item)}, but it is not there"
+                yield Mismatch(at=(*at, key), message=message, hint=nearest_hint(key, actual))
             else:
-                yield from find_mismatches(found.get(key), item, (*at, key), below)
-    elif not is_same(found, expected):
-        message = f"{path}: expected {shown(expected)}, found {shown(found)}"
-        yield Mismatch(at=at, message=message, hint=_list_hint(found, expected))
+                yield from find_mismatches(actual.get(key), item, (*at, key), below)
+    elif not is_same(actual, expected):
+        are_lists = isinstance(actual, list) and isinstance(expected, list)
+        hint = "lists are compared as a whole; {contains: [...]} asks for some items"
+        message = f"{path}: expected {to_text(expected)}, found {to_text(actual)}"
+        yield Mismatch(at=at, message=message, hint=hint if are_lists else None)
 
 
-def contains(found: Value, expected: Value) -> bool:
-    """Whether there is no mismatch."""
-    return next(find_mismatches(found, expected), None) is None
+def contains(actual: Value, expected: Value) -> bool:
+    """Report whether there is no mismatch."""
+    return next(find_mismatches(actual, expected), None) is None
 
 
 def is_same(one: Value, other: Value) -> bool:
-    """Equality as in JSON: 1 is 1.0, but true is not 1."""
+    """Report equality as in JSON: 1 equals 1.0, but true does not equal 1."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
@@ -68,40 +68,29 @@ def is_same(one: Value, other: Value) -> bool:
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
-def shown(value: Value) -> str:
-    """The value on one line, cut where it is long."""
+def to_text(value: Value) -> str:
+    """Format a value on one line, cut if it is long."""
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
 
 
-def nearest_hint(name: str, known: Object) -> str | None:
-    """What there is instead of ``name``."""
-    if hint := suggest(name, known):
+def nearest_hint(name: str, candidates: Object) -> str | None:
+    """Return a hint with the names that exist instead of ``name``."""
+    if hint := suggest(name, candidates):
         return hint
-    names = sorted(known)
+    names = sorted(candidates)
     if not names:
         return "there is none at all"
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
     return f"there is {', '.join(names[:_MAX_NAMES])}{more}"
 
 
-def _absent(found: Object, key: str, item: Value, at: objects.Path, path: str) -> Mismatch:
-    message = f"{child(path, key)}: expected {shown(item)}, but it is not there"
-    return Mismatch(at=at, message=message, hint=nearest_hint(key, found))
-
-
 def _missing_items(
-    found: list[Value], expected: Value, at: objects.Path, path: str
+    actual: list[Value], expected: Value, at: objects.Path, path: str
 ) -> Iterator[Mismatch]:
     items = expected if isinstance(expected, list) else [expected]
     for index, item in enumerate(items):
-        if not any(contains(one, item) for one in found):
-            place = (*at, index) if isinstance(expected, list) else at
-            message = f"{path}: expected an item {shown(item)}, found {shown(found)}"
-            yield Mismatch(at=place, message=message)
-
-
-def _list_hint(found: Value, expected: Value) -> str | None:
-    if isinstance(found, list) and isinstance(expected, list):
-        return "lists are compared as a whole; {contains: [...]} asks for some items"
-    return None
+        if not any(contains(one, item) for one in actual):
+            item_at = (*at, index) if isinstance(expected, list) else at
+            message = f"{path}: expected an item {to_text(item)}, found {to_text(actual)}"
+            yield Mismatch(at=item_at, message=message)

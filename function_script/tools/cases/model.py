@@ -1,7 +1,4 @@
-"""What a case is, once it has been read: what is given, the steps, and what they expect.
-
-Made by the parser; everything below works on these values and never on the file.
-"""
+"""A case after it has been parsed: its setup, its steps and their expectations."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Located:
-    """An object, and where its file is; ``span`` None: it stands in the case itself."""
+    """An object with its position; ``span`` is None if it is part of the case's own file."""
 
     value: Object
     span: Span | None = None
@@ -33,7 +30,7 @@ class Located:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What runs: a Composition.
+    """The Composition to run.
 
     ``document`` holds its steps' inputs at ``find_input``; ``root`` is the directory of programs
     in files.
@@ -47,10 +44,10 @@ class Program:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What is given to all steps of a case; ``functions`` None: no file, none is needed.
+    """The objects that all steps of a case share; ``functions`` is None without a file.
 
-    With a ``request``, that is all there is, but for its input in ``program``; ``redacted`` counts
-    the secrets that were taken out of it.
+    A case with a ``request`` has nothing else but its input in ``program``; ``redacted`` counts
+    the secrets that were removed from it.
     """
 
     program: Program
@@ -66,7 +63,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A path in the outcome, and what is asked of it: pairs such as ``("equals", 3)``."""
+    """A path in the outcome and its conditions: pairs such as ``("equals", 3)``."""
 
     path: str
     questions: Sequence[tuple[str, Value]]
@@ -74,14 +71,14 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What one step is to give. ``at`` is where it stands in the case.
+    """The expected outcome of a step; ``at`` is its path in the case.
 
-    ``partial`` holds what the outcome's parts of the same names must contain; ``error`` the texts
-    that its failure must contain; ``golden`` is the file with the exact documents.
+    ``partial`` has what the outcome's parts of the same names must contain; ``error`` has texts
+    that the failure must contain; ``snapshot`` is the file with the exact documents.
     """
 
     at: objects.Path = ()
-    golden: Path | None = None
+    snapshot: Path | None = None
     error: Sequence[str] = ()
     absent: Sequence[str] = ()
     partial: Object = field(default_factory=dict)
@@ -95,9 +92,9 @@ class Expectation:
 class Step:
     """One reconcile.
 
-    ``observed`` and ``required`` None: as before. ``patch`` is merged into the XR; ``ready`` and
-    ``changed`` say what happened to composed resources, by name. ``expect`` None: nothing is
-    compared, the step only leads to the next one.
+    ``observed`` and ``required`` are None if they are as before. ``patch`` is merged into the XR;
+    ``ready`` and ``changed`` are changes of composed resources by name since the last step.
+    ``expect`` is None if the step only leads to the next one.
     """
 
     at: objects.Path = ()
@@ -112,7 +109,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One case. ``name`` is its path as people type it."""
+    """One case; ``name`` is its path as people type it."""
 
     name: str
     document: Document
@@ -120,8 +117,8 @@ class Case:
     steps: Sequence[Step]
 
 
-def placed(problem: Diagnostic, document: Document, at: objects.Path) -> Diagnostic:
-    """The problem at a field of the case, with the lines around it."""
+def locate(problem: Diagnostic, document: Document, at: objects.Path) -> Diagnostic:
+    """Return the problem with the position of a field of the case, and the lines around it."""
     source = document.origin.source
     span = document.span(at)
     if span is None or source is None:

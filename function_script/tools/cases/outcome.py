@@ -1,7 +1,4 @@
-"""The outcome of a step as one plain object: what expectations and checks look at.
-
-Made from what `render` returns and from the responses it was made of.
-"""
+"""The outcome of a step as one plain object, which expectations and checks compare."""
 
 from __future__ import annotations
 
@@ -15,8 +12,8 @@ from function_script.tools.render import conditions, output
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from function_script.tools.render import Result
-    from function_script.tools.render.requirements import Answer, Runner
+    from function_script.tools.render import RenderResult
+    from function_script.tools.render.requirements import Runner, StepResponse
     from function_script.tools.render.steps import Step
     from function_script.values import Object, Value
 
@@ -32,38 +29,40 @@ PARTS: Final = (
 )
 
 
-class Recorder:
-    """A runner that remembers what each step answered last."""
+class ResponseRecorder:
+    """A runner that records the last response of each step."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self.responses: dict[str, fnv1.RunFunctionResponse] = {}
 
-    def __call__(self, step: Step, request: fnv1.RunFunctionRequest) -> Answer:
+    def __call__(self, step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
         """Call the function once."""
-        answer = self._runner(step, request)
-        # Steps run one after the other: the last in here is the last of the pipeline.
-        self.responses[step.name] = answer.response
-        return answer
+        reply = self._runner(step, request)
+        # Steps run in order, so the last entry is the last step of the pipeline.
+        self.responses[step.name] = reply.response
+        return reply
 
 
-def to_object(result: Result, responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:
-    """The outcome's ``PARTS``.
+def to_object(result: RenderResult, responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:
+    """Build the outcome, which has the keys `PARTS`.
 
-    ``resources`` are as Crossplane would write them, ``ready`` is what the pipeline says of each,
+    ``resources`` are as Crossplane writes them, ``ready`` is the desired readiness of each,
     ``requirements`` are those of all steps.
     """
     xr: Object = {key: objects.deep_copy(value) for key, value in result.xr.items()}
     objects.merge(xr, conditions.with_times_replaced(result.composition.xr))
     status = manifests.object_at(xr, "status")
     composed = result.composition.resources
+    *_, last = (fnv1.RunFunctionResponse(), *responses.values())
+    desired = last.desired.resources
     return {
         "xr": xr,
         "resources": {
             name: conditions.with_times_replaced(composed[name]) for name in sorted(composed)
         },
         "status": status,
-        "ready": _ready(list(responses.values())),
+        "ready": {name: desired[name].ready == fnv1.READY_TRUE for name in sorted(desired)},
         "conditions": status.get("conditions") or [],
         "events": [
             {"severity": event.severity, "reason": event.reason, "message": event.message}
@@ -75,45 +74,38 @@ def to_object(result: Result, responses: Mapping[str, fnv1.RunFunctionResponse])
 
 
 def is_ready(outcome: Object) -> bool:
-    """Whether the XR is ready."""
+    """Report whether the XR is ready."""
     condition = objects.find_condition(outcome["xr"], "Ready")
     return condition is not None and condition.get("status") == "True"
 
 
-def documents(result: Result) -> list[Object]:
-    """What an exact expectation holds: all that `render --include-function-results` prints."""
-    return output.documents(result, output.Wanted(results=True))
-
-
-def _ready(responses: list[fnv1.RunFunctionResponse]) -> Object:
-    if not responses:
-        return {}
-    wanted = responses[-1].desired.resources
-    return {name: wanted[name].ready == fnv1.READY_TRUE for name in sorted(wanted)}
+def documents(result: RenderResult) -> list[Object]:
+    """Return the documents of a snapshot: those that `render --include-function-results` prints."""
+    return output.documents(result, output.OutputOptions(results=True))
 
 
 def _requirements(responses: Mapping[str, fnv1.RunFunctionResponse]) -> Object:
     resources: Object = {}
     schemas: Object = {}
     for response in responses.values():
-        asked = response.requirements
-        for selectors in (asked.extra_resources, asked.resources):
+        requirements = response.requirements
+        for selectors in (requirements.extra_resources, requirements.resources):
             resources.update({name: _selector(selectors[name]) for name in sorted(selectors)})
-        for name in sorted(asked.schemas):
-            schema = asked.schemas[name]
+        for name in sorted(requirements.schemas):
+            schema = requirements.schemas[name]
             schemas[name] = {"apiVersion": schema.api_version, "kind": schema.kind}
     return {"resources": resources, "schemas": schemas}
 
 
 def _selector(selector: fnv1.ResourceSelector) -> Object:
-    """In the words of a Composition's ``requiredResources``."""
-    found: Object = {"apiVersion": selector.api_version, "kind": selector.kind}
+    """Return the selector in the format of a Composition's ``requiredResources``."""
+    item: Object = {"apiVersion": selector.api_version, "kind": selector.kind}
     match = selector.WhichOneof("match")
     if match == "match_name":
-        found["name"] = selector.match_name
+        item["name"] = selector.match_name
     elif match == "match_labels":
         labels: dict[str, Value] = {**selector.match_labels.labels}
-        found["matchLabels"] = labels
+        item["matchLabels"] = labels
     if selector.HasField("namespace"):
-        found["namespace"] = selector.namespace
-    return found
+        item["namespace"] = selector.namespace
+    return item

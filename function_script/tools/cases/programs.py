@@ -1,7 +1,4 @@
-"""What a case runs: the Composition above it, one that it names, or a single step's input.
-
-Called by the parser.
-"""
+"""Find the program of a case: the Composition above it, one that it names, or a step's input."""
 
 from __future__ import annotations
 
@@ -13,98 +10,94 @@ from function_script import objects
 from function_script.documents import Document
 from function_script.tools import sources
 from function_script.tools.cases.model import Program
-from function_script.tools.render import author, functions
+from function_script.tools.render import error_positions, functions
 
 if TYPE_CHECKING:
     from function_script.reader import ObjectReader
-    from function_script.tools.cases.parts import Parts
+    from function_script.tools.cases.loader import ObjectLoader
     from function_script.tools.render.steps import Step
     from function_script.values import Object, Value
 
 _FILE: Final = "composition.yaml"
-# The root of a repository: what is above it belongs to others.
+# The root of a repository; directories above it are not searched.
 _BOUNDARY: Final = ".git"
 
 
-def find_directory(parts: Parts, fields: ObjectReader) -> Path | None:
-    """Where the Composition's other files are; None when it stands in the case."""
-    named = fields.value.get("composition")
-    if isinstance(named, str):
-        return parts.path(named).parent
-    if named is not None or fields.value.get("input") is not None:
+def find_directory(loader: ObjectLoader, fields: ObjectReader) -> Path | None:
+    """Return the directory of the Composition; None if the Composition is in the case."""
+    composition = fields.value.get("composition")
+    if isinstance(composition, str):
+        return loader.path(composition).parent
+    if composition is not None or fields.value.get("input") is not None:
         return None
-    here = parts.directory.resolve()
+    here = loader.directory.resolve()
     for directory in (here, *here.parents):
         if (directory / _FILE).is_file():
-            return _shown(directory)
+            # People see the path as they would type it.
+            relative = Path(os.path.relpath(directory))
+            return directory if ".." in relative.parts else relative
         if (directory / _BOUNDARY).exists():
             break
     return None
 
 
-def _shown(directory: Path) -> Path:
-    """The same as people would type it, where it is not far from here."""
-    shown = Path(os.path.relpath(directory))
-    return directory if ".." in shown.parts else shown
-
-
 def read(
-    parts: Parts, fields: ObjectReader, directory: Path | None, xr: Object | None
+    loader: ObjectLoader, fields: ObjectReader, directory: Path | None, xr: Object | None
 ) -> Program | None:
-    """The Composition, or one made around ``input`` for this XR."""
+    """Load the Composition, or build one around ``input`` for this XR."""
     if fields.value.get("input") is not None:
         if fields.value.get("composition") is not None:
             fields.problems.add("input", "there can be a Composition or an input, not both")
-        return _input(parts, fields, xr or {})
+        return _input(loader, fields, xr or {})
     path = None if directory is None else directory / _FILE
-    found = parts.one(fields, "composition", path)
-    if found is None:
+    item = loader.one(fields, "composition", path)
+    if item is None:
         if path is None and fields.value.get("composition") is None:
             text = f"is required, as there is no {_FILE} in this directory or above"
             fields.problems.add("composition", text)
         return None
-    if isinstance(found, Document):
-        return _program(found.value, found, ())
-    return _program(found, parts.document, ("composition",))
+    if isinstance(item, Document):
+        return _program(item.value, item, ())
+    return _program(item, loader.document, ("composition",))
 
 
-def of_request(parts: Parts, fields: ObjectReader, step_input: Value) -> Program | None:
-    """A Composition around the input of a request, or around the one that replaces it."""
+def read_request(loader: ObjectLoader, fields: ObjectReader, step_input: Value) -> Program | None:
+    """Build a Composition around the input of a request, or around ``input`` instead."""
     if fields.value.get("input") is not None:
-        return _input(parts, fields, {})
+        return _input(loader, fields, {})
     return Program(
-        composition=_around(step_input if isinstance(step_input, dict) else {}, {}),
-        document=parts.document,
+        composition=_composition_around(step_input if isinstance(step_input, dict) else {}, {}),
+        document=loader.document,
         find_input=lambda _: ("request", "input"),
-        root=_root(parts.document),
+        root=_root(loader.document),
     )
 
 
 def _program(composition: Object, document: Document, at: objects.Path) -> Program:
     def find_input(step: Step) -> objects.Path:
-        return (*at, *author.in_composition(step))
+        return (*at, *error_positions.composition_input_path(step))
 
     return Program(
         composition=composition, document=document, find_input=find_input, root=_root(document)
     )
 
 
-def _input(parts: Parts, fields: ObjectReader, xr: Object) -> Program | None:
-    found = parts.one(fields, "input", None)
-    if found is None:
+def _input(loader: ObjectLoader, fields: ObjectReader, xr: Object) -> Program | None:
+    item = loader.one(fields, "input", None)
+    if item is None:
         return None
-    is_file = isinstance(found, Document)
-    document = found if isinstance(found, Document) else parts.document
-    value = found.value if isinstance(found, Document) else found
+    is_file = isinstance(item, Document)
+    document = item if isinstance(item, Document) else loader.document
+    value = item.value if isinstance(item, Document) else item
     return Program(
-        composition=_around(value, xr),
+        composition=_composition_around(value, xr),
         document=document,
         find_input=lambda _: () if is_file else ("input",),
         root=_root(document),
     )
 
 
-def _around(value: Object, xr: Object) -> Object:
+def _composition_around(value: Object, xr: Object) -> Object:
     api_version, kind = objects.api_version_and_kind(xr)
     step: Object = {"step": "input", "functionRef": {"name": functions.OURS}, "input": value}
     return {
@@ -120,6 +113,6 @@ def _around(value: Object, xr: Object) -> Object:
 
 
 def _root(document: Document) -> Path | None:
-    """Where programs in files are: beside the file that names them."""
+    """Return the directory of programs in files, beside the file that names them."""
     source = document.origin.source
     return None if source is None else sources.programs_beside(Path(source.name))

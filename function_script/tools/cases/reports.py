@@ -1,7 +1,4 @@
-"""Verdicts as text for people, as JSON and as JUnit XML for machines.
-
-Called by the command line; prints nothing itself.
-"""
+"""Reports of verdicts: text, JSON and JUnit XML."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from function_script.tools.cases.verdicts import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from function_script.tools.cases.verdicts import Problem, Verdict
+    from function_script.tools.cases.verdicts import CaseVerdict, Problem
     from function_script.values import Object, Value
 
 _BOLD_RED: Final = "\x1b[1;31m"
@@ -27,38 +24,39 @@ _PLAIN: Final = "\x1b[0m"
 _COLOURS: Final = {
     Status.PASSED: _GREEN,
     Status.FAILED: _BOLD_RED,
-    Status.SEEDED: _YELLOW,
+    Status.NEW: _YELLOW,
     Status.UPDATED: _YELLOW,
 }
 _WORDS: Final = {
     Status.PASSED: "passed",
     Status.FAILED: "failed",
-    Status.SEEDED: "seeded",
+    Status.NEW: "seeded",
     Status.UPDATED: "updated",
 }
-# XML has no way to write these at all.
-_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# XML cannot represent these characters.
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def is_success(verdicts: Sequence[Verdict]) -> bool:
-    """Whether nothing failed, and nothing waits for a review."""
+def is_success(verdicts: Sequence[CaseVerdict]) -> bool:
+    """Report whether no case failed, and no new snapshot has to be reviewed."""
     return all(verdict.status in {Status.PASSED, Status.UPDATED} for verdict in verdicts)
 
 
-def to_text(verdict: Verdict, *, colourful: bool = False) -> str:
-    """One line, and below it what is wrong; no line break at the end."""
-    status = _painted(verdict.status, _COLOURS[verdict.status], colourful=colourful)
-    lines = [f"{status:<6} {verdict.name}" if not colourful else f"{status} {verdict.name}"]
-    lines += [f"  wrote {path}, to be reviewed" for path in verdict.written]
+def to_text(verdict: CaseVerdict, *, colourful: bool = False) -> str:
+    """Format a line, and below it the problems; without a line break at the end."""
+    lines = [f"{verdict.status:<6} {verdict.name}"]
+    if colourful:
+        lines = [f"{_COLOURS[verdict.status]}{verdict.status}{_PLAIN} {verdict.name}"]
+    lines += [f"  wrote {path}, to be reviewed" for path in verdict.snapshots]
     for problem in verdict.problems:
-        lines += ["", *_indented(_problem(problem, colourful=colourful))]
+        lines += ["", *_indent(_format_problem(problem, colourful=colourful))]
     if verdict.problems and verdict.printed:
-        lines += ["", "  printed:", *_indented("\n".join(verdict.printed))]
+        lines += ["", "  printed:", *_indent("\n".join(verdict.printed))]
     return "\n".join([*lines, ""] if verdict.problems else lines)
 
 
-def to_summary(verdicts: Sequence[Verdict], *, of: int, seconds: float) -> str:
-    """``2 passed, 1 failed in 0.3 s``; ``of`` is the number of cases that were to be run."""
+def to_summary(verdicts: Sequence[CaseVerdict], *, of: int, seconds: float) -> str:
+    """Format totals: ``2 passed, 1 failed in 0.3 s``; ``of`` is the number of all cases."""
     counts = [(sum(one.status is status for one in verdicts), status) for status in Status]
     parts = [f"{count} {_WORDS[status]}" for count, status in counts if count]
     if of > len(verdicts):
@@ -66,8 +64,8 @@ def to_summary(verdicts: Sequence[Verdict], *, of: int, seconds: float) -> str:
     return f"{', '.join(parts)} in {seconds:.2f} s"
 
 
-def to_json(verdicts: Sequence[Verdict]) -> str:
-    """All verdicts, and how many there are of each kind."""
+def to_json(verdicts: Sequence[CaseVerdict]) -> str:
+    """Format all verdicts and the number of each status as JSON."""
     summary: Object = {
         word: sum(verdict.status is status for verdict in verdicts)
         for status, word in _WORDS.items()
@@ -76,11 +74,16 @@ def to_json(verdicts: Sequence[Verdict]) -> str:
     return json.dumps({"summary": summary, "cases": cases}, indent=2, ensure_ascii=False) + "\n"
 
 
-def to_junit(verdicts: Sequence[Verdict]) -> str:
-    """One suite of JUnit XML; what was seeded counts as a failure, as it is to be reviewed."""
-    failed = sum(not is_success([verdict]) for verdict in verdicts)
+def to_junit(verdicts: Sequence[CaseVerdict]) -> str:
+    """Format one suite of JUnit XML; a new snapshot is a failure, for it has to be reviewed."""
+    failures = sum(not is_success([verdict]) for verdict in verdicts)
     seconds = f"{sum(verdict.seconds for verdict in verdicts):.3f}"
-    counts = {"tests": str(len(verdicts)), "failures": str(failed), "errors": "0", "time": seconds}
+    counts = {
+        "tests": str(len(verdicts)),
+        "failures": str(failures),
+        "errors": "0",
+        "time": seconds,
+    }
     root = ET.Element("testsuites", counts)
     suite = ET.SubElement(root, "testsuite", {"name": "function-script", **counts})
     for verdict in verdicts:
@@ -89,7 +92,7 @@ def to_junit(verdicts: Sequence[Verdict]) -> str:
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _to_element(verdict: Verdict) -> ET.Element:
+def _to_element(verdict: CaseVerdict) -> ET.Element:
     folder, _, name = verdict.name.rpartition("/")
     attributes = {
         "classname": folder or ".",
@@ -97,20 +100,22 @@ def _to_element(verdict: Verdict) -> ET.Element:
         "file": str(verdict.path),
         "time": f"{verdict.seconds:.3f}",
     }
-    case = ET.Element("testcase", {key: _NO_XML.sub("?", text) for key, text in attributes.items()})
+    case = ET.Element(
+        "testcase", {key: _NOT_XML.sub("?", text) for key, text in attributes.items()}
+    )
     if not is_success([verdict]):
         messages = [problem.diagnostic.message for problem in verdict.problems]
         message = messages[0] if messages else f"{verdict.status}: to be reviewed"
-        failure = ET.SubElement(case, "failure", {"message": _NO_XML.sub("?", message)})
-        failure.text = _NO_XML.sub("?", to_text(verdict))
+        failure = ET.SubElement(case, "failure", {"message": _NOT_XML.sub("?", message)})
+        failure.text = _NOT_XML.sub("?", to_text(verdict))
     if verdict.printed:
-        ET.SubElement(case, "system-out").text = _NO_XML.sub("?", "\n".join(verdict.printed))
+        ET.SubElement(case, "system-out").text = _NOT_XML.sub("?", "\n".join(verdict.printed))
     return case
 
 
-def _to_object(verdict: Verdict) -> Object:
+def _to_object(verdict: CaseVerdict) -> Object:
     problems: list[Value] = [_problem_object(problem) for problem in verdict.problems]
-    written: list[Value] = [str(path) for path in verdict.written]
+    snapshots: list[Value] = [str(path) for path in verdict.snapshots]
     printed: list[Value] = [*verdict.printed]
     return {
         "name": verdict.name,
@@ -118,27 +123,27 @@ def _to_object(verdict: Verdict) -> Object:
         "status": str(verdict.status),
         "seconds": round(verdict.seconds, 4),
         "problems": problems,
-        "written": written,
+        "written": snapshots,
         "printed": printed,
     }
 
 
 def _problem_object(problem: Problem) -> Object:
-    found = problem.diagnostic
-    notes: list[Value] = [str(note) for note in found.notes]
+    diagnostic = problem.diagnostic
+    notes: list[Value] = [str(note) for note in diagnostic.notes]
     return {
-        "message": found.message,
-        "file": found.span.name if found.span else None,
-        "line": found.span.line if found.span else None,
-        "column": found.span.column if found.span else None,
-        "hint": found.hint,
+        "message": diagnostic.message,
+        "file": diagnostic.span.name if diagnostic.span else None,
+        "line": diagnostic.span.line if diagnostic.span else None,
+        "column": diagnostic.span.column if diagnostic.span else None,
+        "hint": diagnostic.hint,
         "notes": notes,
-        "text": diagnostics.to_frame(found),
+        "text": diagnostics.to_frame(diagnostic),
         "difference": problem.difference,
     }
 
 
-def _problem(problem: Problem, *, colourful: bool) -> str:
+def _format_problem(problem: Problem, *, colourful: bool) -> str:
     text = console.to_text([problem.diagnostic], colourful=colourful)
     if not problem.difference:
         return text
@@ -146,9 +151,5 @@ def _problem(problem: Problem, *, colourful: bool) -> str:
     return f"{text}\n{console.colour_diff(difference) if colourful else difference}"
 
 
-def _painted(text: str, colour: str, *, colourful: bool) -> str:
-    return f"{colour}{text}{_PLAIN}" if colourful else text
-
-
-def _indented(text: str) -> list[str]:
+def _indent(text: str) -> list[str]:
     return [f"  {line}".rstrip() for line in text.split("\n")]

@@ -1,7 +1,6 @@
-"""Cases with one request, such as those that were captured: read them, and ask the function again.
+"""Cases with one request, such as captured ones: parse them, and call the function again.
 
-Called by the parser and by what runs cases. Crossplane is not played here: what counts is what
-the function answers.
+The response of the function is compared, not what Crossplane makes of it.
 """
 
 from __future__ import annotations
@@ -15,23 +14,21 @@ from function_script.diagnostics import Diagnostic
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.cases import programs
 from function_script.tools.cases.model import Setup
-from function_script.tools.render import author, runners, steps
+from function_script.tools.render import error_positions, runners, steps
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.results import fatal_messages
 
 if TYPE_CHECKING:
     from function_script.reader import ObjectReader
-    from function_script.tools.cases.parts import Parts
-    from function_script.tools.render.requirements import Answer
+    from function_script.tools.cases.loader import ObjectLoader
     from function_script.tools.render.runners import FunctionCaller
-    from function_script.tools.render.steps import Step
     from function_script.values import Object
 
 KEYS: Final = ("description", "request", "redacted", "input", "expect")
 
 
-def read(parts: Parts, fields: ObjectReader) -> Setup | None:
-    """What a case with a ``request`` gives; None when it has problems."""
+def read(loader: ObjectLoader, fields: ObjectReader) -> Setup | None:
+    """Parse the setup of a case with a ``request``; None if it has problems."""
     for key in sorted(fields.value.keys() - {*KEYS}):
         fields.problems.add(key, "cannot stand beside request", hint="the request has it all")
     if fields.value.get("expect") is None:
@@ -40,38 +37,34 @@ def read(parts: Parts, fields: ObjectReader) -> Setup | None:
     if not isinstance(redacted, int) or isinstance(redacted, bool):
         fields.problems.add("redacted", "must be a whole number")
         redacted = 0
-    found = fields.object("request")
-    if found is None:
+    request_fields = fields.object("request")
+    if request_fields is None:
         return None
     if fields.value.get("input") is not None:
-        replaced = parts.value(fields, "input")
-        found.value["input"] = {} if replaced is None else replaced
+        other = loader.value(fields, "input")
+        request_fields.value["input"] = {} if other is None else other
     try:
-        request = json_format.ParseDict(found.value, fnv1.RunFunctionRequest())
+        request = json_format.ParseDict(request_fields.value, fnv1.RunFunctionRequest())
     except json_format.ParseError as error:
         fields.problems.add("request", f"is no RunFunctionRequest: {error}")
         return None
-    program = programs.of_request(parts, fields, found.value.get("input"))
+    program = programs.read_request(loader, fields, request_fields.value.get("input"))
     if program is None:
         return None
     return Setup(program=program, xr={}, request=request, redacted=redacted)
 
 
 def replay(
-    setup: Setup, request: fnv1.RunFunctionRequest, bench: FunctionCaller, seconds: float
+    setup: Setup, request: fnv1.RunFunctionRequest, caller: FunctionCaller, seconds: float
 ) -> Object:
-    """The parts of the answer. Raises FatalError, positions in the files of its author."""
+    """Call the function; return the outcome. Raises FatalError, positions in the author's files."""
     program = setup.program
     (step,) = steps.parse(program.composition)
-    runner = runners.build({step.name: "local"}, bench, seconds)
-    with author.positions(program.document, program.root, program.find_input):
-        answer = runner(step, request)
-        if fatal_messages(answer.response):
-            raise _failure(step, answer)
-    response: Object = json_format.MessageToDict(answer.response, preserving_proto_field_name=True)
+    runner = runners.build({step.name: "local"}, caller, seconds)
+    with error_positions.map_errors(program.document, program.root, program.find_input):
+        reply = runner(step, request)
+        if messages := fatal_messages(reply.response):
+            problems = reply.diagnostics or [Diagnostic(message=text) for text in messages]
+            raise PipelineError(step, *problems)
+    response: Object = json_format.MessageToDict(reply.response, preserving_proto_field_name=True)
     return responses.to_parts(response)
-
-
-def _failure(step: Step, answer: Answer) -> PipelineError:
-    told = [Diagnostic(message=text) for text in fatal_messages(answer.response)]
-    return PipelineError(step, *(answer.diagnostics or told))

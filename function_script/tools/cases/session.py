@@ -1,7 +1,4 @@
-"""Run many cases at once, in one sandbox for all that share a directory of programs.
-
-Called by the command with the cases that were chosen.
-"""
+"""Run many cases in parallel, in one sandbox for all that share a directory of programs."""
 
 from __future__ import annotations
 
@@ -14,9 +11,9 @@ from function_script.errors import FatalError
 from function_script.limits import Limits
 from function_script.sandbox import Pool, PoolOptions
 from function_script.tools import local_pool
-from function_script.tools.cases import parsing, running
-from function_script.tools.cases.parts import Files
-from function_script.tools.cases.verdicts import Problem, Status, Verdict
+from function_script.tools.cases import parser, runner
+from function_script.tools.cases.loader import FileCache
+from function_script.tools.cases.verdicts import CaseVerdict, Problem, Status
 from function_script.tools.render.runners import FunctionCaller
 
 if TYPE_CHECKING:
@@ -25,40 +22,40 @@ if TYPE_CHECKING:
 
     from function_script.tools.cases.discovery import CaseFile
     from function_script.tools.cases.model import Case
-    from function_script.tools.cases.running import RunOptions
+    from function_script.tools.cases.runner import RunOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
-    """A case that can be run."""
+class ParsedCase:
+    """A parsed case and the path of its file."""
 
     case: Case
     path: Path
 
 
-def run_all(cases: Sequence[CaseFile], terms: RunOptions, jobs: int) -> Generator[Verdict]:
-    """The verdicts as they come, always in the same order; ``jobs`` cases run at the same time.
+def run_all(cases: Sequence[CaseFile], options: RunOptions, jobs: int) -> Generator[CaseVerdict]:
+    """Yield verdicts, always in the same order; ``jobs`` cases run at the same time.
 
-    Who stops asking stops the cases that have not begun.
+    Closing the generator cancels the cases that have not begun.
     """
-    files = Files()
-    groups: dict[Path | None, list[Parsed]] = {}
+    files = FileCache()
+    groups: dict[Path | None, list[ParsedCase]] = {}
     for file in cases:
         parsed = _parse(file, files)
-        if isinstance(parsed, Verdict):
+        if isinstance(parsed, CaseVerdict):
             yield parsed
         else:
             groups.setdefault(parsed.case.setup.program.root, []).append(parsed)
     for root, group in groups.items():
-        yield from _run_group(root, group, terms, jobs)
+        yield from _run_group(root, group, options, jobs)
 
 
-def _parse(file: CaseFile, files: Files) -> Parsed | Verdict:
+def _parse(file: CaseFile, files: FileCache) -> ParsedCase | CaseVerdict:
     started = time.monotonic()
     try:
-        return Parsed(case=parsing.parse(file, files), path=file.path)
+        return ParsedCase(case=parser.parse(file, files), path=file.path)
     except FatalError as error:
-        return Verdict(
+        return CaseVerdict(
             name=file.name,
             path=file.path,
             status=Status.FAILED,
@@ -68,26 +65,23 @@ def _parse(file: CaseFile, files: Files) -> Parsed | Verdict:
 
 
 def _run_group(
-    root: Path | None, group: Sequence[Parsed], terms: RunOptions, jobs: int
-) -> Generator[Verdict]:
+    root: Path | None, group: Sequence[ParsedCase], options: RunOptions, jobs: int
+) -> Generator[CaseVerdict]:
     texts = {parsed.case.setup.program.document.text for parsed in group}
-    options = replace(pool_options(root, jobs), preload=local_pool.engines_in(texts))
-    with Pool(options) as pool:
-        bench = FunctionCaller(pool=pool, print=_ignore)
+    sandbox = replace(pool_options(root, jobs), preload=local_pool.engines_in(texts))
+    with Pool(sandbox) as pool:
+        # A case collects the output of its programs itself.
+        caller = FunctionCaller(pool=pool, print=lambda _: None)
         executor = ThreadPoolExecutor(max_workers=jobs)
         try:
             yield from executor.map(
-                lambda parsed: running.run(parsed.case, parsed.path, bench, terms), group
+                lambda parsed: runner.run(parsed.case, parsed.path, caller, options), group
             )
         finally:
             executor.shutdown(cancel_futures=True)
 
 
 def pool_options(root: Path | None, workers: int) -> PoolOptions:
-    """A sandbox for ``workers`` cases at a time, with programs in files below ``root``."""
+    """Return the options of a sandbox for ``workers`` cases, with programs below ``root``."""
     limits = Limits(program_root=None if root is None else str(root.resolve()))
     return PoolOptions(limits=limits, workers=workers, min_idle=0)
-
-
-def _ignore(_: str) -> None:
-    """A case notes what its programs print itself."""

@@ -1,7 +1,4 @@
-"""What came of a case: how it went, what is wrong with it, which files were written.
-
-Filled while a case runs; read by the reports.
-"""
+"""The verdict of a case: its status, its problems, the snapshots that were written."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from function_script.tools.cases.model import placed
+from function_script.tools.cases.model import locate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,68 +17,68 @@ if TYPE_CHECKING:
 
 
 class Status(StrEnum):
-    """How a case went; SEED: it expected nothing, and what it gave was written to be reviewed."""
+    """The result of a case; NEW: a snapshot was written for the first time, to be reviewed."""
 
     PASSED = "PASS"
     FAILED = "FAIL"
-    SEEDED = "SEED"
+    NEW = "SEED"
     UPDATED = "UPDATE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Why a case failed; ``difference`` is a unified diff, if the documents differ."""
+    """A reason for failure; ``difference`` is a unified diff if documents differ."""
 
     diagnostic: Diagnostic
     difference: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What came of a case. ``printed`` is what its programs printed."""
+class CaseVerdict:
+    """The verdict of a case; ``printed`` is the output of its programs."""
 
     name: str
     path: Path
     status: Status
     problems: tuple[Problem, ...] = ()
-    written: tuple[Path, ...] = ()
+    snapshots: tuple[Path, ...] = ()
     printed: tuple[str, ...] = ()
     seconds: float = 0.0
 
 
-class Notes:
-    """What is noted while a case runs."""
+class VerdictBuilder:
+    """Collects the verdict of a case while it runs."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
         self.problems: list[Problem] = []
-        self.seeded: list[Path] = []
-        self.updated: list[Path] = []
+        self.new_snapshots: list[Path] = []
+        self.updated_snapshots: list[Path] = []
         self.printed: list[str] = []
 
     def add(self, step: Step, at: objects.Path, problem: Problem) -> None:
-        """A problem; without a place of its own it is at ``at`` in the case's file."""
-        found = problem.diagnostic
-        if found.span is None:
-            found = placed(found, self._case.document, at)
+        """Add a problem; one without a position is at ``at`` in the case's file."""
+        diagnostic = problem.diagnostic
+        if diagnostic.span is None:
+            diagnostic = locate(diagnostic, self._case.document, at)
         if step.at:
-            found = replace(found, notes=(*found.notes, f"in {describe(step)}"))
-        self.problems.append(replace(problem, diagnostic=found))
+            diagnostic = replace(diagnostic, notes=(*diagnostic.notes, f"in {describe(step)}"))
+        self.problems.append(replace(problem, diagnostic=diagnostic))
 
     def print(self, text: str) -> None:
-        """What a program printed."""
+        """Add the output of a program."""
         self.printed.append(text.rstrip("\n"))
 
     def status(self) -> Status:
-        """The worst of what happened."""
+        """Return the worst status so far."""
         if self.problems:
             return Status.FAILED
-        if self.seeded:
-            return Status.SEEDED
-        return Status.UPDATED if self.updated else Status.PASSED
+        if self.new_snapshots:
+            return Status.NEW
+        return Status.UPDATED if self.updated_snapshots else Status.PASSED
 
 
 def describe(step: Step) -> str:
-    """How messages call a step of a sequence: ``step 2, "the database is there"``."""
+    """Name a step of a sequence: ``step 2, "the database is there"``."""
     number = f"step {int(step.at[-1]) + 1}"
     return f'{number}, "{step.name}"' if step.name else number

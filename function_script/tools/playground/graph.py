@@ -13,14 +13,14 @@ from function_script.tools import manifests
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from function_script.tools.render import Result
+    from function_script.tools.render import RenderResult
     from function_script.values import Object, Value
 
 XR: Final = "xr"
 _REFERENCE: Final = ("Ref", "Refs")
 
 
-def build(result: Result, outcome: Object, observed: Sequence[Object]) -> Object:
+def build(result: RenderResult, outcome: Object, observed: Sequence[Object]) -> Object:
     """Return ``nodes`` with id, name, kind and state, and ``edges`` as pairs of ids.
 
     States: ready, unready, and deleted for a resource that exists and is no longer composed.

@@ -16,9 +16,9 @@ from function_script import documents
 from function_script.diagnostics import to_frame
 from function_script.errors import FatalError, InputError
 from function_script.tools import render
-from function_script.tools.cases.outcome import Recorder, to_object
+from function_script.tools.cases.outcome import ResponseRecorder, to_object
 from function_script.tools.playground import cases, folders, graph
-from function_script.tools.render import author, functions, output, runners, steps
+from function_script.tools.render import error_positions, functions, output, runners, steps
 from function_script.tools.render.pipeline import PipelineError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from function_script.diagnostics import Diagnostic
     from function_script.documents import Document
     from function_script.sandbox import Pool
-    from function_script.tools.render import Result
+    from function_script.tools.render import RenderResult
     from function_script.tools.render.requirements import Runner
     from function_script.tools.render.runners import FunctionCaller
     from function_script.values import Object
@@ -43,7 +43,7 @@ _MAX_NAME_QUOTED: Final = 80
 class Rendered:
     """The result of rendering, and the responses of the steps as one plain object."""
 
-    result: Result
+    result: RenderResult
     outcome: Object
 
 
@@ -91,7 +91,7 @@ class RenderSession:
                 return cases.to_case(files, cases.expected_error(error))
         return cases.to_case(files, cases.expected(rendered.outcome))
 
-    def _render(self, files: Mapping[str, str], bench: FunctionCaller) -> Rendered:
+    def _render(self, files: Mapping[str, str], caller: FunctionCaller) -> Rendered:
         composition = folders.read_one(files, folders.COMPOSITION, "a Composition")
         self._write_programs(files)
         observed = folders.read_objects(files, "observed.yaml")
@@ -105,8 +105,8 @@ class RenderSession:
             xrd=folders.read_one(files, _XRD, "an XRD").value if files.get(_XRD) else None,
             spans={index: span for index, span in spans.items() if span is not None},
         )
-        with author.positions(composition, self._root):
-            runner = Recorder(_runner(files, given, bench))
+        with error_positions.map_errors(composition, self._root):
+            runner = ResponseRecorder(_runner(files, given, caller))
             result = render.render(given, runner)
         return Rendered(result=result, outcome=to_object(result, runner.responses))
 
@@ -152,20 +152,20 @@ def _discard(text: str) -> None:
     """Discard a program's output, which is not part of a case."""
 
 
-def _runner(files: Mapping[str, str], given: render.RenderInputs, bench: FunctionCaller) -> Runner:
+def _runner(files: Mapping[str, str], given: render.RenderInputs, caller: FunctionCaller) -> Runner:
     manifests = (
         folders.read_values(files, "functions.yaml") if files.get("functions.yaml") else None
     )
     functions.check_kinds(manifests or [])
-    known = functions.FunctionIndex(manifests=manifests, places={}, annotations={})
-    places = functions.find_places(steps.parse(given.composition), known)
-    return runners.build(places, bench, _TIMEOUT_SECONDS)
+    known = functions.FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    runtimes = functions.find_runtimes(steps.parse(given.composition), known)
+    return runners.build(runtimes, caller, _TIMEOUT_SECONDS)
 
 
 def _to_page(rendered: Rendered, observed: list[Document]) -> Object:
     result = rendered.result
     names = ["", *sorted(result.composition.resources)]
-    manifests = output.documents(result, output.Wanted(full_xr=True))
+    manifests = output.documents(result, output.OutputOptions(full_xr=True))
     return {
         "documents": [
             {"name": name, "yaml": documents.to_yaml(value)}

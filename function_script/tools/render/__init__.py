@@ -1,7 +1,7 @@
-"""Show what a Composition makes of an XR, as Crossplane would, without a cluster.
+"""Render a Composition for an XR as Crossplane does, without a cluster.
 
-Called by the command line with everything loaded. The steps are run by a callable, so that this
-knows nothing of sandboxes, networks or files.
+Everything is loaded before, and the functions are called by a callable: nothing here knows
+sandboxes, networks or files.
 """
 
 from __future__ import annotations
@@ -14,129 +14,117 @@ from function_script.tools import manifests
 from function_script.tools.render import messages, pipeline, steps, xrds
 from function_script.tools.render import xr as xrs
 from function_script.tools.render.compose import Composition, compose, failed, untouched
-from function_script.tools.render.pipeline import Event, InitialState, PipelineError
+from function_script.tools.render.pipeline import (
+    Event,
+    InitialState,
+    PipelineInputs,
+    ReconcileResult,
+)
 from function_script.tools.render.requirements import RequirementSource
-from function_script.tools.render.schemas import Schemas
-from function_script.tools.render.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from function_script.source import Span
     from function_script.tools.render.requirements import Runner
+    from function_script.tools.render.store import Store
     from function_script.tools.render.xr import Xr
     from function_script.values import Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenderInputs:
-    """What there is to render, and what stands in for the cluster.
+class RenderInputs(PipelineInputs):
+    """An XR, its Composition, and the objects of the cluster.
 
-    ``spans`` gives the file and line of observed resources, by their place. ``schemas`` are
-    OpenAPI documents. ``is_ready``: somebody has checked the Composition, and filled in the XRD's
-    defaults, as the official command does before it asks an engine.
+    ``spans`` are the positions of observed resources, by their index.
     """
 
     xr: Object
     composition: Object
     observed: Sequence[Object] = ()
-    required: Sequence[Object] = ()
-    credentials: Sequence[Object] = ()
-    schemas: Sequence[Object] = ()
     xrd: Object | None = None
-    context: Object = field(default_factory=dict)
     spans: Mapping[int, Span] = field(default_factory=dict)
-    is_ready: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What came out: ``xr`` as given, with the XRD's defaults; what is composed; the context.
-
-    ``supplies`` know what functions asked for; None when no function was called. After a FATAL
-    result in ``failure``, the rest is what Crossplane would write and tell of it.
-    """
+class RenderResult(ReconcileResult):
+    """The XR of the inputs with its XRD's defaults, and what is composed for it."""
 
     xr: Object
     composition: Composition
-    events: tuple[Event, ...]
-    context: Object | None
-    supplies: RequirementSource | None = None
-    failure: PipelineError | None = None
 
 
-def render(given: RenderInputs, runner: Runner) -> Result:
-    """Raises InputError for what cannot be rendered, PipelineError for a FATAL result."""
-    result = reconcile(given, runner)
+def render(inputs: RenderInputs, runner: Runner) -> RenderResult:
+    """Run the pipeline and compose.
+
+    Raises InputError if the inputs cannot be rendered, PipelineError after a FATAL result.
+    """
+    result = reconcile(inputs, runner)
     if result.failure is not None:
         raise result.failure
     return result
 
 
-def reconcile(given: RenderInputs, runner: Runner) -> Result:
-    """`render` that also returns what there is after a FATAL result. Raises InputError."""
-    xr = _identify(given)
-    todo = steps.parse(given.composition, is_lenient=given.is_ready)
-    xrs.check_observed(xr, given.observed, given.spans)
-    xrs.prepare(xr, given.composition, given.observed)
+def reconcile(inputs: RenderInputs, runner: Runner) -> RenderResult:
+    """`render`, but return a result after a FATAL result, too. Raises InputError."""
+    xr = _identify(inputs)
+    pipeline_steps = steps.parse(inputs.composition, is_lenient=inputs.is_prepared)
+    xrs.check_observed(xr, inputs.observed, inputs.spans)
+    xrs.prepare(xr, inputs.composition, inputs.observed)
     if xr.is_paused or xr.is_deleted:
         composition = untouched(xr)
-        return Result(xr=xr.file, composition=composition, events=composition.events, context=None)
-    store = _store(xr, given)
-    observed = _observed(xr, given, store)
-    supplies = RequirementSource(store=store, schemas=Schemas(given.schemas))
-    start = InitialState(observed=_state(xr, observed, store), context=given.context)
-    outcome = pipeline.run(todo, start, supplies, runner)
-    composition = (compose if outcome.failure is None else failed)(xr, observed, outcome)
-    events = (*_selection(xr, given.composition), *composition.events)
-    return Result(
+        return RenderResult(xr=xr.file, composition=composition, events=composition.events)
+    source = RequirementSource.build(inputs, [xr.manifest, *inputs.observed])
+    observed = _observed_by_name(xr, inputs.observed, source.store)
+    start = InitialState(
+        observed=messages.state(
+            _with_details(xr.manifest, source.store, has_details=xr.is_legacy),
+            {
+                name: _with_details(manifest, source.store, has_details=True)
+                for name, manifest in observed.items()
+            },
+        ),
+        context=inputs.context,
+    )
+    outcome = pipeline.run(pipeline_steps, start, source, runner)
+    is_failed = outcome.failure is not None
+    composition = failed(xr, outcome) if is_failed else compose(xr, observed, outcome)
+    return RenderResult(
         xr=xr.file,
         composition=composition,
-        events=events,
+        events=(*_selection_events(xr, inputs.composition), *composition.events),
         context=outcome.context,
-        supplies=supplies,
+        requirements=source,
         failure=outcome.failure,
     )
 
 
-def _identify(given: RenderInputs) -> Xr:
-    is_legacy = xrds.is_legacy(given.xrd)
-    steps.check_type(given.composition, given.xr)
-    if not given.is_ready:
-        steps.check_selector(given.composition, given.xr, is_legacy=is_legacy)
-    file: Object = {key: objects.deep_copy(value) for key, value in given.xr.items()}
-    if given.xrd is not None:
-        xrds.check_match(given.xrd, file)
-        if not given.is_ready:
-            xrds.add_defaults(file, given.xrd)
+def _identify(inputs: RenderInputs) -> Xr:
+    is_legacy = xrds.is_legacy(inputs.xrd)
+    steps.check_type(inputs.composition, inputs.xr)
+    if not inputs.is_prepared:
+        steps.check_selector(inputs.composition, inputs.xr, is_legacy=is_legacy)
+    file: Object = {key: objects.deep_copy(value) for key, value in inputs.xr.items()}
+    if inputs.xrd is not None:
+        xrds.check_match(inputs.xrd, file)
+        if not inputs.is_prepared:
+            xrds.add_defaults(file, inputs.xrd)
     return xrs.identify(file, is_legacy=is_legacy)
 
 
-def _store(xr: Xr, given: RenderInputs) -> Store:
-    secrets = messages.secrets(given.credentials)
-    return Store([xr.manifest, *given.observed, *given.required, *secrets])
-
-
-def _observed(xr: Xr, given: RenderInputs, store: Store) -> dict[str, Object]:
-    """Observed resources by name, as they are in the store."""
-    observed = {}
-    for manifest in given.observed:
+def _observed_by_name(xr: Xr, observed: Sequence[Object], store: Store) -> dict[str, Object]:
+    """Return observed resources by resource name; of two with one key the store has the last."""
+    by_name = {}
+    for manifest in observed:
         namespace = xr.namespace or manifests.namespace(manifest)
         type_ = (manifests.text_at(manifest, "apiVersion"), manifests.text_at(manifest, "kind"))
-        found = store.find(*type_, namespace, manifests.name(manifest)) or manifest
-        observed[manifests.annotation(found, manifests.RESOURCE_NAME)] = found
-    return observed
-
-
-def _state(xr: Xr, observed: Mapping[str, Object], store: Store) -> messages.State:
-    return messages.state(
-        _with_details(xr.manifest, store, has_details=xr.is_legacy),
-        {name: _with_details(item, store, has_details=True) for name, item in observed.items()},
-    )
+        stored = store.find(*type_, namespace, manifests.name(manifest)) or manifest
+        by_name[manifests.annotation(stored, manifests.RESOURCE_NAME)] = stored
+    return by_name
 
 
 def _with_details(manifest: Object, store: Store, *, has_details: bool) -> messages.Observed:
-    """The object and the data of the Secret it writes its connection details to."""
+    """Return the object with the data of its connection secret."""
     reference = manifests.object_at(manifest, "spec", "writeConnectionSecretToRef")
     namespace = manifests.namespace(manifest) or manifests.text_at(reference, "namespace")
     secret = store.find("v1", "Secret", namespace, manifests.text_at(reference, "name"))
@@ -145,8 +133,8 @@ def _with_details(manifest: Object, store: Store, *, has_details: bool) -> messa
     return messages.Observed(manifest=manifest, connection_details=messages.secret_data(secret))
 
 
-def _selection(xr: Xr, composition: Object) -> Iterator[Event]:
-    """What is told before the pipeline runs."""
+def _selection_events(xr: Xr, composition: Object) -> Iterator[Event]:
+    """Yield the events that Crossplane emits before the pipeline runs."""
     if xr.is_requested:
         message = "Handling reconcile request"
         yield Event(severity="Normal", reason="ReconcileRequestHandled", message=message)

@@ -1,97 +1,129 @@
-"""The command ``render``: load, find out where functions run, render, and write YAML.
-
-Called by the command line with parsed flags.
-"""
+"""The commands ``render`` and ``render operation``: load the files, render, write YAML."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 from function_script import documents, objects
-from function_script.tools import manifests, render
+from function_script.errors import InputError
+from function_script.tools import local_pool, manifests, render
 from function_script.tools.render import (
     RenderInputs,
-    author,
+    error_positions,
     functions,
     loading,
+    operation,
     output,
     runners,
     steps,
+    templates,
 )
-from function_script.tools.render.functions import FunctionIndex, Place
+from function_script.tools.render.functions import FunctionIndex, Runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping, Sequence
 
     from function_script.documents import Document
     from function_script.sandbox import Pool
-    from function_script.tools.render.loading import Paths
-    from function_script.tools.render.output import Wanted
-    from function_script.values import Object
+    from function_script.tools.render.loading import OperationPaths, PipelinePaths, RenderPaths
+    from function_script.tools.render.operation import OperationInputs, OperationResult
+    from function_script.tools.render.output import OutputOptions
+    from function_script.tools.render.requirements import Runner
+    from function_script.tools.render.steps import Step
+    from function_script.values import Object, Value
+
+_TEMPLATE: Final = "operationTemplate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the flags say beside the paths. ``print`` gets what programs print."""
+    """The flags apart from the paths. ``print`` gets what programs print."""
 
-    wanted: Wanted
-    places: Mapping[str, Place] = field(default_factory=dict)
+    output: OutputOptions
+    runtimes: Mapping[str, Runtime] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float = 60.0
     print: Callable[[str], None]
 
 
-def render_text(paths: Paths, options: Options, pool: Pool) -> str:
-    """The rendered documents as a YAML stream. Raises FatalError, positions in the files."""
+def render_text(paths: RenderPaths, options: Options, pool: Pool) -> str:
+    """Render a Composition to a YAML stream. Raises FatalError, positions in the files."""
     return documents.to_yaml_stream(render_documents(paths, options, pool))
 
 
-def render_documents(paths: Paths, options: Options, pool: Pool) -> list[Object]:
-    """The rendered documents. Raises FatalError, positions in the files."""
-    paths = loading.with_programs(paths)
+def render_documents(paths: RenderPaths, options: Options, pool: Pool) -> list[Object]:
+    """Render a Composition to documents. Raises FatalError, positions in the files."""
+    programs = paths.programs or local_pool.programs_beside(paths.composition)
     composition = loading.load_one(paths.composition, "a Composition")
-    given = _load(paths, composition)
-    bench = runners.FunctionCaller(pool=pool, print=options.print)
-    with author.positions(composition, paths.programs):
-        parsed = steps.parse(given.composition)
-        functions.check_names(parsed, options.places)
-        places = functions.find_places(parsed, _known(paths, options))
-        runner = runners.build(places, bench, options.timeout_seconds)
-        result = render.render(given, runner)
-    return output.documents(result, options.wanted)
+    inputs = _load_inputs(paths, composition)
+    with error_positions.map_errors(composition, programs):
+        runner = _build_runner(steps.parse(inputs.composition), paths, options, pool)
+        result = render.render(inputs, runner)
+    return output.documents(result, options.output)
 
 
-def _load(paths: Paths, composition: Document) -> RenderInputs:
+def render_operation(paths: OperationPaths, options: Options, pool: Pool) -> str:
+    """Run an Operation and return a YAML stream. Raises FatalError, positions in the files."""
+    programs = paths.programs or local_pool.programs_beside(paths.operation)
+    document = loading.load_one(paths.operation, "an Operation")
+    inputs = _load_operation_inputs(paths, document.value)
+    template = manifests.object_at(document.value, "spec", _TEMPLATE)
+    prefix = ("spec", _TEMPLATE) if template else ()
+
+    def find_input(step: Step) -> objects.Path:
+        return (*prefix, *error_positions.composition_input_path(step))
+
+    with error_positions.map_errors(document, programs, find_input):
+        if template:
+            # Problems are at the fields of the template, so it is parsed first.
+            steps.parse_operation(template, at=f"spec.{_TEMPLATE}")
+        runner = _build_runner(steps.parse_operation(inputs.operation), paths, options, pool)
+        result = operation.render(inputs, runner)
+    has_context = bool(paths.context or paths.context_values)
+    result = _with_context_steps(result, options.output, has_context=has_context)
+    return documents.to_yaml_stream(output.operation_documents(result, options.output))
+
+
+def _build_runner(
+    pipeline: Sequence[Step], paths: PipelinePaths, options: Options, pool: Pool
+) -> Runner:
+    functions.check_names(pipeline, options.runtimes)
+    file = None if paths.functions is None else loading.load_values([paths.functions])
+    functions.check_kinds(file or [])
+    index = FunctionIndex(
+        manifests=file, runtimes=options.runtimes, annotations=options.annotations
+    )
+    caller = runners.FunctionCaller(pool=pool, print=options.print)
+    return runners.build(functions.find_runtimes(pipeline, index), caller, options.timeout_seconds)
+
+
+def _load_inputs(paths: RenderPaths, composition: Document) -> RenderInputs:
     xr = loading.load_one(paths.xr, "an XR").value
     observed = [] if paths.observed is None else loading.load_all(paths.observed)
     observed = [document for document in observed if not _is_output(document.value, xr)]
     spans = {index: document.span() for index, document in enumerate(observed)}
+    shared = loading.load_shared(paths)
+    xrd = None
+    if paths.xrd is not None:
+        from function_script.tools.validate import definitions  # noqa: PLC0415 - slow to import
+
+        document = loading.load_one(paths.xrd, "an XRD")
+        # Crossplane must be able to make a CRD of it.
+        definitions.check([document])
+        xrd = document.value
     return RenderInputs(
         xr=xr,
         composition=composition.value,
         observed=[document.value for document in observed],
-        required=loading.load_objects(paths.required),
-        credentials=loading.load_values([paths.credentials] if paths.credentials else []),
-        schemas=[] if paths.schemas is None else loading.load_schemas(paths.schemas),
-        xrd=None if paths.xrd is None else _load_xrd(paths.xrd),
-        context=loading.load_context(paths.context, paths.context_values),
+        xrd=xrd,
         spans={index: span for index, span in spans.items() if span is not None},
+        **shared,
     )
 
 
-def _load_xrd(path: Path) -> Object:
-    """An XRD of which Crossplane can make a CRD. Raises InputError."""
-    from function_script.tools.validate import definitions  # noqa: PLC0415 - slow to import
-
-    document = loading.load_one(path, "an XRD")
-    definitions.check([document])
-    return document.value
-
-
 def _is_output(manifest: Object, xr: Object) -> bool:
-    """Whether ``render`` printed it beside the composed resources, which it may be fed again."""
+    """Report whether an observed object is the XR or other output of ``render``, fed back."""
     api_version, kind = objects.api_version_and_kind(manifest)
     if api_version.startswith("render.crossplane.io/"):
         return True
@@ -102,7 +134,35 @@ def _is_output(manifest: Object, xr: Object) -> bool:
     )
 
 
-def _known(paths: Paths, options: Options) -> FunctionIndex:
-    found = None if paths.functions is None else loading.load_values([paths.functions])
-    functions.check_kinds(found or [])
-    return FunctionIndex(manifests=found, places=options.places, annotations=options.annotations)
+def _load_operation_inputs(paths: OperationPaths, manifest: Object) -> OperationInputs:
+    operation_ = templates.to_operation(manifest)
+    shared = loading.load_shared(paths)
+    if paths.watched is not None:
+        watched = loading.load_one(paths.watched, "the watched resource").value
+        templates.require(operation_, watched)
+        shared["required"] = [*shared["required"], watched]
+    return operation.OperationInputs(operation=operation_, **shared)
+
+
+def _with_context_steps(
+    result: OperationResult, options: OutputOptions, *, has_context: bool
+) -> OperationResult:
+    """Add the steps by which the official command passes context, and which it prints."""
+    if result.operation is None:
+        raise InputError.of("cannot show an Operation that was not run")
+    manifest: Object = {key: objects.deep_copy(value) for key, value in result.operation.items()}
+    pipeline: list[Value] = [*manifests.objects_at(manifest, "spec", "pipeline")]
+    if has_context:
+        pipeline.insert(0, _context_step("inject", "Seed"))
+    if options.context:
+        pipeline.append(_context_step("extract", "Capture"))
+    manifests.make_object(manifest, "spec")["pipeline"] = pipeline
+    return replace(result, operation=manifest)
+
+
+def _context_step(verb: str, mode: str) -> Object:
+    return {
+        "step": f"crossplane-render-{verb}-context",
+        "functionRef": {"name": "crossplane-render-context"},
+        "input": {"mode": mode},
+    }

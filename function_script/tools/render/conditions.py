@@ -1,6 +1,6 @@
-"""Status conditions: Crossplane's own ones, and how one is set among others.
+"""Crossplane's own status conditions, and how conditions are set among others.
 
-Called while an XR is prepared and composed. A condition is a plain object as it stands in YAML.
+In a manifest, a condition is a plain object as in YAML.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from function_script.values import Object, Value
 
-# Every time in rendered output, so that rendering twice gives the same text.
+# The time of all rendered conditions, so that rendering twice gives the same text.
 TIME: Final = "2024-01-01T00:00:00Z"
-# Crossplane ignores what functions say about these types.
+# Crossplane ignores conditions of these types from functions.
 SYSTEM_TYPES: Final = frozenset({"Ready", "Synced", "Healthy", "UpToDate", "Responsive"})
-_SHOWN_NAMES = 3
+_MAX_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,71 +47,71 @@ DELETING: Final = Condition(type="Ready", status="False", reason="Deleting")
 
 
 def unready(names: Sequence[str]) -> Condition:
-    """Not ready because of these composed resources; a few of them are named."""
-    shown = sorted(names)
-    text = ", ".join(shown)
-    if len(shown) == _SHOWN_NAMES:
-        text = f"{', '.join(shown[:-1])}, and {shown[-1]}"
-    elif len(shown) > _SHOWN_NAMES:
-        text = f"{', '.join(shown[:_SHOWN_NAMES])}, and {len(shown) - _SHOWN_NAMES} more"
+    """Return the condition for unready composed resources, with the names of a few of them."""
+    ordered = sorted(names)
+    text = ", ".join(ordered)
+    if len(ordered) == _MAX_NAMES:
+        text = f"{', '.join(ordered[:-1])}, and {ordered[-1]}"
+    elif len(ordered) > _MAX_NAMES:
+        text = f"{', '.join(ordered[:_MAX_NAMES])}, and {len(ordered) - _MAX_NAMES} more"
     return Condition(
         type="Ready", status="False", reason="Creating", message=f"Unready resources: {text}"
     )
 
 
 def failed(cause: str) -> Condition:
-    """Not synced because of ``cause``."""
+    """Return the condition of an XR or Operation that failed because of ``cause``."""
     return Condition(type="Synced", status="False", reason="ReconcileError", message=cause)
 
 
-def unseen(xr: Object, stated: Sequence[Condition], generation: int) -> list[Object]:
-    """Those of functions that ``xr`` has and nobody ``stated`` because of a FATAL result.
+def undetermined(xr: Object, custom: Sequence[Condition], generation: int) -> list[Object]:
+    """Return the functions' conditions of ``xr`` that no function set before a FATAL result.
 
-    They are unknown now, but keep their time.
+    ``custom`` are those that functions set. The others become unknown and keep their time.
     """
-    said = SYSTEM_TYPES | {condition.type for condition in stated}
+    determined = SYSTEM_TYPES | {condition.type for condition in custom}
     message = "A fatal error occurred before the status of this condition could be determined."
     unknown: Object = {"status": "Unknown", "reason": "FatalError", "message": message}
     if generation:
         unknown["observedGeneration"] = generation
-    return [{**item, **unknown} for item in read(xr) if item["type"] not in said]
+    return [{**item, **unknown} for item in read(xr) if item["type"] not in determined]
 
 
 def mark(xr: Object, conditions: Sequence[Condition], *, generation: int = 0) -> None:
-    """Set conditions in ``xr``: known types keep their place, new ones go last."""
+    """Set conditions in ``xr``: existing types keep their position, new ones go last."""
     restore(xr, [_to_object(condition, generation) for condition in conditions])
 
 
 def restore(xr: Object, conditions: Sequence[Object]) -> None:
-    """`mark` for conditions as they stand in YAML.
+    """`mark` for conditions as objects.
 
-    One that ``xr`` has already and that says the same stays as it is, with its time.
+    A condition that ``xr`` has already with the same content stays as it is, with its time.
     """
-    held = read(xr)
-    for wanted in conditions:
-        places = [index for index, item in enumerate(held) if item["type"] == wanted["type"]]
-        for index in places:
-            if not _says_the_same(held[index], wanted):
-                held[index] = wanted
-        if not places:
-            held.append(wanted)
-    items: list[Value] = [*held]
+    current = read(xr)
+    for condition in conditions:
+        indexes = [i for i, item in enumerate(current) if item["type"] == condition["type"]]
+        for index in indexes:
+            if not _is_equal(current[index], condition):
+                current[index] = condition
+        if not indexes:
+            current.append(condition)
+    items: list[Value] = [*current]
     manifests.make_object(xr, "status")["conditions"] = items
 
 
 def with_times_replaced(manifest: Object) -> Object:
-    """``manifest`` with the fixed time in all conditions, which are reduced to known fields."""
+    """Return ``manifest`` with `TIME` in all conditions, which are reduced to known fields."""
     status = manifest.get("status")
-    held = status.get("conditions") if isinstance(status, dict) else ""
-    if not isinstance(status, dict) or not isinstance(held, (list, type(None))):
+    current = status.get("conditions") if isinstance(status, dict) else ""
+    if not isinstance(status, dict) or not isinstance(current, (list, type(None))):
         return manifest
     items: list[Value] = [{**item, "lastTransitionTime": TIME} for item in read(manifest)]
     # The official command turns a status without conditions into one with null.
-    return {**manifest, "status": {**status, "conditions": None if held is None else items}}
+    return {**manifest, "status": {**status, "conditions": None if current is None else items}}
 
 
 def read(manifest: Object) -> list[Object]:
-    """The conditions in ``manifest``, reduced to the fields a condition has."""
+    """Return the conditions in ``manifest``, reduced to the fields that a condition has."""
     return [
         {
             "type": manifests.text_at(item, "type"),
@@ -125,21 +125,21 @@ def read(manifest: Object) -> list[Object]:
 
 
 def _to_object(condition: Condition, generation: int) -> Object:
-    made: Object = {
+    item: Object = {
         "type": condition.type,
         "status": condition.status,
         "lastTransitionTime": TIME,
         "reason": condition.reason,
     }
     if condition.message:
-        made["message"] = condition.message
+        item["message"] = condition.message
     if generation:
-        made["observedGeneration"] = generation
-    return made
+        item["observedGeneration"] = generation
+    return item
 
 
-def _says_the_same(held: Object, wanted: Object) -> bool:
+def _is_equal(one: Object, other: Object) -> bool:
     keys = ["type", "status", "reason", "message"]
-    if "observedGeneration" in held and "observedGeneration" in wanted:
+    if "observedGeneration" in one and "observedGeneration" in other:
         keys.append("observedGeneration")
-    return all(held.get(key) == wanted.get(key) for key in keys)
+    return all(one.get(key) == other.get(key) for key in keys)

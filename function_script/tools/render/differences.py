@@ -1,7 +1,6 @@
-"""What differs between two renderings, as a unified diff of each document that changed.
+"""Unified diffs of the documents that differ between two renderings.
 
-Called when something is rendered again. Documents are paired by what they are, so that a new one
-in between does not make all that follow it differ.
+Documents are paired by type and name, so that a new one does not make those after it differ.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ if TYPE_CHECKING:
 
     from function_script.values import Object
 
-# What a document is, and how many of the same came before it.
+# Type, namespace and name, and how many documents of the same came before.
 _Key: TypeAlias = tuple[str, str, str, str, int]
 
 
 def find(before: Sequence[Object], after: Sequence[Object]) -> str:
-    """The diff's lines, each with its newline; "" when all documents are the same."""
-    old, new = _keyed(before), _keyed(after)
+    """Return the diff's lines with their newlines; "" if all documents are the same."""
+    old, new = _by_key(before), _by_key(after)
     keys = [*new, *(key for key in old if key not in new)]
     return "".join(
         line
@@ -33,16 +32,16 @@ def find(before: Sequence[Object], after: Sequence[Object]) -> str:
     )
 
 
-def _keyed(found: Sequence[Object]) -> dict[_Key, Object]:
-    keyed: dict[_Key, Object] = {}
-    for manifest in found:
+def _by_key(manifests_: Sequence[Object]) -> dict[_Key, Object]:
+    by_key: dict[_Key, Object] = {}
+    for manifest in manifests_:
         type_ = objects.api_version_and_kind(manifest)
-        place = (manifests.namespace(manifest), manifests.name(manifest))
+        name = (manifests.namespace(manifest), manifests.name(manifest))
         number = 0
-        while (*type_, *place, number) in keyed:
+        while (*type_, *name, number) in by_key:
             number += 1
-        keyed[(*type_, *place, number)] = manifest
-    return keyed
+        by_key[(*type_, *name, number)] = manifest
+    return by_key
 
 
 def _lines(key: _Key, old: Object | None, new: Object | None) -> Iterator[str]:
@@ -50,8 +49,8 @@ def _lines(key: _Key, old: Object | None, new: Object | None) -> Iterator[str]:
     title = " ".join(part for part in (kind, f"{namespace}/{name}".strip("/")) if part)
     title += f" {number + 1}" if number else ""
     for line in difflib.unified_diff(
-        _text(old),
-        _text(new),
+        _yaml_lines(old),
+        _yaml_lines(new),
         fromfile=title if old is not None else "nothing",
         tofile=title if new is not None else "nothing",
         lineterm="",
@@ -59,5 +58,5 @@ def _lines(key: _Key, old: Object | None, new: Object | None) -> Iterator[str]:
         yield f"{line}\n"
 
 
-def _text(manifest: Object | None) -> list[str]:
+def _yaml_lines(manifest: Object | None) -> list[str]:
     return [] if manifest is None else documents.to_yaml_stream([manifest]).splitlines()[1:]

@@ -1,7 +1,7 @@
-"""An engine for the official command: its request in, its response out, both as bytes.
+"""A render engine for the official command: a RenderRequest in, a RenderResponse out, as bytes.
 
-Called by ``internal render``. Functions run already and have an address; one whose address is
-``local`` is this function, and runs in the sandbox.
+The official command has started the functions and gives their addresses. The address ``local``
+stands for this function, which runs in the sandbox.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ from function_script.tools.render.functions import Remote
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from google.protobuf.message import Message
     from google.protobuf.struct_pb2 import Struct
 
     from function_script.limits import Limits
-    from function_script.tools.render.functions import Place
+    from function_script.tools.render.functions import Runtime
     from function_script.tools.render.pipeline import Event
     from function_script.tools.render.requirements import RequirementSource, Runner
     from function_script.tools.render.steps import Step
@@ -40,7 +39,7 @@ LOCAL: Final = "local"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How long all may take, what a local step may use, who gets what programs print."""
+    """The timeout of all calls, the limits of a local step, the receiver of what programs print."""
 
     timeout_seconds: float
     limits: Limits
@@ -48,15 +47,15 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """A RenderResponse as bytes, after a FATAL result a partial one and the problem."""
+class EngineResponse:
+    """A RenderResponse as bytes; after a FATAL result it is partial, with the error beside it."""
 
     response: bytes
     failure: FatalError | None = None
 
 
-def answer(request: bytes, options: Options) -> Answer:
-    """Raises FatalError when there is nothing to answer."""
+def respond(request: bytes, options: Options) -> EngineResponse:
+    """Render what a request holds. Raises FatalError if there is no response."""
     parsed = render_pb2.RenderRequest()
     try:
         parsed.ParseFromString(request)
@@ -68,49 +67,51 @@ def answer(request: bytes, options: Options) -> Answer:
         ) from error
     response = render_pb2.RenderResponse(meta={})
     with ExitStack() as stack:
-        failure = _fill(response, parsed, _Callers(stack, options))
-    return Answer(response=response.SerializeToString(), failure=failure)
+        failure = _fill(response, parsed, _RunnerFactory(stack, options))
+    return EngineResponse(response=response.SerializeToString(), failure=failure)
 
 
 def _fill(
-    response: render_pb2.RenderResponse, request: render_pb2.RenderRequest, callers: _Callers
+    response: render_pb2.RenderResponse, request: render_pb2.RenderRequest, factory: _RunnerFactory
 ) -> FatalError | None:
     match request.WhichOneof("input"):
         case "composite":
-            return _compose(response.composite, request.composite, callers)
+            return _compose(response.composite, request.composite, factory)
         case "operation":
-            return _operate(response.operation, request.operation, callers)
+            return _operate(response.operation, request.operation, factory)
         case "cron_operation":
             cron = request.cron_operation
             now = cron.scheduled_time.seconds if cron.HasField("scheduled_time") else time.time()
-            made = templates.from_cron(_object(cron.cron_operation), int(now))
-            messages.write_struct(response.cron_operation.operation, made)
+            manifest = templates.from_cron(messages.read_struct(cron.cron_operation), int(now))
+            messages.write_struct(response.cron_operation.operation, manifest)
         case "watch_operation":
             watch = request.watch_operation
-            parts = (_object(watch.watch_operation), _object(watch.watched_resource))
-            made = templates.from_watch(*parts)
-            messages.write_struct(response.watch_operation.operation, made)
+            manifest = templates.from_watch(
+                messages.read_struct(watch.watch_operation),
+                messages.read_struct(watch.watched_resource),
+            )
+            messages.write_struct(response.watch_operation.operation, manifest)
         case _:
             raise InputError.of("cannot answer the request: it holds nothing to render")
     return None
 
 
 def _compose(
-    output: render_pb2.CompositeOutput, given: render_pb2.CompositeInput, callers: _Callers
+    output: render_pb2.CompositeOutput, inputs: render_pb2.CompositeInput, factory: _RunnerFactory
 ) -> FatalError | None:
-    has_xrd = given.HasField("composite_resource_definition")
+    has_xrd = inputs.HasField("composite_resource_definition")
     result = render.reconcile(
         render.RenderInputs(
-            xr=_object(given.composite_resource),
-            composition=_object(given.composition),
-            observed=_objects(given.observed_resources),
-            required=_objects(given.required_resources),
-            credentials=_objects(given.credentials),
-            schemas=_objects(given.required_schemas),
-            xrd=_object(given.composite_resource_definition) if has_xrd else None,
-            is_ready=True,
+            xr=messages.read_struct(inputs.composite_resource),
+            composition=messages.read_struct(inputs.composition),
+            observed=_objects(inputs.observed_resources),
+            required=_objects(inputs.required_resources),
+            credentials=_objects(inputs.credentials),
+            schemas=_objects(inputs.required_schemas),
+            xrd=messages.read_struct(inputs.composite_resource_definition) if has_xrd else None,
+            is_prepared=True,
         ),
-        callers.runner(given.functions),
+        factory.build(inputs.functions),
     )
     composition = result.composition
     messages.write_struct(output.composite_resource, composition.xr)
@@ -119,67 +120,65 @@ def _compose(
     for manifest in composition.deleted:
         messages.write_struct(output.deleted_resources.add(), manifest)
     output.events.extend(map(_event, result.events))
-    _tell_asked(output, result.supplies)
+    _add_requirements(output, result.requirements)
     return result.failure
 
 
 def _operate(
-    output: render_pb2.OperationOutput, given: render_pb2.OperationInput, callers: _Callers
+    output: render_pb2.OperationOutput, inputs: render_pb2.OperationInput, factory: _RunnerFactory
 ) -> FatalError | None:
     output.SetInParent()
     result = operation.reconcile(
         operation.OperationInputs(
-            operation={**_object(given.operation), "apiVersion": templates.API_VERSION}
-            | {"kind": "Operation"},
-            required=_objects(given.required_resources),
-            credentials=_objects(given.credentials),
-            schemas=_objects(given.required_schemas),
-            is_lenient=True,
+            operation={
+                **messages.read_struct(inputs.operation),
+                "apiVersion": templates.API_VERSION,
+                "kind": "Operation",
+            },
+            required=_objects(inputs.required_resources),
+            credentials=_objects(inputs.credentials),
+            schemas=_objects(inputs.required_schemas),
+            is_prepared=True,
         ),
-        callers.runner(given.functions),
+        factory.build(inputs.functions),
     )
     if result.operation is not None:
         messages.write_struct(output.operation, result.operation)
     for manifest in result.applied:
         messages.write_struct(output.applied_resources.add(), manifest)
     output.events.extend(map(_event, result.events))
-    _tell_asked(output, result.supplies)
+    _add_requirements(output, result.requirements)
     return result.failure
 
 
-class _Callers:
-    """Makes what calls functions; the sandbox only starts when a step runs in it."""
+class _RunnerFactory:
+    """Builds the runner of a request; the sandbox starts only if a step runs in it."""
 
     def __init__(self, stack: ExitStack, options: Options) -> None:
         self._stack = stack
         self._options = options
 
-    def runner(self, given: Iterable[render_pb2.FunctionInput]) -> Runner:
-        """Calls the functions at their addresses."""
-        places: dict[str, Place] = {}
-        for each in given:
-            place: Place = "local" if each.address == LOCAL else Remote(address=each.address)
-            places.setdefault(each.name, place)
+    def build(self, functions: Iterable[render_pb2.FunctionInput]) -> Runner:
+        """Build a runner that calls ``functions`` at their addresses."""
+        runtimes: dict[str, Runtime] = {}
+        for each in functions:
+            runtime: Runtime = "local" if each.address == LOCAL else Remote(address=each.address)
+            runtimes.setdefault(each.name, runtime)
 
-        def find(step: Step) -> Place:
-            if step.function not in places:
+        def find(step: Step) -> Runtime:
+            if step.function not in runtimes:
                 raise InputError.of(
                     f'cannot run step "{step.name}": the request has no function "{step.function}"',
                     hint="list it among the functions",
                 )
-            return places[step.function]
+            return runtimes[step.function]
 
-        pool = self._pool() if "local" in places.values() else None
-        bench = runners.FunctionCaller(pool=pool, print=self._options.print)
-        return runners.build_for(find, bench, self._options.timeout_seconds)
-
-    def _pool(self) -> Pool:
-        options = PoolOptions(limits=self._options.limits, workers=1, min_idle=0)
-        return self._stack.enter_context(Pool(options))
-
-
-def _object(struct: Struct) -> Object:
-    return messages.read_struct(struct)
+        pool = None
+        if "local" in runtimes.values():
+            pool_options = PoolOptions(limits=self._options.limits, workers=1, min_idle=0)
+            pool = self._stack.enter_context(Pool(pool_options))
+        caller = runners.FunctionCaller(pool=pool, print=self._options.print)
+        return runners.build_for(find, caller, self._options.timeout_seconds)
 
 
 def _objects(structs: Iterable[Struct]) -> list[Object]:
@@ -190,21 +189,16 @@ def _event(event: Event) -> render_pb2.Event:
     return render_pb2.Event(type=event.severity, reason=event.reason, message=event.message)
 
 
-def _tell_asked(
+def _add_requirements(
     output: render_pb2.CompositeOutput | render_pb2.OperationOutput,
-    supplies: RequirementSource | None,
+    source: RequirementSource | None,
 ) -> None:
-    """What functions asked for, as Structs of the function protocol's selectors."""
-    if supplies is None:
+    """Add the selectors of what functions required, as Structs of the function protocol."""
+    if source is None:
         return
-    for selector in supplies.asked:
-        made = _json(requirements.to_message(selector))
-        messages.write_struct(output.required_resources.add(), made)
-    for selector in supplies.asked_schemas:
+    for selector in source.requested:
+        text = json_format.MessageToJson(requirements.to_message(selector))
+        messages.write_struct(output.required_resources.add(), json.loads(text))
+    for selector in source.requested_schemas:
         kind: Object = {"apiVersion": selector.api_version, "kind": selector.kind}
         messages.write_struct(output.required_schemas.add(), kind)
-
-
-def _json(message: Message) -> Object:
-    found: Object = json.loads(json_format.MessageToJson(message))
-    return found

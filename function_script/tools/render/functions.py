@@ -1,6 +1,6 @@
-"""Where each step's function runs: in this process's sandbox, at an address, or not at all.
+"""Find where each step's function runs: in the sandbox, at an address, or not at all.
 
-Called once before the pipeline runs, so that a function nobody can call is told right away.
+This is done before the pipeline runs, so that an unknown function is an error at once.
 """
 
 from __future__ import annotations
@@ -30,97 +30,95 @@ _DEFAULT_ADDRESS: Final = "localhost:9443"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
-    """A function that is served, in plain text, at a gRPC target such as ``localhost:9443``."""
+    """A function that is served in plain text at a gRPC target such as ``localhost:9443``."""
 
     address: str
 
     @classmethod
     def at(cls, target: str) -> Remote:
-        """The function at a target as Go knows them, of which Python's gRPC lacks one scheme."""
+        """Build one from a target of gRPC for Go, which has a scheme that Python's gRPC lacks."""
         return cls(address=target.removeprefix("passthrough:///"))
 
 
-# "local": our own sandbox. "skip": the step is left out, desired state passes it untouched.
-Place: TypeAlias = Literal["local", "skip"] | Remote
+# "local": the sandbox here. "skip": the step is left out and desired state passes unchanged.
+Runtime: TypeAlias = Literal["local", "skip"] | Remote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionIndex:
-    """What is known of functions: ``manifests`` None: no file was given.
+    """The Functions by manifest, and what the flags say of them.
 
-    ``places`` is what the user said of single functions, by name, OCI reference or revision;
-    ``annotations`` override those of every Function.
+    ``manifests`` is None without a file. ``runtimes`` are those of single functions by name, OCI
+    reference or revision; ``annotations`` override those of every Function.
     """
 
     manifests: Sequence[Object] | None
-    places: Mapping[str, Place]
+    runtimes: Mapping[str, Runtime]
     annotations: Mapping[str, str]
 
 
-def parse_place(text: str) -> tuple[str, Place]:
-    """``NAME=local``, ``NAME=skip`` or ``NAME=HOST:PORT``; raises ValueError."""
-    name, equals, place = text.rpartition("=")
-    if not (name and equals and place):
+def parse_runtime(text: str) -> tuple[str, Runtime]:
+    """Parse ``NAME=local``, ``NAME=skip`` or ``NAME=HOST:PORT``. Raises ValueError."""
+    name, equals, runtime = text.rpartition("=")
+    if not (name and equals and runtime):
         raise ValueError(f'"{text}" is not of the form NAME=local, NAME=skip or NAME=HOST:PORT')
-    if place in {"local", "skip"}:
-        return name, "local" if place == "local" else "skip"
-    return name, Remote.at(place)
+    if runtime in {"local", "skip"}:
+        return name, "local" if runtime == "local" else "skip"
+    return name, Remote.at(runtime)
 
 
-def find_places(steps: Iterable[Step], known: FunctionIndex) -> dict[str, Place]:
-    """The place of every step's function; raises InputError with all that have none."""
-    places: dict[str, Place] = {}
+def find_runtimes(steps: Iterable[Step], index: FunctionIndex) -> dict[str, Runtime]:
+    """Return the runtime of every step's function. Raises InputError with all that have none."""
+    runtimes: dict[str, Runtime] = {}
     problems = []
     for step in steps:
-        found = _place(step, known)
-        if isinstance(found, Diagnostic):
-            problems.append(found)
+        runtime = _find_runtime(step, index)
+        if isinstance(runtime, Diagnostic):
+            problems.append(runtime)
         else:
-            places[step.name] = found
+            runtimes[step.name] = runtime
     if problems:
         raise InputError(*problems)
-    return places
+    return runtimes
 
 
-def _place(step: Step, known: FunctionIndex) -> Place | Diagnostic:
+def _find_runtime(step: Step, index: FunctionIndex) -> Runtime | Diagnostic:
     for name in (step.revision, step.function):
-        if name and name in known.places:
-            return known.places[name]
-    if known.manifests is None:
-        return "local" if _is_our_input(step) else _unknown(step, "no FUNCTIONS file was given")
-    # Of two Functions with a name the last one counts, as when they are applied.
-    for manifest in reversed(known.manifests):
+        if name and name in index.runtimes:
+            return index.runtimes[name]
+    if index.manifests is None:
+        has_own_input = step.input is not None and inputs.is_meant_for_us(step.input)
+        if has_own_input or _is_own(step.function, step.function):
+            return "local"
+        return _unknown(step, "no FUNCTIONS file was given")
+    # Of two Functions with one name the last counts, as when they are applied.
+    for manifest in reversed(index.manifests):
         if step.function in {
             manifests.name(manifest),
             manifests.text_at(manifest, "spec", "package"),
         }:
-            return _described_place(step, manifest, known)
-    if _is_ours(step.function, step.function):
+            return _described_runtime(step, manifest, index)
+    if _is_own(step.function, step.function):
         return "local"
-    near = nearest(step.function, tuple(manifests.name(item) for item in known.manifests))
+    near = nearest(step.function, tuple(manifests.name(item) for item in index.manifests))
     cause = f'FUNCTIONS has none named "{step.function}"'
     return _unknown(step, f'{cause}, did you mean "{near}"?' if near else cause)
 
 
-def _described_place(step: Step, manifest: Object, known: FunctionIndex) -> Place | Diagnostic:
-    if _is_ours(manifests.name(manifest), manifests.text_at(manifest, "spec", "package")):
+def _described_runtime(step: Step, manifest: Object, index: FunctionIndex) -> Runtime | Diagnostic:
+    if _is_own(manifests.name(manifest), manifests.text_at(manifest, "spec", "package")):
         return "local"
     own = manifests.texts_at(manifest, "metadata", "annotations")
-    annotations = {**own, **known.annotations}
+    annotations = {**own, **index.annotations}
     if annotations.get(_RUNTIME) == "Development" or _ADDRESS in annotations:
         return Remote.at(annotations.get(_ADDRESS, _DEFAULT_ADDRESS))
     return _unknown(step, "it is not ours, and nothing says where it is served")
 
 
-def _is_ours(name: str, package: str) -> bool:
-    """By name, or by the last part of the package's repository."""
+def _is_own(name: str, package: str) -> bool:
+    """Report whether the name, or the last part of the package's repository, is ours."""
     repository = package.partition("@")[0].rpartition("/")[2].partition(":")[0]
     return OURS in {name, repository}
-
-
-def _is_our_input(step: Step) -> bool:
-    is_ours = step.input is not None and inputs.is_meant_for_us(step.input)
-    return is_ours or _is_ours(step.function, step.function)
 
 
 def _unknown(step: Step, cause: str) -> Diagnostic:
@@ -132,15 +130,15 @@ def _unknown(step: Step, cause: str) -> Diagnostic:
     )
 
 
-def check_names(steps: Iterable[Step], places: Mapping[str, Place]) -> None:
-    """Raise InputError for a place that was given to a function which no step calls."""
+def check_names(steps: Iterable[Step], runtimes: Mapping[str, Runtime]) -> None:
+    """Raise InputError for a runtime of a function that no step calls."""
     names = [name for step in steps for name in (step.function, step.revision) if name]
-    called = tuple(dict.fromkeys(names))
-    for name in places:
-        if name not in called:
+    called_names = tuple(dict.fromkeys(names))
+    for name in runtimes:
+        if name not in called_names:
             raise InputError.of(
                 f'cannot give function "{name}" a place: no step calls it',
-                hint=suggest(name, called, f"steps call {', '.join(called)}"),
+                hint=suggest(name, called_names, f"steps call {', '.join(called_names)}"),
             )
 
 

@@ -1,12 +1,12 @@
-"""From paths on the command line to everything there is to render.
+"""Load the files of a rendering from the paths on the command line.
 
-Called once. A directory in place of the XR is an example: its files have fixed names.
+A directory in place of the first file is an example: its files have fixed names.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from function_script import objects
 from function_script.diagnostics import Diagnostic
@@ -19,148 +19,195 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.documents import Document
-    from function_script.source import Excerpt, Span
     from function_script.values import Object, Value
 
 _SUFFIXES: Final = {".yaml", ".yml"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paths:
-    """Where everything is. ``context`` maps a key to a file, ``context_values`` to YAML."""
+class PipelinePaths:
+    """The paths that Compositions and Operations share.
 
-    xr: Path
-    composition: Path
+    ``context`` maps keys to files, ``context_values`` keys to YAML. ``programs`` is the directory
+    of programs in files; None: the usual one.
+    """
+
     functions: Path | None = None
-    observed: Path | None = None
     required: Sequence[Path] = ()
     schemas: Path | None = None
     credentials: Path | None = None
-    xrd: Path | None = None
     context: Sequence[tuple[str, Path]] = ()
     context_values: Sequence[tuple[str, str]] = ()
     programs: Path | None = None
 
 
-def in_directory(directory: Path) -> Paths:
-    """The paths of an example: xr.yaml, composition.yaml, and what else there is.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderPaths(PipelinePaths):
+    """The paths of an XR, its Composition and what exists."""
 
-    Raises InputError when there is no such directory.
+    xr: Path
+    composition: Path
+    observed: Path | None = None
+    xrd: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationPaths(PipelinePaths):
+    """The paths of an Operation, and of the resource that a WatchOperation watches."""
+
+    operation: Path
+    watched: Path | None = None
+
+
+class _SharedPaths(TypedDict):
+    functions: Path | None
+    required: Sequence[Path]
+    schemas: Path | None
+    credentials: Path | None
+    context: Sequence[tuple[str, Path]]
+
+
+class SharedInputs(TypedDict):
+    """The inputs that Compositions and Operations share, as keyword arguments."""
+
+    required: Sequence[Object]
+    credentials: Sequence[Object]
+    schemas: Sequence[Object]
+    context: Object
+
+
+def find_render_paths(directory: Path) -> RenderPaths:
+    """Return the paths of an example: xr.yaml, composition.yaml and optional files.
+
+    Raises InputError if there is no such directory.
     """
-    if not directory.is_dir():
-        raise InputError.of(f'cannot read "{directory}": no such file or directory')
-
-    def found(name: str) -> Path | None:
-        path = directory / name
-        return path if path.exists() else None
-
-    required = found("required.yaml")
-    return Paths(
+    return RenderPaths(
         xr=directory / "xr.yaml",
         composition=directory / "composition.yaml",
-        functions=found("functions.yaml"),
-        observed=found("observed.yaml"),
-        required=() if required is None else (required,),
-        schemas=found("schemas"),
-        credentials=found("credentials.yaml"),
-        xrd=found("xrd.yaml"),
-        context=_context_files(directory / "context"),
+        observed=_existing(directory / "observed.yaml"),
+        xrd=_existing(directory / "xrd.yaml"),
+        **_find_shared_paths(directory),
     )
 
 
-def _context_files(directory: Path) -> list[tuple[str, Path]]:
-    """Files by their key, which is their path: keys such as ``example.org/zone`` have parts."""
-    files = sorted(path for path in directory.rglob("*") if path.is_file())
-    return [(str(path.relative_to(directory).with_suffix("")), path) for path in files]
+def find_operation_paths(directory: Path) -> OperationPaths:
+    """Return the paths of an example: operation.yaml and optional files.
+
+    Raises InputError if there is no such directory.
+    """
+    return OperationPaths(
+        operation=directory / "operation.yaml",
+        watched=_existing(directory / "watched.yaml"),
+        **_find_shared_paths(directory),
+    )
 
 
-def files_of(paths: Paths) -> list[Path]:
-    """Every file and directory that is read."""
-    paths = with_programs(paths)
-    single = (paths.functions, paths.observed, paths.schemas, paths.credentials, paths.xrd)
-    found = [paths.xr, paths.composition, *paths.required, *(path for _, path in paths.context)]
-    return [*found, *(path for path in (*single, paths.programs) if path is not None)]
+def _find_shared_paths(directory: Path) -> _SharedPaths:
+    if not directory.is_dir():
+        raise InputError.of(f'cannot read "{directory}": no such file or directory')
+    required = _existing(directory / "required.yaml")
+    # A file's key is its path: keys such as ``example.org/zone`` have parts.
+    context = directory / "context"
+    files = sorted(path for path in context.rglob("*") if path.is_file())
+    return {
+        "functions": _existing(directory / "functions.yaml"),
+        "required": () if required is None else (required,),
+        "schemas": _existing(directory / "schemas"),
+        "credentials": _existing(directory / "credentials.yaml"),
+        "context": [(str(path.relative_to(context).with_suffix("")), path) for path in files],
+    }
 
 
-def with_programs(paths: Paths) -> Paths:
-    """The same with the directory of programs in files, unless it was given."""
-    if paths.programs is not None:
-        return paths
-    return replace(paths, programs=local_pool.programs_beside(paths.composition))
+def _existing(path: Path) -> Path | None:
+    return path if path.exists() else None
+
+
+def list_files(paths: RenderPaths) -> list[Path]:
+    """Return every file and directory that rendering reads."""
+    optional = (
+        paths.functions,
+        paths.observed,
+        paths.schemas,
+        paths.credentials,
+        paths.xrd,
+        paths.programs or local_pool.programs_beside(paths.composition),
+    )
+    context = [path for _, path in paths.context]
+    return [
+        *(paths.xr, paths.composition, *paths.required, *context),
+        *(path for path in optional if path is not None),
+    ]
+
+
+def load_shared(paths: PipelinePaths) -> SharedInputs:
+    """Load what Compositions and Operations share. Raises FatalError."""
+    return {
+        "required": load_objects(paths.required),
+        "credentials": load_values([paths.credentials] if paths.credentials else []),
+        "schemas": [] if paths.schemas is None else load_schemas(paths.schemas),
+        "context": load_context(paths.context, paths.context_values),
+    }
 
 
 def load_one(path: Path, what: str) -> Document:
-    """The single object in a file; raises InputError or DocumentError."""
-    found = load_all(path)
-    if len(found) != 1:
+    """Load the single object in a file. Raises InputError or DocumentError."""
+    documents = load_all(path)
+    if len(documents) != 1:
         raise InputError.of(
-            f'cannot load {what} from "{path}": it holds {len(found)} objects instead of one'
+            f'cannot load {what} from "{path}": it holds {len(documents)} objects instead of one'
         )
-    return found[0]
+    return documents[0]
 
 
 def load_all(path: Path) -> list[Document]:
-    """Every object in a file, or in a directory's YAML files in the order of their names."""
+    """Load the objects in a file, or in a directory's YAML files in the order of their names."""
     if not path.is_dir():
-        return _load_file(path)
+        return sources.read(sources.load_file(path))
     files = sorted(item for item in path.iterdir() if item.suffix in _SUFFIXES and item.is_file())
     if not files:
         raise InputError.of(f'cannot load "{path}": the directory has no .yaml or .yml file')
-    return [document for item in files for document in _load_file(item)]
+    return [document for file in files for document in sources.read(sources.load_file(file))]
 
 
 def load_values(paths: Iterable[Path]) -> list[Object]:
-    """The objects of all files and directories, one after the other."""
+    """Load the objects of all files and directories, one after the other."""
     return [document.value for path in paths for document in load_all(path)]
 
 
 def load_objects(paths: Iterable[Path]) -> list[Object]:
-    """The same; raises InputError for an object without a kind, which no API server has."""
-    found = [document for path in paths for document in load_all(path)]
+    """`load_values`, but raise InputError for an object without a kind."""
+    documents = [document for path in paths for document in load_all(path)]
     problems = [
         Diagnostic(
             message=f"cannot load document {document.number}: its kind is missing",
             span=(span := document.span()),
-            excerpt=_excerpt(document, span),
+            excerpt=excerpt(source, span) if span and (source := document.origin.source) else None,
         )
-        for document in found
+        for document in documents
         if not objects.api_version_and_kind(document.value)[1]
     ]
     if problems:
         raise InputError(*problems)
-    return [document.value for document in found]
+    return [document.value for document in documents]
 
 
-def _excerpt(document: Document, span: Span | None) -> Excerpt | None:
-    source = document.origin.source
-    return None if source is None or span is None else excerpt(source, span)
-
-
-def load_schemas(directory: Path) -> list[Object]:
-    """OpenAPI documents: every .json file below ``directory``, which may be one itself."""
-    is_file = directory.suffix == ".json" and directory.is_file()
-    files = [directory] if is_file else sorted(directory.rglob("*.json"))
+def load_schemas(path: Path) -> list[Object]:
+    """Load OpenAPI documents: a .json file, or every one below a directory."""
+    is_file = path.suffix == ".json" and path.is_file()
+    files = [path] if is_file else sorted(path.rglob("*.json"))
     if not files:
-        raise InputError.of(f'cannot load schemas from "{directory}": there is no .json file')
-    return [_load_json(path) for path in files]
+        raise InputError.of(f'cannot load schemas from "{path}": there is no .json file')
+    return [_load_json(file) for file in files]
 
 
 def load_context(files: Iterable[tuple[str, Path]], values: Iterable[tuple[str, str]]) -> Object:
-    """The first step's context, from keys and files or YAML; values win over files."""
+    """Load the first step's context from keys and files or YAML; values win over files."""
     context: Object = {}
     for key, path in files:
-        context[key] = _parse_value(_read(path), f'"{path}"')
+        context[key] = _parse_value(sources.load_file(path).text, f'"{path}"')
     for key, text in values:
         context[key] = _parse_value(text, f'the context value "{key}"')
     return context
-
-
-def _load_file(path: Path) -> list[Document]:
-    return sources.read(sources.load_file(path))
-
-
-def _read(path: Path) -> str:
-    return sources.load_file(path).text
 
 
 def _parse_value(text: str, what: str) -> Value:
@@ -172,9 +219,9 @@ def _parse_value(text: str, what: str) -> Value:
 
 def _load_json(path: Path) -> Object:
     try:
-        found = bounded.read_json(_read(path))
+        schema = bounded.read_json(sources.load_file(path).text)
     except ValueError as error:
         raise InputError.of(f'cannot load a schema from "{path}": {error}') from error
-    if not isinstance(found, dict):
+    if not isinstance(schema, dict):
         raise InputError.of(f'cannot load a schema from "{path}": it is no object')
-    return found
+    return schema

@@ -1,7 +1,4 @@
-"""Plain values to and from the protocol's messages: the only module here that builds them.
-
-Called by the pipeline, for each step and each call.
-"""
+"""Convert plain values to messages of the function protocol and back."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
 
     from function_script.values import Object
 
-# For modules that pass the message on.
+# For modules that pass the message on without the stubs.
 State = fnv1.State
 
 CAPABILITIES: Final = (
@@ -38,31 +35,31 @@ CAPABILITIES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """One observed object and its connection secret's data."""
+    """An observed object and the data of its connection secret."""
 
     manifest: Object
     connection_details: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def write_struct(struct: Struct, value: Object, what: str = "") -> None:
-    """Set ``struct`` to ``value``, an object or ``what`` it is called.
+    """Set ``struct`` to ``value``. Errors call it ``what``, or by its kind and name.
 
-    Raises InputError for what JSON cannot hold.
+    Raises InputError if JSON cannot hold it.
     """
     try:
         struct.ParseFromString(wire.encode_struct(value))
     except ValueError as error:
-        called = what or manifests.describe(value)
-        raise InputError.of(f"cannot hand over {called}: {error}") from error
+        subject = what or manifests.describe(value)
+        raise InputError.of(f"cannot hand over {subject}: {error}") from error
 
 
 def read_struct(struct: Struct) -> Object:
-    """The plain value; integral numbers are ints."""
+    """Return the plain value; integral numbers are ints."""
     return wire.decode_struct(struct.SerializeToString())
 
 
 def state(xr: Observed, composed: Mapping[str, Observed]) -> fnv1.State:
-    """The observed state: the same message for every step."""
+    """Build the observed state, which is the same message for every step."""
     message = fnv1.State()
     _write_resource(message.composite, xr)
     for name in sorted(composed):
@@ -75,19 +72,19 @@ def _write_resource(message: fnv1.Resource, observed: Observed) -> None:
     message.connection_details.update(observed.connection_details)
 
 
-def resources(found: Iterable[Object]) -> fnv1.Resources:
-    """What a requirement is answered with; empty means that nothing was found."""
+def resources(objects: Iterable[Object]) -> fnv1.Resources:
+    """Build the message of required resources; an empty one means that there are none."""
     message = fnv1.Resources()
-    for manifest in found:
+    for manifest in objects:
         write_struct(message.items.add().resource, manifest)
     return message
 
 
-def schema(found: Object | None) -> fnv1.Schema:
-    """A kind's OpenAPI schema; empty means that it is not known."""
+def schema(value: Object | None) -> fnv1.Schema:
+    """Build the message of a kind's OpenAPI schema; None gives an empty one: not known."""
     message = fnv1.Schema()
-    if found is not None:
-        write_struct(message.openapi_v3, found)
+    if value is not None:
+        write_struct(message.openapi_v3, value)
     return message
 
 
@@ -99,17 +96,17 @@ def sign(request: fnv1.RunFunctionRequest) -> None:
 
 
 def quoted(text: str) -> str:
-    """``text`` in quotes, as Crossplane's events and errors have it."""
+    """Quote ``text`` as Crossplane's events and errors do."""
     return json.dumps(text, ensure_ascii=False)
 
 
-def secrets(found: Iterable[Object]) -> list[Object]:
-    """Secrets as they are looked up: one without a type is of the usual one."""
-    return [{"apiVersion": "v1", "kind": "Secret", **item} for item in found]
+def secrets(manifests_: Iterable[Object]) -> list[Object]:
+    """Return Secrets with their apiVersion and kind, which credentials may omit."""
+    return [{"apiVersion": "v1", "kind": "Secret", **item} for item in manifests_]
 
 
 def secret_data(secret: Object) -> dict[str, bytes]:
-    """A Secret's data, decoded; ``stringData`` wins, as when it is applied. Raises InputError."""
+    """Decode a Secret's data; ``stringData`` wins, as when it is applied. Raises InputError."""
     data = manifests.texts_at(secret, "data")
     try:
         decoded = {key: base64.b64decode(text, validate=True) for key, text in data.items()}

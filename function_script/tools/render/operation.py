@@ -1,12 +1,11 @@
-"""Run an Operation's pipeline as Crossplane would, without a cluster.
+"""Run an Operation's pipeline as Crossplane does, without a cluster.
 
-Called by the command line and by the engine with everything loaded. There is no XR and nothing is
-observed; what steps want is applied as it is.
+There is no XR and no observed state; Crossplane applies the desired resources as they are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from function_script import objects
@@ -14,15 +13,18 @@ from function_script.errors import InputError
 from function_script.tools import manifests
 from function_script.tools.render import conditions, messages, pipeline, steps
 from function_script.tools.render.conditions import Condition
-from function_script.tools.render.pipeline import Event, InitialState
+from function_script.tools.render.pipeline import (
+    Event,
+    InitialState,
+    PipelineInputs,
+    ReconcileResult,
+)
 from function_script.tools.render.requirements import RequirementSource
-from function_script.tools.render.schemas import Schemas
-from function_script.tools.render.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from function_script.tools.render.pipeline import PipelineError, PipelineResult
+    from function_script.tools.render.pipeline import PipelineResult
     from function_script.tools.render.requirements import Runner
     from function_script.values import Object, Value
 
@@ -38,111 +40,97 @@ _VALID: Final = Condition(type="ValidPipeline", status="True", reason="ValidPipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OperationInputs:
-    """What there is to run, and what stands in for the cluster.
-
-    ``is_lenient``: all is taken that a real engine takes, such as two steps of one name.
-    """
+class OperationInputs(PipelineInputs):
+    """An Operation and the objects of the cluster."""
 
     operation: Object
-    required: Sequence[Object] = ()
-    credentials: Sequence[Object] = ()
-    schemas: Sequence[Object] = ()
-    context: Object = field(default_factory=dict)
-    is_lenient: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What came out: the Operation with its status, what it applies, events, the context.
-
-    ``operation`` is None when there is nothing to do. ``supplies`` know what functions asked for.
-    After a FATAL result in ``failure``, the rest is what Crossplane would write and tell of it.
-    """
+class OperationResult(ReconcileResult):
+    """The Operation with its status, and what it applies; None if there is nothing to do."""
 
     operation: Object | None
     applied: tuple[Object, ...] = ()
-    events: tuple[Event, ...] = ()
-    context: Object | None = None
-    supplies: RequirementSource | None = None
-    failure: PipelineError | None = None
 
 
-def render(given: OperationInputs, runner: Runner) -> Result:
-    """Raises InputError for what cannot be run, PipelineError for a FATAL result."""
-    result = reconcile(given, runner)
+def render(inputs: OperationInputs, runner: Runner) -> OperationResult:
+    """Run the pipeline.
+
+    Raises InputError if the Operation cannot be run, PipelineError after a FATAL result.
+    """
+    result = reconcile(inputs, runner)
     if result.failure is not None:
         raise result.failure
     if result.operation is None:
         raise InputError.of(
-            f"cannot render {manifests.describe(given.operation)}: "
+            f"cannot render {manifests.describe(inputs.operation)}: "
             "it has run already, or it is being deleted",
             hint="take its status and metadata.deletionTimestamp out of the file",
         )
     return result
 
 
-def reconcile(given: OperationInputs, runner: Runner) -> Result:
-    """`render` that also returns what there is after a FATAL result. Raises InputError."""
-    operation: Object = {key: objects.deep_copy(value) for key, value in given.operation.items()}
-    todo = steps.parse_operation(operation, is_lenient=given.is_lenient)
+def reconcile(inputs: OperationInputs, runner: Runner) -> OperationResult:
+    """`render`, but return a result after a FATAL result, too. Raises InputError."""
+    operation: Object = {key: objects.deep_copy(value) for key, value in inputs.operation.items()}
+    pipeline_steps = steps.parse_operation(operation, is_lenient=inputs.is_prepared)
     manifests.make_object(operation, "metadata")["resourceVersion"] = _RESOURCE_VERSION
     if _is_done(operation):
-        return Result(operation=None)
-    if (limit := _limit(operation)) <= _failures(operation):
+        return OperationResult(operation=None)
+    limit = _int_at(operation, "spec", "retryLimit", default=_RETRY_LIMIT)
+    if limit <= _failures(operation):
         cause = f"failure limit of {limit} reached"
         failed = Condition(type=_SUCCEEDED, status="False", reason="PipelineError", message=cause)
         _mark(operation, conditions.SYNCED, failed)
-        return Result(operation=operation)
+        return OperationResult(operation=operation)
     _mark(operation, _RUNNING, _VALID)
-    secrets = messages.secrets(given.credentials)
-    store = Store([operation, *given.required, *secrets])
-    supplies = RequirementSource(store=store, schemas=Schemas(given.schemas))
-    outcome = pipeline.run(
-        todo, InitialState(observed=None, context=given.context), supplies, runner
-    )
+    source = RequirementSource.build(inputs, [operation])
+    start = InitialState(observed=None, context=inputs.context)
+    outcome = pipeline.run(pipeline_steps, start, source, runner)
     finish = _complete if outcome.failure is None else _fail
-    return replace(finish(operation, outcome), supplies=supplies)
+    return replace(finish(operation, outcome), requirements=source)
 
 
 def _is_done(operation: Object) -> bool:
-    held = conditions.read(operation)
     is_complete = any(
-        item["type"] == _SUCCEEDED and item["status"] in {"True", "False"} for item in held
+        condition["type"] == _SUCCEEDED and condition["status"] in {"True", "False"}
+        for condition in conditions.read(operation)
     )
     return is_complete or bool(manifests.text_at(operation, "metadata", "deletionTimestamp"))
 
 
-def _limit(operation: Object) -> int:
-    limit = objects.find_path(operation, ("spec", "retryLimit"))
-    return limit if isinstance(limit, int) else _RETRY_LIMIT
-
-
 def _failures(operation: Object) -> int:
-    failures = objects.find_path(operation, ("status", "failures"))
-    return failures if isinstance(failures, int) else 0
+    return _int_at(operation, "status", "failures", default=0)
 
 
-def _mark(operation: Object, *stated: Condition) -> None:
-    generation = objects.find_path(operation, ("metadata", "generation"))
-    conditions.mark(operation, stated, generation=generation if isinstance(generation, int) else 0)
+def _int_at(operation: Object, *path: str, default: int) -> int:
+    number = objects.find_path(operation, path)
+    return number if isinstance(number, int) else default
 
 
-def _fail(operation: Object, outcome: PipelineResult) -> Result:
+def _mark(operation: Object, *states: Condition) -> None:
+    generation = _int_at(operation, "metadata", "generation", default=0)
+    conditions.mark(operation, states, generation=generation)
+
+
+def _fail(operation: Object, outcome: PipelineResult) -> OperationResult:
     manifests.make_object(operation, "status")["failures"] = _failures(operation) + 1
     _add_outputs(operation, outcome)
     _mark(operation, conditions.failed(outcome.fatal))
     event = Event(severity="Warning", reason=_FAILED, message=outcome.fatal)
-    return Result(operation=operation, events=(*_events(outcome), event), failure=outcome.failure)
+    return OperationResult(
+        operation=operation, events=(*_events(outcome), event), failure=outcome.failure
+    )
 
 
-def _complete(operation: Object, outcome: PipelineResult) -> Result:
-    wanted = outcome.desired.resources
-    applied = [messages.read_struct(wanted[name].resource) for name in sorted(wanted)]
+def _complete(operation: Object, outcome: PipelineResult) -> OperationResult:
+    desired = outcome.desired.resources
+    applied = [messages.read_struct(desired[name].resource) for name in sorted(desired)]
     _add_outputs(operation, outcome)
     _add_references(operation, applied)
     _mark(operation, conditions.SYNCED, _COMPLETE)
-    return Result(
+    return OperationResult(
         operation=operation,
         applied=tuple(applied),
         events=_events(outcome),
@@ -151,16 +139,18 @@ def _complete(operation: Object, outcome: PipelineResult) -> Result:
 
 
 def _events(outcome: PipelineResult) -> tuple[Event, ...]:
-    """Operations leave out what reason a function gives."""
+    """Return the pipeline's events; Operations drop the reason that a function sets."""
     return tuple(replace(event, reason=_RUN) for event in outcome.events)
 
 
 def _add_outputs(operation: Object, outcome: PipelineResult) -> None:
-    held = manifests.objects_at(operation, "status", "pipeline")
-    made: dict[str, Object] = {manifests.text_at(item, "step"): item for item in held}
+    outputs: dict[str, Object] = {
+        manifests.text_at(item, "step"): item
+        for item in manifests.objects_at(operation, "status", "pipeline")
+    }
     for name, output in outcome.outputs.items():
-        made[name] = {"step": name, "output": output}
-    items: list[Value] = [*made.values()]
+        outputs[name] = {"step": name, "output": output}
+    items: list[Value] = [*outputs.values()]
     if items:
         manifests.make_object(operation, "status")["pipeline"] = items
 
@@ -176,12 +166,12 @@ def _add_references(operation: Object, applied: Iterable[Object]) -> None:
         manifests.set_text(ref, manifests.namespace(manifest), "namespace")
         if ref not in refs:
             refs.append(ref)
-    items: list[Value] = [*sorted(refs, key=_order)]
+    items: list[Value] = [*sorted(refs, key=_reference_order)]
     if items:
         manifests.make_object(operation, "status")["appliedResourceRefs"] = items
 
 
-def _order(ref: Object) -> str:
+def _reference_order(ref: Object) -> str:
     return "".join(
         manifests.text_at(ref, key) for key in ("apiVersion", "kind", "namespace", "name")
     )

@@ -1,7 +1,4 @@
-"""The documents to print, in the official command's order and shape.
-
-Called last; knows what was asked for, prints nothing itself.
-"""
+"""The documents to print, in the official command's order and shape."""
 
 from __future__ import annotations
 
@@ -12,45 +9,47 @@ from function_script import objects
 from function_script.tools.render import conditions
 
 if TYPE_CHECKING:
-    from function_script.tools.render import Result, operation
+    from function_script.tools.render import RenderResult
+    from function_script.tools.render.operation import OperationResult
+    from function_script.tools.render.pipeline import ReconcileResult
     from function_script.values import Object
 
 _API_VERSION: Final = "render.crossplane.io/v1beta1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What to print beside the XR and its composed resources; ``full_xr``: all of the XR."""
+class OutputOptions:
+    """What to print in addition to composed resources; ``full_xr``: the XR with its spec."""
 
     full_xr: bool = False
     results: bool = False
     context: bool = False
 
 
-def documents(result: Result, wanted: Wanted) -> list[Object]:
-    """The XR, the composed resources by name, then results and context where wanted."""
+def documents(result: RenderResult, options: OutputOptions) -> list[Object]:
+    """Return the XR, the composed resources by name, then results and context if chosen."""
     xr = result.composition.xr
-    if wanted.full_xr:
+    if options.full_xr:
         whole: Object = {key: objects.deep_copy(value) for key, value in result.xr.items()}
         objects.merge(whole, xr)
         xr = whole
     resources = result.composition.resources
-    found = [conditions.with_times_replaced(xr)]
-    found += [conditions.with_times_replaced(resources[name]) for name in sorted(resources)]
-    return found + _extras(result, wanted)
+    manifests = [xr, *(resources[name] for name in sorted(resources))]
+    return [*map(conditions.with_times_replaced, manifests), *_extras(result, options)]
 
 
-def operation_documents(result: operation.Result, wanted: Wanted) -> list[Object]:
-    """The Operation, what it applies by name, then results and context where wanted."""
-    shown = [result.operation] if result.operation is not None else []
-    found = [conditions.with_times_replaced(each) for each in (*shown, *result.applied)]
-    return found + _extras(result, wanted)
+def operation_documents(result: OperationResult, options: OutputOptions) -> list[Object]:
+    """Return the Operation, what it applies by name, then results and context if chosen."""
+    manifests = [*result.applied]
+    if result.operation is not None:
+        manifests.insert(0, result.operation)
+    return [*map(conditions.with_times_replaced, manifests), *_extras(result, options)]
 
 
-def _extras(result: Result | operation.Result, wanted: Wanted) -> list[Object]:
-    found: list[Object] = []
-    if wanted.results:
-        found += [
+def _extras(result: ReconcileResult, options: OutputOptions) -> list[Object]:
+    extras: list[Object] = []
+    if options.results:
+        extras += [
             {
                 "apiVersion": _API_VERSION,
                 "kind": "Result",
@@ -60,6 +59,6 @@ def _extras(result: Result | operation.Result, wanted: Wanted) -> list[Object]:
             }
             for event in result.events
         ]
-    if wanted.context and result.context is not None:
-        found.append({"apiVersion": _API_VERSION, "kind": "Context", "fields": result.context})
-    return found
+    if options.context and result.context is not None:
+        extras.append({"apiVersion": _API_VERSION, "kind": "Context", "fields": result.context})
+    return extras

@@ -1,7 +1,6 @@
-"""Run the steps of a pipeline one after the other, each on what the one before left.
+"""Run the steps of a pipeline one after the other, each on the desired state of the one before.
 
-Called with everything loaded, for XRs and Operations. What runs a function is a callable; what
-becomes of desired state comes later.
+Compositions and Operations share this. A callable runs the functions.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from function_script.tools.results import fatal_messages
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from function_script.tools.render.requirements import Answer, RequirementSource, Runner
+    from function_script.tools.render.requirements import RequirementSource, Runner, StepResponse
     from function_script.tools.render.steps import Step
     from function_script.values import Object
 
@@ -30,7 +29,7 @@ _STATUSES: Final = {fnv1.STATUS_CONDITION_TRUE: "True", fnv1.STATUS_CONDITION_FA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What people see of a result. ``severity`` is Normal or Warning."""
+    """A Kubernetes event. ``severity`` is Normal or Warning."""
 
     severity: str
     reason: str
@@ -38,11 +37,41 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineResult:
-    """What the pipeline wants; ``context`` None: the last step returned none.
+class PipelineInputs:
+    """The inputs that Compositions and Operations share: the objects of the cluster.
 
-    ``outputs`` are what steps returned as output, by their names. After a FATAL result in
-    ``failure`` the rest is what there was until then; ``fatal`` is that result as events tell it.
+    ``schemas`` are OpenAPI documents. ``is_prepared``: the official command has checked the
+    manifests and filled in defaults before it called its engine; what a real engine accepts is
+    accepted, such as two steps of one name.
+    """
+
+    required: Sequence[Object] = ()
+    credentials: Sequence[Object] = ()
+    schemas: Sequence[Object] = ()
+    context: Object = field(default_factory=dict)
+    is_prepared: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcileResult:
+    """The result that Compositions and Operations share.
+
+    ``requirements`` has what functions required; None if no function was called. After a FATAL
+    result in ``failure``, the rest is what Crossplane would write and emit then.
+    """
+
+    events: tuple[Event, ...] = ()
+    context: Object | None = None
+    requirements: RequirementSource | None = None
+    failure: PipelineError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineResult:
+    """The desired state after the last step; ``context`` is None if that step returned none.
+
+    ``outputs`` are the outputs of steps by their names. After a FATAL result in ``failure``, the
+    rest is the state before that step; ``fatal`` is the result in the words of its event.
     """
 
     desired: fnv1.State
@@ -55,7 +84,7 @@ class PipelineResult:
 
 
 class PipelineError(ProgramError):
-    """A step returned a FATAL result, for which ``step`` is to blame."""
+    """``step`` returned a FATAL result."""
 
     def __init__(self, step: Step, *problems: Diagnostic) -> None:
         super().__init__(*problems)
@@ -64,9 +93,9 @@ class PipelineError(ProgramError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitialState:
-    """What the first step gets: observed state, the same for all steps, and context.
+    """The observed state, which is the same for all steps, and the first step's context.
 
-    Operations observe nothing.
+    ``observed`` is None for Operations.
     """
 
     observed: fnv1.State | None
@@ -74,24 +103,24 @@ class InitialState:
 
 
 def run(
-    steps: Sequence[Step], start: InitialState, supplies: RequirementSource, runner: Runner
+    steps: Sequence[Step], start: InitialState, source: RequirementSource, runner: Runner
 ) -> PipelineResult:
     """Run up to the last step, or up to a FATAL result. Raises what ``runner`` raises."""
-    run_ = _Run(start, supplies, runner)
+    execution = _Execution(start, source, runner)
     for step in steps:
         try:
-            run_.run(step)
+            execution.run(step)
         except PipelineError as error:
-            return run_.outcome(error)
-    return run_.outcome()
+            return execution.result(error)
+    return execution.result()
 
 
-class _Run:
-    """What the steps so far have left."""
+class _Execution:
+    """The steps so far, and what they returned."""
 
-    def __init__(self, start: InitialState, supplies: RequirementSource, runner: Runner) -> None:
+    def __init__(self, start: InitialState, source: RequirementSource, runner: Runner) -> None:
         self._start = start
-        self._supplies = supplies
+        self._source = source
         self._runner = runner
         self._previous = fnv1.RunFunctionResponse()
         self._previous.desired.SetInParent()
@@ -101,20 +130,29 @@ class _Run:
         self._outputs: dict[str, Object] = {}
 
     def run(self, step: Step) -> None:
-        """Raises PipelineError for a FATAL result, after what stands before it."""
-        request = _request(step, self._start.observed, self._previous, self._supplies)
-        answer = requirements.call_until_stable(step, request, self._supplies, self._runner)
-        response = self._previous = answer.response
-        self._conditions += [_condition(condition) for condition in response.conditions]
+        """Run one step; raises PipelineError at its first FATAL result."""
+        request = _build_request(step, self._start.observed, self._previous, self._source)
+        reply = requirements.call_until_stable(step, request, self._source, self._runner)
+        response = self._previous = reply.response
+        self._conditions += [
+            Condition(
+                type=condition.type,
+                status=_STATUSES.get(condition.status, "Unknown"),
+                reason=condition.reason,
+                message=condition.message,
+                for_claim=condition.target == fnv1.TARGET_COMPOSITE_AND_CLAIM,
+            )
+            for condition in response.conditions
+        ]
         for result in response.results:
             if result.severity == fnv1.SEVERITY_FATAL:
-                raise _fatal(step, answer)
+                raise _fatal_error(step, reply)
             self._events.append(_event(step, result))
         if response.HasField("output"):
             self._outputs[step.name] = messages.read_struct(response.output)
 
-    def outcome(self, failure: PipelineError | None = None) -> PipelineResult:
-        """What there is now."""
+    def result(self, failure: PipelineError | None = None) -> PipelineResult:
+        """Return the result after the steps so far."""
         last = self._previous
         return PipelineResult(
             desired=last.desired,
@@ -123,21 +161,21 @@ class _Run:
             conditions=tuple(self._conditions),
             outputs=self._outputs,
             failure=failure,
-            fatal="" if failure is None else _fatal_text(failure, last),
+            fatal="" if failure is None else _fatal_message(failure, last),
         )
 
 
-def _fatal_text(failure: PipelineError, response: fnv1.RunFunctionResponse) -> str:
-    """As Crossplane words it; a worker that died has left its problem but no response."""
+def _fatal_message(failure: PipelineError, response: fnv1.RunFunctionResponse) -> str:
+    """Return Crossplane's message; a worker that died left a problem and no response."""
     texts = fatal_messages(response) or [failure.diagnostics[0].message]
     return f"pipeline step {messages.quoted(failure.step.name)} returned a fatal result: {texts[0]}"
 
 
-def _request(
+def _build_request(
     step: Step,
     observed: fnv1.State | None,
     previous: fnv1.RunFunctionResponse,
-    supplies: RequirementSource,
+    source: RequirementSource,
 ) -> fnv1.RunFunctionRequest:
     request = fnv1.RunFunctionRequest(observed=observed)
     if previous.HasField("desired"):
@@ -147,9 +185,9 @@ def _request(
     if step.input is not None:
         messages.write_struct(request.input, step.input, f'the input of step "{step.name}"')
     for name, (namespace, secret) in step.credentials.items():
-        data = _credentials(step, name, supplies.store.find("v1", "Secret", namespace, secret))
+        data = _credentials(step, name, source.store.find("v1", "Secret", namespace, secret))
         request.credentials[name].credential_data.data.update(data)
-    requirements.supply(step, request, supplies)
+    requirements.add_required(step, request, source)
     messages.sign(request)
     return request
 
@@ -163,13 +201,13 @@ def _credentials(step: Step, name: str, secret: Object | None) -> dict[str, byte
     return messages.secret_data(secret)
 
 
-def _fatal(step: Step, answer: Answer) -> PipelineError:
-    if answer.diagnostics:
-        first, *others = answer.diagnostics
-        return PipelineError(step, replace(first, notes=first.notes + answer.missing), *others)
-    text = fatal_messages(answer.response)[0]
+def _fatal_error(step: Step, reply: StepResponse) -> PipelineError:
+    if reply.diagnostics:
+        first, *others = reply.diagnostics
+        return PipelineError(step, replace(first, notes=first.notes + reply.missing), *others)
+    text = fatal_messages(reply.response)[0]
     message = f'pipeline step "{step.name}" returned a fatal result: {text}'
-    return PipelineError(step, Diagnostic(message=message, notes=answer.missing))
+    return PipelineError(step, Diagnostic(message=message, notes=reply.missing))
 
 
 def _event(step: Step, result: fnv1.Result) -> Event:
@@ -185,13 +223,3 @@ def _event(step: Step, result: fnv1.Result) -> Event:
         f"(assuming warning): {result.message}"
     )
     return Event(severity="Warning", reason=reason, message=message)
-
-
-def _condition(condition: fnv1.Condition) -> Condition:
-    return Condition(
-        type=condition.type,
-        status=_STATUSES.get(condition.status, "Unknown"),
-        reason=condition.reason,
-        message=condition.message,
-        for_claim=condition.target == fnv1.TARGET_COMPOSITE_AND_CLAIM,
-    )

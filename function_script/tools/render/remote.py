@@ -1,7 +1,4 @@
-"""Call a function at its address: plain gRPC, v1 and for old functions v1beta1.
-
-Called for steps whose function is not ours; the only module of the tools that knows gRPC.
-"""
+"""Call a function at its address: gRPC without TLS, v1, and v1beta1 for old functions."""
 
 from __future__ import annotations
 
@@ -21,28 +18,28 @@ if TYPE_CHECKING:
     from function_script.tools.render.steps import Step
 
 _METHOD: Final = "/apiextensions.fn.proto.{}.FunctionRunnerService/RunFunction"
-# A function in a container that has just been started is given this long to listen.
+# Time for a function in a container that has just been started to listen.
 _CONNECT_SECONDS: Final = 10.0
-# Who waits for longer is told what for.
+# A longer wait prints a note.
 _SILENT_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOptions:
-    """How long a call may take, and who is told what it waits for."""
+    """The timeout of a call, and the receiver of notes."""
 
     timeout_seconds: float
     print: Callable[[str], None]
 
 
 def call(
-    step: Step, place: Remote, request: fnv1.RunFunctionRequest, means: CallOptions
+    step: Step, runtime: Remote, request: fnv1.RunFunctionRequest, options: CallOptions
 ) -> fnv1.RunFunctionResponse:
-    """The response of the function at a place. Raises ProgramError when there is none."""
-    deadline = time.monotonic() + means.timeout_seconds
-    address = place.address
+    """Call a function. Raises ProgramError if there is no response."""
+    deadline = time.monotonic() + options.timeout_seconds
+    address = runtime.address
     with grpc.insecure_channel(address) as channel:
-        if not _is_ready(channel, f"waiting for {step.function} at {address}", means):
+        if not _wait_until_ready(channel, f"waiting for {step.function} at {address}", options):
             raise ProgramError.of(
                 f'cannot run step "{step.name}": no function answers at {address}',
                 hint=f"serve {step.function} there with --insecure, "
@@ -58,16 +55,16 @@ def call(
             ) from error
 
 
-def _is_ready(channel: grpc.Channel, note: str, means: CallOptions) -> bool:
-    """Whether somebody listens; after a while, ``note`` says that this is waited for."""
+def _wait_until_ready(channel: grpc.Channel, note: str, options: CallOptions) -> bool:
+    """Wait until the server accepts connections; print ``note`` if that takes long."""
     ready = grpc.channel_ready_future(channel)
-    seconds = min(_CONNECT_SECONDS, means.timeout_seconds)
+    seconds = min(_CONNECT_SECONDS, options.timeout_seconds)
     for wait_seconds in (min(_SILENT_SECONDS, seconds), seconds - _SILENT_SECONDS):
         try:
             ready.result(timeout=max(0.0, wait_seconds))
         except grpc.FutureTimeoutError:
             if seconds > _SILENT_SECONDS == wait_seconds:
-                means.print(note)
+                options.print(note)
         else:
             return True
     return False

@@ -1,7 +1,4 @@
-"""What a step asks for: look it up, and call the function again until it asks no more.
-
-Called by the pipeline once for each step. Who runs the function is not known here.
-"""
+"""Resolve a step's requirements: look them up, and call the function until they are stable."""
 
 from __future__ import annotations
 
@@ -13,23 +10,27 @@ from function_script import wire
 from function_script.errors import ProgramError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.tools.render import messages
+from function_script.tools.render.schemas import Schemas
 from function_script.tools.render.steps import Step
+from function_script.tools.render.store import Store
 from function_script.tools.results import fatal_messages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from function_script.diagnostics import Diagnostic
-    from function_script.tools.render.schemas import Schemas
-    from function_script.tools.render.store import Store
+    from function_script.tools.render.pipeline import PipelineInputs
+    from function_script.values import Object
 
 MAX_CALLS: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class StepResponse:
     """A function's response.
 
-    ``diagnostics`` are the problems behind a FATAL, where they are known; ``missing`` says what
-    the function asked for and was not there.
+    ``diagnostics`` are the problems behind a FATAL result, if they are known; ``missing`` are
+    notes about required resources that do not exist.
     """
 
     response: fnv1.RunFunctionResponse
@@ -37,117 +38,113 @@ class Answer:
     missing: tuple[str, ...] = ()
 
 
-# Calls a step's function once; raises FatalError when there is no response at all.
-Runner: TypeAlias = Callable[[Step, fnv1.RunFunctionRequest], Answer]
+# Calls a step's function once; raises FatalError if there is no response.
+Runner: TypeAlias = Callable[[Step, fnv1.RunFunctionRequest], StepResponse]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequirementSource:
-    """Where everything that a step may ask for is looked up.
+    """The objects and schemas that steps may require, and a record of what they required.
 
-    ``asked`` and ``asked_schemas`` are what was handed over so far, in its order.
+    ``requested`` and ``requested_schemas`` are the selectors so far, in their order.
     """
 
     store: Store
     schemas: Schemas
-    asked: list[wire.Selector] = field(default_factory=list)
-    asked_schemas: list[wire.Selector] = field(default_factory=list)
+    requested: list[wire.Selector] = field(default_factory=list)
+    requested_schemas: list[wire.Selector] = field(default_factory=list)
 
-    def hand_over(self, selector: wire.Selector) -> fnv1.Resources:
-        """The same as `resources`, and remember it."""
-        self.asked.append(selector)
-        return self.resources(selector)
+    @classmethod
+    def build(cls, inputs: PipelineInputs, manifests: Iterable[Object]) -> RequirementSource:
+        """Build a source of ``manifests`` and of the objects in ``inputs``."""
+        secrets = messages.secrets(inputs.credentials)
+        store = Store([*manifests, *inputs.required, *secrets])
+        return cls(store=store, schemas=Schemas(inputs.schemas))
 
-    def hand_over_schema(self, selector: wire.Selector) -> fnv1.Schema:
-        """The schema of a kind, which is remembered; an empty one when it is not known."""
-        self.asked_schemas.append(selector)
+    def fetch(self, selector: wire.Selector) -> fnv1.Resources:
+        """Record ``selector`` and return what it selects."""
+        self.requested.append(selector)
+        return self.select(selector)
+
+    def fetch_schema(self, selector: wire.Selector) -> fnv1.Schema:
+        """Record ``selector`` and return the schema of its kind; empty if it is not known."""
+        self.requested_schemas.append(selector)
         return messages.schema(self.schemas.find(selector.api_version, selector.kind))
 
-    def resources(self, selector: wire.Selector) -> fnv1.Resources:
-        """What ``selector`` selects: by name, by labels, or all of the kind."""
-        place = (selector.api_version, selector.kind, selector.namespace or "")
+    def select(self, selector: wire.Selector) -> fnv1.Resources:
+        """Return the objects by name, by labels, or all of the kind."""
+        key = (selector.api_version, selector.kind, selector.namespace or "")
         if selector.match_name is None:
-            return messages.resources(self.store.find_all(*place, selector.match_labels or {}))
-        found = self.store.find(*place, selector.match_name)
-        return messages.resources([] if found is None else [found])
+            return messages.resources(self.store.find_all(*key, selector.match_labels or {}))
+        match = self.store.find(*key, selector.match_name)
+        return messages.resources([] if match is None else [match])
 
 
-def supply(step: Step, request: fnv1.RunFunctionRequest, supplies: RequirementSource) -> None:
-    """Give ``request`` what the step requires in the Composition, before its first call."""
+def add_required(step: Step, request: fnv1.RunFunctionRequest, source: RequirementSource) -> None:
+    """Add to ``request`` what the step requires in the Composition, before its first call."""
     for name, selector in step.resources.items():
-        request.required_resources[name].CopyFrom(supplies.hand_over(selector))
+        request.required_resources[name].CopyFrom(source.fetch(selector))
     for name, selector in step.schemas.items():
-        request.required_schemas[name].CopyFrom(supplies.hand_over_schema(selector))
+        request.required_schemas[name].CopyFrom(source.fetch_schema(selector))
 
 
 def call_until_stable(
-    step: Step, request: fnv1.RunFunctionRequest, supplies: RequirementSource, runner: Runner
-) -> Answer:
-    """Call the function until it asks for the same twice; changes ``request`` on the way.
+    step: Step, request: fnv1.RunFunctionRequest, source: RequirementSource, runner: Runner
+) -> StepResponse:
+    """Call the function until two calls have the same requirements. Changes ``request``.
 
-    Raises ProgramError when it still asks for something else on the last of ``MAX_CALLS``.
+    Raises ProgramError if the last of ``MAX_CALLS`` still has others.
     """
-    bootstrap = _supplied(request)
+    bootstrap = fnv1.RunFunctionRequest()
+    for name, resources in request.required_resources.items():
+        bootstrap.required_resources[name].CopyFrom(resources)
+    for name, schema in request.required_schemas.items():
+        bootstrap.required_schemas[name].CopyFrom(schema)
     previous: fnv1.Requirements | None = None
     for call in range(MAX_CALLS):
-        answer = runner(step, request)
-        response = answer.response
-        asked = response.requirements if response.HasField("requirements") else None
+        reply = runner(step, request)
+        response = reply.response
+        current = response.requirements if response.HasField("requirements") else None
         if fatal_messages(response):
-            return replace(answer, missing=_missing(asked or previous, supplies))
-        if asked == previous:
-            return answer
-        following = _following(bootstrap, asked, supplies)
-        if call == 0 and following == bootstrap:
-            return answer
-        previous = asked
-        _replace(request, following, response)
+            return replace(reply, missing=_missing(current or previous, source))
+        if current == previous:
+            return reply
+        required = _resolve(bootstrap, current, source)
+        if call == 0 and required == bootstrap:
+            return reply
+        previous = current
+        for part in ("required_resources", "extra_resources", "required_schemas", "context"):
+            request.ClearField(part)
+        request.MergeFrom(required)
+        if response.HasField("context"):
+            request.context.CopyFrom(response.context)
     raise ProgramError.of(
         f'cannot run step "{step.name}": its requirements changed with each of {MAX_CALLS} calls',
         hint="ask for the same requirements on every call, also when they are there already",
     )
 
 
-def _supplied(request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionRequest:
-    """Only the parts of ``request`` that answer requirements."""
-    supplied = fnv1.RunFunctionRequest()
-    for name, found in request.required_resources.items():
-        supplied.required_resources[name].CopyFrom(found)
-    for name, schema in request.required_schemas.items():
-        supplied.required_schemas[name].CopyFrom(schema)
-    return supplied
-
-
-def _following(
-    bootstrap: fnv1.RunFunctionRequest, asked: fnv1.Requirements | None, supplies: RequirementSource
+def _resolve(
+    bootstrap: fnv1.RunFunctionRequest,
+    requirements: fnv1.Requirements | None,
+    source: RequirementSource,
 ) -> fnv1.RunFunctionRequest:
-    following = fnv1.RunFunctionRequest()
-    following.CopyFrom(bootstrap)
-    if asked is None:
-        return following
-    for name, selector in sorted(asked.extra_resources.items()):
-        following.extra_resources[name].CopyFrom(supplies.hand_over(_read(selector)))
-    for name, selector in sorted(asked.resources.items()):
-        following.required_resources[name].CopyFrom(supplies.hand_over(_read(selector)))
-    for name, schema in sorted(asked.schemas.items()):
+    """Return ``bootstrap`` with what ``requirements`` select."""
+    request = fnv1.RunFunctionRequest()
+    request.CopyFrom(bootstrap)
+    if requirements is None:
+        return request
+    for name, selector in sorted(requirements.extra_resources.items()):
+        request.extra_resources[name].CopyFrom(source.fetch(_read_selector(selector)))
+    for name, selector in sorted(requirements.resources.items()):
+        request.required_resources[name].CopyFrom(source.fetch(_read_selector(selector)))
+    for name, schema in sorted(requirements.schemas.items()):
         kind = wire.Selector(api_version=schema.api_version, kind=schema.kind)
-        following.required_schemas[name].CopyFrom(supplies.hand_over_schema(kind))
-    return following
+        request.required_schemas[name].CopyFrom(source.fetch_schema(kind))
+    return request
 
 
-def _replace(
-    request: fnv1.RunFunctionRequest,
-    following: fnv1.RunFunctionRequest,
-    response: fnv1.RunFunctionResponse,
-) -> None:
-    for part in ("required_resources", "extra_resources", "required_schemas", "context"):
-        request.ClearField(part)
-    request.MergeFrom(following)
-    if response.HasField("context"):
-        request.context.CopyFrom(response.context)
-
-
-def _read(selector: fnv1.ResourceSelector) -> wire.Selector:
+def _read_selector(selector: fnv1.ResourceSelector) -> wire.Selector:
     match = selector.WhichOneof("match")
     return wire.Selector(
         api_version=selector.api_version,
@@ -159,7 +156,7 @@ def _read(selector: fnv1.ResourceSelector) -> wire.Selector:
 
 
 def to_message(selector: wire.Selector) -> fnv1.ResourceSelector:
-    """The selector as the protocol has it."""
+    """Convert a selector to its protobuf message."""
     message = fnv1.ResourceSelector(api_version=selector.api_version, kind=selector.kind)
     if selector.namespace is not None:
         message.namespace = selector.namespace
@@ -170,14 +167,17 @@ def to_message(selector: wire.Selector) -> fnv1.ResourceSelector:
     return message
 
 
-def _missing(asked: fnv1.Requirements | None, supplies: RequirementSource) -> tuple[str, ...]:
-    if asked is None:
+def _missing(requirements: fnv1.Requirements | None, source: RequirementSource) -> tuple[str, ...]:
+    if requirements is None:
         return ()
-    from function_script import requirements  # noqa: PLC0415 - slow to import
+    from function_script.requirements import describe  # noqa: PLC0415 - slow to import
 
-    selectors = {**asked.extra_resources, **asked.resources}
+    selectors = {
+        name: _read_selector(selector)
+        for name, selector in {**requirements.extra_resources, **requirements.resources}.items()
+    }
     return tuple(
-        f'required resource "{name}" was not found: {requirements.describe(_read(selectors[name]))}'
+        f'required resource "{name}" was not found: {describe(selectors[name])}'
         for name in sorted(selectors)
-        if not supplies.resources(_read(selectors[name])).items
+        if not source.select(selectors[name]).items
     )

@@ -1,6 +1,6 @@
-"""Run one step's function where it runs: in the sandbox, at an address, or not at all.
+"""Call a step's function where it runs: in the sandbox, at an address, or not at all.
 
-Called by the requirement loop. Our own steps take the very path they take in production.
+Steps of this function take the same path as in production.
 """
 
 from __future__ import annotations
@@ -15,64 +15,71 @@ from function_script.sandbox import Answered
 from function_script.tools import step_inputs
 from function_script.tools.render.functions import Remote
 from function_script.tools.render.pipeline import PipelineError
-from function_script.tools.render.requirements import Answer
+from function_script.tools.render.requirements import StepResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from function_script.sandbox import Pool
-    from function_script.tools.render.functions import Place
+    from function_script.tools.render.functions import Runtime
     from function_script.tools.render.requirements import Runner
     from function_script.tools.render.steps import Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCaller:
-    """What runners work with: the sandbox, and who wants to know what programs print.
+    """The sandbox, and the receiver of what programs print and of notes.
 
-    ``pool`` may be None where no step runs here.
+    ``pool`` may be None if no step runs here.
     """
 
     pool: Pool | None
     print: Callable[[str], None]
 
 
-def build(places: Mapping[str, Place], bench: FunctionCaller, timeout_seconds: float) -> Runner:
-    """A runner for the steps in ``places``; all calls together may take ``timeout_seconds``."""
-    return build_for(lambda step: places[step.name], bench, timeout_seconds)
+def build(
+    runtimes: Mapping[str, Runtime], caller: FunctionCaller, timeout_seconds: float
+) -> Runner:
+    """Build a runner for the steps in ``runtimes``; ``timeout_seconds`` is for all calls."""
+    return build_for(lambda step: runtimes[step.name], caller, timeout_seconds)
 
 
 def build_for(
-    find: Callable[[Step], Place], bench: FunctionCaller, timeout_seconds: float
+    find: Callable[[Step], Runtime], caller: FunctionCaller, timeout_seconds: float
 ) -> Runner:
-    """`build` with the place of a step's function as ``find`` says it, which may raise."""
+    """`build` with a function that returns a step's runtime, or raises."""
     deadline = time.monotonic() + timeout_seconds
 
-    def run(step: Step, request: fnv1.RunFunctionRequest) -> Answer:
-        left_seconds = deadline - time.monotonic()
-        if left_seconds <= 0:
+    def run(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
+        remaining_seconds = deadline - time.monotonic()
+        if remaining_seconds <= 0:
             raise LimitError.of(
                 f'cannot run step "{step.name}": the time for rendering is over',
                 hint=f"it is {timeout_seconds:g} s, set by --timeout",
             )
-        place = find(step)
-        if isinstance(place, Remote):
-            return _run_remote(step, place, request, bench, left_seconds)
-        return _skip(request) if place == "skip" else _run_local(step, request, bench, left_seconds)
+        runtime = find(step)
+        if runtime == "skip":
+            return _skip(request)
+        if not isinstance(runtime, Remote):
+            return _run_local(step, request, caller, remaining_seconds)
+        from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
+
+        options = remote.CallOptions(timeout_seconds=remaining_seconds, print=caller.print)
+        return StepResponse(response=remote.call(step, runtime, request, options))
 
     return run
 
 
 def _run_local(
-    step: Step, request: fnv1.RunFunctionRequest, bench: FunctionCaller, timeout_seconds: float
-) -> Answer:
-    if bench.pool is None:
+    step: Step, request: fnv1.RunFunctionRequest, caller: FunctionCaller, timeout_seconds: float
+) -> StepResponse:
+    if caller.pool is None:
         raise InputError.of(f'cannot run step "{step.name}" here: there is no sandbox')
-    reply = bench.pool.run(request.SerializeToString(), timeout_seconds)
+    reply = caller.pool.run(request.SerializeToString(), timeout_seconds)
     if reply.log:
-        bench.print(reply.log)
+        caller.print(reply.log)
     if not isinstance(reply, Answered):
-        # The worker died: in a cluster, the server answers with a FATAL in its place.
+        # The worker died: in a cluster, the server returns a FATAL result for it.
         raise PipelineError(step, *reply.error.diagnostics)
     response = fnv1.RunFunctionResponse.FromString(reply.response)
     if step.input and not reply.diagnostics:
@@ -80,27 +87,14 @@ def _run_local(
             step_inputs.validate(step.input)
         except InputError as error:
             raise PipelineError(step, *error.diagnostics) from error
-    return Answer(response=response, diagnostics=reply.diagnostics)
+    return StepResponse(response=response, diagnostics=reply.diagnostics)
 
 
-def _run_remote(
-    step: Step,
-    place: Remote,
-    request: fnv1.RunFunctionRequest,
-    bench: FunctionCaller,
-    timeout_seconds: float,
-) -> Answer:
-    from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import
-
-    means = remote.CallOptions(timeout_seconds=timeout_seconds, print=bench.print)
-    return Answer(response=remote.call(step, place, request, means))
-
-
-def _skip(request: fnv1.RunFunctionRequest) -> Answer:
-    """What a function without an opinion answers."""
+def _skip(request: fnv1.RunFunctionRequest) -> StepResponse:
+    """Return the response of a function that changes nothing."""
     response = fnv1.RunFunctionResponse()
     if request.HasField("desired"):
         response.desired.CopyFrom(request.desired)
     if request.HasField("context"):
         response.context.CopyFrom(request.context)
-    return Answer(response=response)
+    return StepResponse(response=response)

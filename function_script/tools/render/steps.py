@@ -1,6 +1,6 @@
-"""The pipeline of a Composition as values: which function, what input, what it is given.
+"""Parse the pipeline of a Composition or Operation: functions, inputs, requirements.
 
-Called before anything runs. Fields it does not know are left to newer versions of Crossplane.
+Unknown fields are ignored: newer versions of Crossplane may have them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,16 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 _API_VERSION: Final = "apiextensions.crossplane.io/v1"
-_TWICE: Final = "give each step a name of its own"
 _PIPELINE: Final = "Pipeline"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step. ``function`` is a Function's name, or the OCI reference that newer steps give.
+    """One step of a pipeline.
 
-    ``revision`` is the FunctionRevision that a step may ask for, "" for none.
-
-    ``credentials`` maps their name to a Secret's namespace and name; ``resources`` and
-    ``schemas`` map requirement names.
+    ``function`` is a Function's name, or an OCI reference in newer pipelines; ``revision`` is a
+    FunctionRevision, or "". ``credentials`` maps names to a Secret's namespace and name;
+    ``resources`` and ``schemas`` map requirement names to selectors.
     """
 
     index: int
@@ -45,9 +43,9 @@ class Step:
 
 
 def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
-    """The steps in their order; raises InputError with every problem of the Composition.
+    """Parse the steps of a Composition. Raises InputError with every problem.
 
-    ``is_lenient``: all is taken that a real engine takes, such as two steps of one name.
+    ``is_lenient``: accept what a real engine accepts, such as two steps of one name.
     """
     problems = ProblemList()
     fields = ObjectReader(composition, "", problems)
@@ -62,7 +60,7 @@ def parse(composition: Object, *, is_lenient: bool = False) -> list[Step]:
 
 
 def parse_operation(operation: Object, *, at: str = "", is_lenient: bool = False) -> list[Step]:
-    """`parse` for an Operation, or for the template of one that stands ``at`` a field."""
+    """Parse the steps of an Operation, or of a template of one at the field ``at``."""
     problems = ProblemList()
     return _parse(ObjectReader(operation, at, problems), problems, is_lenient=is_lenient)
 
@@ -76,22 +74,29 @@ def _parse(fields: ObjectReader, problems: ProblemList, *, is_lenient: bool) -> 
             problems.add(spec.at("pipeline"), "is required")
         steps = [_step(index, item) for index, item in enumerate(spec.objects("pipeline"))]
         if not is_lenient:
-            _refuse_twins(steps, problems)
+            names = [step.name for step in steps]
+            for index, name in enumerate(names):
+                if name in names[:index]:
+                    problems.add(
+                        f"spec.pipeline[{index}].step",
+                        f'duplicate name "{name}"',
+                        hint="give each step a name of its own",
+                    )
     if problems:
         raise InputError(*(problem.to_diagnostic() for problem in problems))
     return steps
 
 
 def check_type(composition: Object, xr: Object) -> None:
-    """Raise InputError unless the Composition is one for XRs of this type."""
-    wanted = objects.api_version_and_kind(
-        manifests.object_at(composition, "spec", "compositeTypeRef")
-    )
-    given = objects.api_version_and_kind(xr)
-    if wanted != given:
+    """Raise InputError unless the Composition is for XRs of this type."""
+    reference = manifests.object_at(composition, "spec", "compositeTypeRef")
+    expected = objects.api_version_and_kind(reference)
+    actual = objects.api_version_and_kind(xr)
+    if expected != actual:
         problem = Problem(
             "spec.compositeTypeRef",
-            f"is {wanted[1]} of {wanted[0]}, but the XR to render is {given[1]} of {given[0]}",
+            f"is {expected[1]} of {expected[0]}, "
+            f"but the XR to render is {actual[1]} of {actual[0]}",
             "they must be the same: give the Composition of this XR, or mend one of both",
         )
         raise InputError(problem.to_diagnostic())
@@ -105,33 +110,30 @@ def check_selector(composition: Object, xr: Object, *, is_legacy: bool) -> None:
     selector = manifests.texts_at(xr, *machinery, "compositionSelector", "matchLabels")
     for key, value in sorted(selector.items()):
         if labels.get(key) != value:
-            found = f'has "{labels[key]}"' if key in labels else "does not have it"
+            difference = f'has "{labels[key]}"' if key in labels else "does not have it"
             raise InputError.of(
                 f'cannot render the XR with Composition "{name}": '
-                f'the XR selects label {key}="{value}", the Composition {found}'
+                f'the XR selects label {key}="{value}", the Composition {difference}'
             )
 
 
 def _step(index: int, fields: ObjectReader) -> Step:
-    revision = _revision(fields)
-    needs = fields.object("requirements") or ObjectReader(
+    revision_ref = fields.object("functionRevisionRef")
+    revision = "" if revision_ref is None else revision_ref.text("name", required=True) or ""
+    step_input = fields.object("input")
+    requirements = fields.object("requirements") or ObjectReader(
         {}, fields.at("requirements"), fields.problems
     )
     return Step(
         index=index,
         name=fields.text("step", required=True) or "",
         function=_function(fields, revision),
-        input=_input(fields),
+        input=None if step_input is None else step_input.value,
         credentials=dict(_credentials(fields)),
-        resources=_selectors(needs, "requiredResources"),
-        schemas=_selectors(needs, "requiredSchemas"),
+        resources=_selectors(requirements, "requiredResources"),
+        schemas=_selectors(requirements, "requiredSchemas"),
         revision=revision,
     )
-
-
-def _revision(fields: ObjectReader) -> str:
-    reference = fields.object("functionRevisionRef")
-    return "" if reference is None else reference.text("name", required=True) or ""
 
 
 def _function(fields: ObjectReader, revision: str) -> str:
@@ -144,20 +146,15 @@ def _function(fields: ObjectReader, revision: str) -> str:
     return package
 
 
-def _input(fields: ObjectReader) -> Object | None:
-    found = fields.object("input")
-    return None if found is None else found.value
-
-
 def _credentials(fields: ObjectReader) -> list[tuple[str, tuple[str, str]]]:
-    found = []
+    credentials = []
     for item in fields.objects("credentials"):
         name = item.text("name", required=True) or ""
         secret = item.object("secretRef")
         if item.text("source") == "Secret" and secret is not None:
             namespace = secret.text("namespace") or ""
-            found.append((name, (namespace, secret.text("name", required=True) or "")))
-    return found
+            credentials.append((name, (namespace, secret.text("name", required=True) or "")))
+    return credentials
 
 
 def _selectors(fields: ObjectReader, key: str) -> dict[str, wire.Selector]:
@@ -171,10 +168,3 @@ def _selectors(fields: ObjectReader, key: str) -> dict[str, wire.Selector]:
         )
         for item in fields.objects(key)
     }
-
-
-def _refuse_twins(steps: list[Step], problems: ProblemList) -> None:
-    names = [step.name for step in steps]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            problems.add(f"spec.pipeline[{index}].step", f'duplicate name "{name}"', hint=_TWICE)

@@ -1,11 +1,9 @@
-"""The Operations that CronOperations and WatchOperations make from their template.
-
-Called before an Operation is run, and by the engine, which makes them as the cluster does.
-"""
+"""Build the Operations that CronOperations and WatchOperations create from their template."""
 
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -27,41 +25,43 @@ _HASH: Final = 7
 
 
 def to_operation(manifest: Object) -> Object:
-    """What the official command makes of a file: the template's Operation, with its own name.
+    """Build the Operation of a file as the official command does: it has the file's own name.
 
     Raises InputError unless it is an Operation, CronOperation or WatchOperation.
     """
     api_version, kind = objects.api_version_and_kind(manifest)
     if api_version == API_VERSION and kind == _OPERATION:
-        return _copied(manifest)
+        return _copy(manifest)
     if api_version != API_VERSION or kind not in {_CRON, _WATCH}:
         raise InputError.of(
             f"cannot use {manifests.describe(manifest)} as an Operation",
             hint=f"it must be an Operation, CronOperation or WatchOperation of {API_VERSION}",
         )
-    return _filled(manifest, manifests.name(manifest))
+    return _instantiate(manifest, manifests.name(manifest))
 
 
 def from_cron(cron: Object, scheduled_seconds: int) -> Object:
-    """The Operation a CronOperation makes at a time, in seconds since 1970."""
-    return _owned(_filled(cron, f"{manifests.name(cron)}-{scheduled_seconds}"), cron, _CRON)
+    """Build the Operation that a CronOperation creates at a time, in seconds since 1970."""
+    return _with_owner(
+        _instantiate(cron, f"{manifests.name(cron)}-{scheduled_seconds}"), cron, _CRON
+    )
 
 
 def from_watch(watch: Object, watched: Object) -> Object:
-    """The Operation a WatchOperation makes when ``watched`` has changed."""
-    operation = _filled(watch, f"{manifests.name(watch)}-{_hash(watched)}")
+    """Build the Operation that a WatchOperation creates when ``watched`` has changed."""
+    operation = _instantiate(watch, f"{manifests.name(watch)}-{_hash(watched)}")
     require(operation, watched)
-    marks = {
+    parts = {
         "apiversion": manifests.text_at(watched, "apiVersion"),
         "kind": manifests.text_at(watched, "kind"),
         "name": manifests.name(watched),
         "resourceversion": manifests.text_at(watched, "metadata", "resourceVersion"),
     }
     if manifests.namespace(watched):
-        marks["namespace"] = manifests.namespace(watched)
-    annotations = {f"{objects.WATCHED}-{key}": text for key, text in marks.items()}
+        parts["namespace"] = manifests.namespace(watched)
+    annotations = {f"{objects.WATCHED}-{key}": text for key, text in parts.items()}
     manifests.add_texts(operation, annotations, "metadata", "annotations")
-    return _owned(operation, watch, _WATCH)
+    return _with_owner(operation, watch, _WATCH)
 
 
 def require(operation: Object, watched: Object) -> None:
@@ -74,27 +74,27 @@ def require(operation: Object, watched: Object) -> None:
     }
     manifests.set_text(selector, manifests.namespace(watched), "namespace")
     for step in manifests.objects_at(operation, "spec", "pipeline"):
-        listed: list[Value] = [*manifests.objects_at(step, "requirements", "requiredResources")]
-        needs = manifests.make_object(step, "requirements")
-        needs["requiredResources"] = [*listed, dict(selector)]
+        resources: list[Value] = [*manifests.objects_at(step, "requirements", "requiredResources")]
+        requirements = manifests.make_object(step, "requirements")
+        requirements["requiredResources"] = [*resources, dict(selector)]
 
 
-def _copied(manifest: Object) -> Object:
+def _copy(manifest: Object) -> Object:
     return {key: objects.deep_copy(value) for key, value in manifest.items()}
 
 
-def _filled(parent: Object, name: str) -> Object:
+def _instantiate(parent: Object, name: str) -> Object:
     template = manifests.object_at(parent, *_TEMPLATE)
-    metadata = _copied(manifests.object_at(template, "metadata"))
+    metadata = _copy(manifests.object_at(template, "metadata"))
     return {
         "apiVersion": API_VERSION,
         "kind": _OPERATION,
         "metadata": {**metadata, "name": name},
-        "spec": _copied(manifests.object_at(template, "spec")),
+        "spec": _copy(manifests.object_at(template, "spec")),
     }
 
 
-def _owned(operation: Object, parent: Object, kind: str) -> Object:
+def _with_owner(operation: Object, parent: Object, kind: str) -> Object:
     name = manifests.name(parent)
     label = f"{_GROUP}/{kind.lower()}"
     manifests.add_texts(operation, {label: name}, "metadata", "labels")
@@ -108,7 +108,7 @@ def _owned(operation: Object, parent: Object, kind: str) -> Object:
     }
     owners: list[Value] = [*manifests.objects_at(operation, "metadata", "ownerReferences"), owner]
     manifests.object_at(operation, "metadata")["ownerReferences"] = owners
-    # The engine's answer is the object alone, without its type.
+    # The engine's response has the object without its type.
     return {key: value for key, value in operation.items() if key in {"metadata", "spec"}} | {
         "status": {}
     }
@@ -123,13 +123,8 @@ def _hash(watched: Object) -> str:
         manifests.text_at(watched, "metadata", "uid"),
         manifests.text_at(watched, "metadata", "resourceVersion"),
     ]
-    if deleted := manifests.text_at(watched, "metadata", "deletionTimestamp"):
-        parts.append(_in_utc(deleted))
+    if time := manifests.text_at(watched, "metadata", "deletionTimestamp"):
+        with suppress(ValueError):
+            time = datetime.fromisoformat(time).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        parts.append(time)
     return hashlib.sha256("/".join(parts).encode()).hexdigest()[:_HASH]
-
-
-def _in_utc(time: str) -> str:
-    try:
-        return datetime.fromisoformat(time).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except ValueError:
-        return time

@@ -1,7 +1,4 @@
-"""The XR as functions are to see it: file, identity, machinery fields, observed resources.
-
-Called once, before the pipeline runs.
-"""
+"""Prepare the XR for functions: identity, Crossplane's own fields, observed resources."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from function_script import objects
 from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.tools import manifests
-from function_script.tools.render import conditions, identities
+from function_script.tools.render import conditions, names_and_uids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +25,7 @@ _HANDLED: Final = ("status", "lastHandledReconcileAt")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Xr:
-    """``manifest`` is what functions see, ``file`` what was given (with the XRD's defaults)."""
+    """An XR: ``manifest`` as functions see it, ``file`` as in its file, with the XRD's defaults."""
 
     manifest: Object
     file: Object
@@ -36,55 +33,55 @@ class Xr:
 
     @property
     def api_version(self) -> str:
-        """The type's group and version."""
+        """Return the type's group and version."""
         return manifests.text_at(self.file, "apiVersion")
 
     @property
     def kind(self) -> str:
-        """The type's kind."""
+        """Return the type's kind."""
         return manifests.text_at(self.file, "kind")
 
     @property
     def name(self) -> str:
-        """``metadata.name``."""
+        """Return ``metadata.name``."""
         return manifests.name(self.file)
 
     @property
     def namespace(self) -> str:
-        """``metadata.namespace``; "" for cluster scoped XRs."""
+        """Return ``metadata.namespace``; "" for cluster-scoped XRs."""
         return manifests.namespace(self.file)
 
     @property
     def uid(self) -> str:
-        """The given UID, or the one made up for it."""
+        """Return the file's UID, or the generated one."""
         return manifests.text_at(self.manifest, "metadata", "uid")
 
     @property
     def is_paused(self) -> bool:
-        """Whether the XR asks to be left alone."""
+        """Report whether the XR has the pause annotation."""
         return manifests.annotation(self.file, _PAUSED) == "true"
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the XR is being deleted."""
+        """Report whether the XR is being deleted."""
         return bool(manifests.text_at(self.file, "metadata", "deletionTimestamp"))
 
     @property
     def is_requested(self) -> bool:
-        """Whether somebody asks to have the XR reconciled, and has not been heard yet."""
+        """Report whether an annotation requests a reconcile that was not handled yet."""
         token = manifests.annotation(self.file, _REQUESTED)
         return bool(token) and manifests.text_at(self.file, *_HANDLED) != token
 
     @property
     def selects_anew(self) -> bool:
-        """Whether the Composition is not the one the file refers to already."""
+        """Report whether the file refers to another Composition, or to none."""
         path = _machinery(is_legacy=self.is_legacy)
         before = manifests.object_at(self.file, *path, "compositionRef")
         return before != manifests.object_at(self.manifest, *path, "compositionRef")
 
 
 def identify(file: Object, *, is_legacy: bool) -> Xr:
-    """Give the XR its UID. Raises InputError when it has no type or name."""
+    """Build the XR with its UID. Raises InputError if it has no type or name."""
     api_version, kind = objects.api_version_and_kind(file)
     if not (api_version and kind and manifests.name(file)):
         raise InputError.of(
@@ -93,7 +90,7 @@ def identify(file: Object, *, is_legacy: bool) -> Xr:
     manifest: Object = {key: objects.deep_copy(value) for key, value in file.items()}
     metadata = manifests.make_object(manifest, "metadata")
     if not manifests.text_at(manifest, "metadata", "uid"):
-        metadata["uid"] = identities.xr_uid(
+        metadata["uid"] = names_and_uids.xr_uid(
             api_version, kind, manifests.namespace(file), manifests.name(file)
         )
     metadata["resourceVersion"] = _RESOURCE_VERSION
@@ -101,7 +98,7 @@ def identify(file: Object, *, is_legacy: bool) -> Xr:
 
 
 def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:
-    """Add to ``xr.manifest`` what Crossplane writes there before it calls a function."""
+    """Write into ``xr.manifest`` what Crossplane writes before it calls a function."""
     if observed:
         set_resource_refs(xr.manifest, xr, observed)
     conditions.mark(xr.manifest, [conditions.RESPONSIVE], generation=generation(xr.file))
@@ -120,33 +117,33 @@ def prepare(xr: Xr, composition: Object, observed: Sequence[Object]) -> None:
 
 
 def is_updated(xr: Xr) -> bool:
-    """Whether Crossplane has written the whole XR before it called a function."""
+    """Report whether Crossplane wrote the whole XR before it called a function."""
     path = (*_machinery(is_legacy=xr.is_legacy), "writeConnectionSecretToRef")
     refers_anew = manifests.object_at(xr.file, *path) != manifests.object_at(xr.manifest, *path)
     return not manifests.labels(xr.file).get(manifests.COMPOSITE) or refers_anew
 
 
 def last_written(xr: Xr) -> Object:
-    """A copy of the XR as it was last written, with conditions as they are now."""
-    written: Object = {key: objects.deep_copy(value) for key, value in xr.manifest.items()}
+    """Copy the XR as it was last written, with its current conditions."""
+    manifest: Object = {key: objects.deep_copy(value) for key, value in xr.manifest.items()}
     path = _machinery(is_legacy=xr.is_legacy)
-    machinery = manifests.object_at(written, *path)
+    machinery = manifests.object_at(manifest, *path)
     if not is_updated(xr):
         before = manifests.object_at(xr.file, *path).get("compositionRef")
         machinery.pop("compositionRef", None)
         if before is not None:
             machinery["compositionRef"] = objects.deep_copy(before)
-    return written
+    return manifest
 
 
 def generation(manifest: Object) -> int:
-    """``metadata.generation``; 0 when there is none."""
-    found = objects.find_path(manifest, ("metadata", "generation"))
-    return found if isinstance(found, int) else 0
+    """Return ``metadata.generation``; 0 if there is none."""
+    number = objects.find_path(manifest, ("metadata", "generation"))
+    return number if isinstance(number, int) else 0
 
 
 def set_resource_refs(target: Object, xr: Xr, composed: Sequence[Object]) -> None:
-    """Refer from ``target`` to ``composed``; with namespaces only from cluster scoped XRs."""
+    """Set ``target``'s references to ``composed``; cluster-scoped XRs add namespaces."""
     refs: list[Value] = []
     for manifest in composed:
         api_version, kind = objects.api_version_and_kind(manifest)
@@ -164,7 +161,7 @@ def _machinery(*, is_legacy: bool) -> tuple[str, ...]:
 def check_observed(xr: Xr, observed: Sequence[Object], spans: Mapping[int, Span]) -> None:
     """Raise InputError unless the XR may have composed all of ``observed``.
 
-    ``spans`` gives the file and line of each, by its place in ``observed``.
+    ``spans`` are their positions, by the index in ``observed``.
     """
     problems = [
         Diagnostic(
@@ -173,30 +170,32 @@ def check_observed(xr: Xr, observed: Sequence[Object], spans: Mapping[int, Span]
             hint=hint,
         )
         for index, manifest in enumerate(observed)
-        for cause, hint in _faults(xr, manifest)
+        for cause, hint in _ownership_problems(xr, manifest)
     ]
     if problems:
         raise InputError(*problems)
 
 
-def _faults(xr: Xr, manifest: Object) -> list[tuple[str, str]]:
-    faults = []
+def _ownership_problems(xr: Xr, manifest: Object) -> list[tuple[str, str]]:
+    problems = []
     owner = manifests.controller(manifest)
     if owner is not None and owner.get("uid") != xr.uid:
-        uid = f"set the owner reference's uid to \"{xr.uid}\", or the XR's to the owner's"
-        faults.append((f'its controller is not the XR, but one with uid "{owner.get("uid")}"', uid))
+        hint = f"set the owner reference's uid to \"{xr.uid}\", or the XR's to the owner's"
+        problems.append(
+            (f'its controller is not the XR, but one with uid "{owner.get("uid")}"', hint)
+        )
     if xr.namespace and manifests.namespace(manifest) != xr.namespace:
-        faults.append(
+        problems.append(
             (
                 f'it is not in the XR\'s namespace "{xr.namespace}"',
                 "a namespaced XR only composes resources in its own namespace",
             )
         )
     if not manifests.annotation(manifest, manifests.RESOURCE_NAME):
-        faults.append(
+        problems.append(
             (
                 f'it has no annotation "{manifests.RESOURCE_NAME}"',
                 "the annotation says which desired resource it is",
             )
         )
-    return faults
+    return problems

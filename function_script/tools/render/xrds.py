@@ -1,7 +1,4 @@
-"""What an XRD says about an XR: its defaults, and whether it is of the legacy or the modern kind.
-
-Called before anything runs. Defaults are filled in as Kubernetes does for a CRD's schema.
-"""
+"""Apply an XRD to an XR: check the type, fill in defaults as Kubernetes does, tell its scope."""
 
 from __future__ import annotations
 
@@ -26,29 +23,29 @@ def check_match(xrd: Object, xr: Object) -> None:
             f"cannot use {manifests.describe(xrd)} as XRD: "
             f"it must be a CompositeResourceDefinition of {_V1} or {_V2}"
         )
-    defined = (
+    definition = (
         manifests.text_at(xrd, "spec", "group"),
         manifests.text_at(xrd, "spec", "names", "kind"),
     )
     api_version, kind = objects.api_version_and_kind(xr)
-    if defined != (manifests.group(api_version), kind):
+    if definition != (manifests.group(api_version), kind):
         raise InputError.of(
             f'cannot use XRD "{manifests.name(xrd)}": '
-            f"it defines {defined[1]} of {defined[0]}, the XR is a {kind} of {api_version}"
+            f"it defines {definition[1]} of {definition[0]}, the XR is a {kind} of {api_version}"
         )
 
 
 def is_legacy(xrd: Object | None) -> bool:
-    """Whether its XRs are as in Crossplane v1: machinery directly below spec, claims, secrets."""
+    """Report whether XRs are as in Crossplane v1: fields directly below spec."""
     return xrd is not None and xrds.scope_of(xrd) == xrds.LEGACY
 
 
 def add_defaults(xr: Object, xrd: Object) -> None:
-    """Fill in what the XRD's schema says for absent fields of ``xr``. Raises InputError.
+    """Fill in the schema's defaults for absent fields of ``xr``. Raises InputError.
 
-    Crossplane's own fields are as Crossplane defines them, whatever the author wrote of them.
+    Crossplane's own fields have Crossplane's schema, whatever the XRD says of them.
     """
-    schema = _schema(xr, xrd)
+    schema = _find_schema(xr, xrd)
     for part in ("spec", "status"):
         below = xr.get(part)
         if isinstance(below, dict):
@@ -57,11 +54,11 @@ def add_defaults(xr: Object, xrd: Object) -> None:
             structural_schema.drop_nulls(below, whole)
 
 
-def _schema(xr: Object, xrd: Object) -> Object:
-    wanted = objects.api_version_and_kind(xr)
+def _find_schema(xr: Object, xrd: Object) -> Object:
+    type_ = objects.api_version_and_kind(xr)
     for api_version, kind, schema in xrds.to_schemas(xrd):
-        if (api_version, kind) == wanted:
+        if (api_version, kind) == type_:
             return schema
     raise InputError.of(
-        f'cannot apply defaults of XRD "{manifests.name(xrd)}": it has no version {wanted[0]}'
+        f'cannot apply defaults of XRD "{manifests.name(xrd)}": it has no version {type_[0]}'
     )

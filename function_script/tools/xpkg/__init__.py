@@ -1,13 +1,13 @@
 """Build, read, push and inspect Crossplane packages (xpkg) without Docker.
 
-Called by `package` and `validate`. A package is a container image whose base layer holds
-package.yaml; as a file it is written as `docker save` would, which is what Crossplane's tools push.
+A package is a container image whose base layer holds package.yaml. As a file it has the format of
+`docker save`, which Crossplane's tools push.
 """
 
 from __future__ import annotations
 
-from function_script.tools.xpkg.building import Built, build
-from function_script.tools.xpkg.inspecting import (
+from function_script.tools.xpkg.builder import Built, build
+from function_script.tools.xpkg.inspector import (
     Inspected,
     inspect,
     read_package,
@@ -16,7 +16,7 @@ from function_script.tools.xpkg.inspecting import (
 )
 from function_script.tools.xpkg.manifest import Contents
 from function_script.tools.xpkg.progress import NullProgress, Progress
-from function_script.tools.xpkg.pushing import push
+from function_script.tools.xpkg.pusher import push
 from function_script.tools.xpkg.registry import Trust
 
 __all__ = [

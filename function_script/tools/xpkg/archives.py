@@ -19,9 +19,9 @@ _MAX_STORED: Final = 0xFFFF
 
 
 def tar(files: Mapping[str, bytes]) -> bytes:
-    """An archive of plain files in the order given, owned by root, made in 1970.
+    """Write an archive of plain files in their order, owned by root, with the time 0.
 
-    USTAR, because readers of packages know one 512-byte header for each file and no more.
+    The format is USTAR: readers of packages expect one 512-byte header for each file.
     """
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
@@ -34,8 +34,9 @@ def tar(files: Mapping[str, bytes]) -> bytes:
 
 
 def gzip_stored(data: bytes) -> bytes:
-    """Gzip without compression: no compressor's version shows in the bytes."""
-    chunks = [data[at : at + _MAX_STORED] for at in range(0, len(data), _MAX_STORED)] or [b""]
+    """Write gzip without compression, so that the bytes do not depend on a compressor."""
+    starts = range(0, len(data), _MAX_STORED)
+    chunks = [data[start : start + _MAX_STORED] for start in starts] or [b""]
     blocks = [
         struct.pack("<BHH", index == len(chunks) - 1, len(chunk), len(chunk) ^ 0xFFFF) + chunk
         for index, chunk in enumerate(chunks)
@@ -45,7 +46,7 @@ def gzip_stored(data: bytes) -> bytes:
 
 
 def gzip_compressed(data: bytes) -> bytes:
-    """Gzip for large data; the same bytes for the same version of zlib."""
+    """Compress large data; the bytes are the same for one version of zlib."""
     compressor = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
     body = compressor.compress(data) + compressor.flush()
     trailer = struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
@@ -53,10 +54,10 @@ def gzip_compressed(data: bytes) -> bytes:
 
 
 def is_gzip(data: bytes) -> bool:
-    """Whether ``data`` is compressed with gzip."""
+    """Report whether ``data`` is compressed with gzip."""
     return data.startswith(_GZIP_MAGIC)
 
 
 def is_zstd(data: bytes) -> bool:
-    """Whether ``data`` is compressed with zstd, which Crossplane does not read."""
+    """Report whether ``data`` is compressed with zstd, which Crossplane does not read."""
     return data.startswith(_ZSTD_MAGIC)

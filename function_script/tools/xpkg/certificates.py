@@ -1,4 +1,4 @@
-"""Certificates of registries: which are trusted, and what to do when one is not."""
+"""TLS certificates of registries: trust, and explanations of failures."""
 
 from __future__ import annotations
 
@@ -21,37 +21,38 @@ _UNKNOWN_AUTHORITY: Final = {2, 18, 19, 20, 21}
 _WRONG_NAME: Final = {62, 64}
 
 
-def context(ca_file: Path | None) -> ssl.SSLContext:
-    """Return the system's trusted authorities with those of a file; raises InputError.
+def build_context(ca_file: Path | None) -> ssl.SSLContext:
+    """Return a context that trusts the system's authorities and those of a file.
 
-    OpenSSL itself takes the system's from SSL_CERT_FILE and SSL_CERT_DIR when they are set.
+    OpenSSL reads the system's from SSL_CERT_FILE and SSL_CERT_DIR if they are set. Raises
+    InputError.
     """
-    made = ssl.create_default_context()
+    context = ssl.create_default_context()
     if ca_file is not None:
         try:
-            made.load_verify_locations(cafile=ca_file)
+            context.load_verify_locations(cafile=ca_file)
         except (OSError, ssl.SSLError) as error:
             cause = "it holds no certificate in PEM form"
             if not isinstance(error, ssl.SSLError):
                 cause = (error.strerror or str(error)).lower()
             raise InputError.of(f'cannot read "{ca_file}": {cause}') from error
-    return made
+    return context
 
 
 def speaks_tls(host: str) -> bool:
     """Report whether a server such as ``localhost:5000`` answers a TLS handshake.
 
-    Its certificate is not looked at, and nothing is sent.
+    Its certificate is not verified, and no data is sent.
     """
-    place = urlsplit(f"//{host}")
+    url = urlsplit(f"//{host}")
     unverified = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     unverified.check_hostname = False
     unverified.verify_mode = ssl.CERT_NONE
-    address = place.hostname or "", place.port or _HTTPS_PORT
+    address = url.hostname or "", url.port or _HTTPS_PORT
     try:
         with (
             socket.create_connection(address, timeout=_HANDSHAKE_SECONDS) as plain,
-            unverified.wrap_socket(plain, server_hostname=place.hostname),
+            unverified.wrap_socket(plain, server_hostname=url.hostname),
         ):
             return True
     except OSError:
@@ -59,7 +60,7 @@ def speaks_tls(host: str) -> bool:
 
 
 def explain(error: ssl.SSLError, host: str) -> tuple[str, str | None]:
-    """Return what is wrong with a TLS connection, and a hint."""
+    """Return the cause of a failed TLS connection, and a hint."""
     if not isinstance(error, ssl.SSLCertVerificationError):
         return _explain_handshake(error, host)
     code = error.verify_code

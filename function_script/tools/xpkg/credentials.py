@@ -1,7 +1,6 @@
-"""Credentials for registries, from where `docker login` keeps them.
+"""Credentials for registries, as `docker login` stores them.
 
-Called by the registry client. A program that Docker asks (``docker-credential-…``) is asked here
-in the same way; nothing is ever written.
+Credential helpers (``docker-credential-…``) run as Docker runs them. Nothing is ever written.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from function_script.tools import bounded, manifests
 if TYPE_CHECKING:
     from function_script.values import Object
 
-# What a helper gives as user when its secret is a token to be exchanged.
+# A helper returns this user if its secret is an identity token.
 _TOKEN_USER: Final = "<token>"  # noqa: S105 - a marker, not a secret
 _HELPER_SECONDS: Final = 60.0
 _HELPER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -38,18 +37,23 @@ class Credentials:
 
     @property
     def basic(self) -> str:
-        """The value of an Authorization header."""
+        """Return the value of an Authorization header."""
         pair = f"{self.user}:{self.password}".encode()
         return f"Basic {base64.b64encode(pair).decode()}"
 
 
 def find(key: str) -> Credentials | None:
-    """Docker's credentials for a registry; None when there are none. Raises InputError."""
+    """Find Docker's credentials for a registry; None if there are none. Raises InputError."""
     config = _read_config()
     helper = manifests.texts_at(config, "credHelpers").get(key)
     helper = helper or manifests.text_at(config, "credsStore")
-    found = _ask(helper, key) if helper else None
-    return found or _stored(manifests.object_at(config, "auths"), key)
+    credentials = _run_helper(helper, key) if helper else None
+    if credentials is not None:
+        return credentials
+    for name, entry in manifests.object_at(config, "auths").items():
+        if _host(name) == _host(key) and isinstance(entry, dict) and entry:
+            return _from_entry(entry, name)
+    return None
 
 
 def _read_config() -> Object:
@@ -60,7 +64,7 @@ def _read_config() -> Object:
         # A user without a home directory, as in a container, has not logged in.
         return {}
     try:
-        found = bounded.read_json(path.read_bytes())
+        config = bounded.read_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
@@ -68,18 +72,11 @@ def _read_config() -> Object:
         raise InputError.of(f'cannot read credentials from "{path}": {cause}') from error
     except ValueError as error:
         raise InputError.of(f'cannot read credentials from "{path}": {error}') from error
-    return found if isinstance(found, dict) else {}
-
-
-def _stored(auths: Object, key: str) -> Credentials | None:
-    for name, entry in auths.items():
-        if _host(name) == _host(key) and isinstance(entry, dict) and entry:
-            return _from_entry(entry, name)
-    return None
+    return config if isinstance(config, dict) else {}
 
 
 def _host(name: str) -> str:
-    """``https://registry.example.org/v1/`` is the same registry as ``registry.example.org``."""
+    """Return the host of a name such as ``https://registry.example.org/v1/``."""
     return name.removeprefix("https://").removeprefix("http://").partition("/")[0]
 
 
@@ -98,8 +95,8 @@ def _from_entry(entry: Object, name: str) -> Credentials:
     return Credentials(user=user, password=password.rstrip("\0"), identity_token=token)
 
 
-def _ask(helper: str, key: str) -> Credentials | None:
-    """What a credential helper knows; it fails when it knows nothing."""
+def _run_helper(helper: str, key: str) -> Credentials | None:
+    """Run a credential helper; it fails if it has no credentials."""
     name = f"docker-credential-{helper}"
     if not _HELPER.fullmatch(helper):
         raise InputError.of(
@@ -112,19 +109,19 @@ def _ask(helper: str, key: str) -> Credentials | None:
             "which is not installed"
         )
     try:
-        done = subprocess.run(  # noqa: S603 - the program that the user's own configuration names
+        process = subprocess.run(  # noqa: S603 - the program that the user's own configuration names
             [program, "get"],
             input=key.encode(),
             capture_output=True,
             check=False,
             timeout=_HELPER_SECONDS,
         )
-        found = bounded.read_json(done.stdout) if done.returncode == 0 else {}
+        output = bounded.read_json(process.stdout) if process.returncode == 0 else {}
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise InputError.of(f'cannot get credentials for "{key}" from "{name}"') from error
-    if not isinstance(found, dict):
+    if not isinstance(output, dict):
         raise InputError.of(f'cannot get credentials for "{key}" from "{name}": it gives no object')
-    user, secret = (manifests.text_at(found, part) for part in ("Username", "Secret"))
+    user, secret = (manifests.text_at(output, part) for part in ("Username", "Secret"))
     if user == _TOKEN_USER:
         return Credentials(identity_token=secret)
     return Credentials(user=user, password=secret) if secret else None

@@ -1,6 +1,6 @@
-"""Decompression with a bound: a few megabytes of gzip can stand for many gigabytes.
+"""Bounded decompression: a few megabytes of gzip can expand to many gigabytes.
 
-Called by the readers of images. All errors are ValueErrors that say what is wrong.
+All errors are ValueErrors with the cause.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ class _Readable(Protocol):
 
 
 class Budget:
-    """What may come out of several compressed files together."""
+    """The number of bytes that several compressed files may expand to."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._left = self._max_bytes = max_bytes
+        self._remaining = self._max_bytes = max_bytes
 
     @classmethod
     def of(cls, compressed_bytes: int) -> Budget:
-        """Return the budget of files of this size."""
+        """Return the budget of files of this compressed size."""
         return cls(_FREE_BYTES + _MAX_RATIO * compressed_bytes)
 
     @property
     def readable(self) -> int:
-        """Bytes to ask for at most: one more than is left, to see that there are more."""
-        return self._left + 1
+        """Return the most bytes to read: one more than remain, to notice an excess."""
+        return self._remaining + 1
 
     def spend(self, count: int) -> None:
-        """Raise ValueError when no more than this is left."""
-        self._left -= count
-        if self._left < 0:
+        """Use up ``count`` bytes. Raises ValueError if fewer remain."""
+        self._remaining -= count
+        if self._remaining < 0:
             raise ValueError(f"it expands to more than {self._max_bytes // MIB} MiB")
 
 
@@ -65,14 +65,14 @@ class Bounded(io.RawIOBase):
         self._budget = budget
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True, as `io` requires."""
         return True
 
     def read(self, size: int = -1, /) -> bytes:
-        """Read the next bytes; raises ValueError when they are too many, or broken."""
-        wanted = self._budget.readable if size < 0 else min(size, self._budget.readable)
+        """Read the next bytes. Raises ValueError if they are too many or corrupt."""
+        count = self._budget.readable if size < 0 else min(size, self._budget.readable)
         try:
-            data = self._file.read(wanted)
+            data = self._file.read(count)
         except _ERRORS as error:
             raise ValueError(f"its compression is broken: {error}") from error
         self._budget.spend(len(data))
@@ -80,12 +80,12 @@ class Bounded(io.RawIOBase):
 
 
 def gunzip(data: bytes, budget: Budget) -> Bounded:
-    """Open gzip to read what is in it."""
+    """Open gzip data for bounded reading."""
     return Bounded(gzip.GzipFile(fileobj=io.BytesIO(data)), budget)
 
 
 def expanded_digest(data: bytes, budget: Budget) -> str:
-    """Return the digest of what is in gzip; raises ValueError."""
+    """Return the digest of the data in gzip. Raises ValueError."""
     digest = hashlib.sha256()
     reader = gunzip(data, budget)
     while chunk := reader.read(_CHUNK_BYTES):
@@ -95,11 +95,11 @@ def expanded_digest(data: bytes, budget: Budget) -> str:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that may be compressed as a whole; raises ValueError and OSError."""
+    """Open a file that may be compressed as a whole. Raises ValueError and OSError."""
     with path.open("rb") as file:
         magic = file.read(6)
         file.seek(0)
-        reader = _decompressed(file, magic)
+        reader = _decompress(file, magic)
         if reader is None:
             yield file
             return
@@ -110,7 +110,7 @@ def open_archive(path: Path) -> Iterator[IO[bytes]]:
             yield plain
 
 
-def _decompressed(file: IO[bytes], magic: bytes) -> _Readable | None:
+def _decompress(file: IO[bytes], magic: bytes) -> _Readable | None:
     if magic.startswith(b"\x1f\x8b"):
         return gzip.open(file)
     if magic.startswith(b"BZh"):

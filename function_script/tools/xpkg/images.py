@@ -1,6 +1,6 @@
-"""Container images as values: extended with a layer, written as an archive.
+"""Container images as values: add a layer, build a manifest, write an archive.
 
-Called by the builder. An image here is what a registry holds for one platform.
+An image here is for one platform.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Layer:
 
     @property
     def digest(self) -> str:
-        """The digest by which manifests and package labels name the layer."""
+        """Return the digest of the layer in manifests and package labels."""
         return sha256(self.data)
 
 
@@ -52,7 +52,7 @@ class Image:
     layers: tuple[Layer, ...] = ()
 
 
-# What a package without a runtime is put on. Nothing in it runs, but tools ask for a platform.
+# The base of a package without a runtime. Nothing in it runs, but tools need a platform.
 EMPTY: Final = Image(
     config={
         "architecture": "amd64",
@@ -66,7 +66,7 @@ EMPTY: Final = Image(
 
 
 def with_layer(image: Image, archive: bytes, kind: str) -> Image:
-    """The image with one more layer, labelled as that ``kind`` of package layer."""
+    """Return the image with one more layer, labelled as this ``kind`` of package layer."""
     layer = Layer(data=archives.gzip_stored(archive), diff_id=sha256(archive))
     config: Object = {key: objects.deep_copy(value) for key, value in image.config.items()}
     labels = manifests.make_object(manifests.make_object(config, "config"), "Labels")
@@ -78,12 +78,12 @@ def with_layer(image: Image, archive: bytes, kind: str) -> Image:
 
 
 def digest(image: Image) -> str:
-    """The digest a registry gives the image once it is pushed."""
+    """Return the digest that the image has in a registry."""
     return sha256(manifest(image))
 
 
 def manifest(image: Image) -> bytes:
-    """The manifest that a registry keeps: labels of layers are annotations there."""
+    """Build the manifest for a registry, in which labels of layers are annotations."""
     config = config_bytes(image)
     kinds = layer_kinds(image)
     return _json(
@@ -106,7 +106,7 @@ def _descriptor(layer: Layer, kind: str | None) -> Object:
 
 
 def index(images: Iterable[Image]) -> bytes:
-    """The list of the images for several platforms that a registry keeps under one tag."""
+    """Build the index of the images for several platforms under one tag."""
     entries: list[Value] = []
     for image in images:
         system, _, architecture = platform(image).partition("/")
@@ -123,13 +123,13 @@ def index(images: Iterable[Image]) -> bytes:
 
 
 def platform(image: Image) -> str:
-    """What the image runs on: ``linux/amd64``; "" when it does not say."""
-    named = [manifests.text_at(image.config, key) for key in ("os", "architecture")]
-    return "/".join(named) if all(named) else ""
+    """Return the platform of the image, such as ``linux/amd64``, or ""."""
+    parts = [manifests.text_at(image.config, key) for key in ("os", "architecture")]
+    return "/".join(parts) if all(parts) else ""
 
 
 def layer_kinds(image: Image) -> dict[str, str]:
-    """The kinds of package layers by digest, as the image's labels say them."""
+    """Return the kinds of package layers by digest, from the image's labels."""
     labels = manifests.texts_at(image.config, "config", "Labels")
     prefix = f"{LABEL}:"
     return {
@@ -138,7 +138,7 @@ def layer_kinds(image: Image) -> dict[str, str]:
 
 
 def to_docker_archive(image: Image) -> bytes:
-    """The image as `docker save` writes it: its config, its layers, and a list of both."""
+    """Write the image as `docker save` does: its config, its layers, and a list of both."""
     config = config_bytes(image)
     files = {sha256(config): config}
     names: list[Value] = []
@@ -151,17 +151,17 @@ def to_docker_archive(image: Image) -> bytes:
 
 
 def config_bytes(image: Image) -> bytes:
-    """The config as registries keep it."""
+    """Return the config as registries store it."""
     return _json(image.config)
 
 
 def sha256(data: bytes) -> str:
-    """A digest as images spell it."""
+    """Return the digest of ``data``, ``sha256:…``."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def size_text(size_bytes: int) -> str:
-    """A size for people: ``1.5 MiB``."""
+    """Format a size for people: ``1.5 MiB``."""
     size, unit = float(size_bytes), 0
     while size >= _STEP and unit < len(_UNITS) - 1:
         size, unit = size / _STEP, unit + 1
@@ -169,8 +169,8 @@ def size_text(size_bytes: int) -> str:
 
 
 def _append(config: Object, key: str, item: Value) -> None:
-    found = config.get(key)
-    config[key] = [*(found if isinstance(found, list) else ()), item]
+    items = config.get(key)
+    config[key] = [*(items if isinstance(items, list) else ()), item]
 
 
 def _json(value: object) -> bytes:

@@ -1,6 +1,6 @@
-"""The files of a saved image, in a directory or in an archive.
+"""Read the files of a saved image from a directory or an archive.
 
-Called by `loading`. A name that an image gives reaches no file outside of the image.
+A name in an image cannot reach a file outside of it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _MAX_MEMBERS: Final = 100_000
 
 
 class Layout(Protocol):
-    """Files by their names; ``find`` returns None for one that is not there."""
+    """The files of an image by their names."""
 
     def find(self, name: str, max_bytes: int) -> bytes | None:
-        """Read a file; raises ValueError when it is larger than ``max_bytes``."""
+        """Read a file; None if there is none. Raises ValueError if it exceeds ``max_bytes``."""
 
 
 @contextmanager
 def open_layout(path: Path) -> Iterator[Layout]:
-    """Open a directory or an archive; raises ValueError, OSError and tarfile.TarError."""
+    """Open a directory or an archive. Raises ValueError, OSError and tarfile.TarError."""
     if path.is_dir():
         yield _Directory(path)
         return
@@ -43,7 +43,7 @@ class _Directory:
         self._directory = directory.resolve()
 
     def find(self, name: str, max_bytes: int) -> bytes | None:
-        path = (self._directory / _checked(name)).resolve()
+        path = (self._directory / _check_name(name)).resolve()
         if not path.is_relative_to(self._directory):
             raise ValueError(f'its file "{name}" is a link to a file outside of it')
         if not path.is_file():
@@ -63,7 +63,7 @@ class _Archive:
             self._members[str(PurePosixPath(member.name))] = member
 
     def find(self, name: str, max_bytes: int) -> bytes | None:
-        member = self._members.get(str(PurePosixPath(_checked(name))))
+        member = self._members.get(str(PurePosixPath(_check_name(name))))
         if member is None:
             return None
         if member.issparse():
@@ -72,7 +72,7 @@ class _Archive:
         return None if file is None else _read(file, name, member.size, max_bytes)
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     path = PurePosixPath(name)
     if not name or path.is_absolute() or ".." in path.parts or "\0" in name:
         raise ValueError(f"it names a file {name[:100]!r}, which is not one of its own")

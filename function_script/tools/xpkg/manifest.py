@@ -1,7 +1,7 @@
-"""package.yaml: a package's metadata and the objects it brings, checked and joined.
+"""Build package.yaml: a package's metadata and its objects, checked and joined.
 
-Called by the builder. The checks are those of Crossplane's own package linter; what else lies
-in a project beside a Configuration is left out and named.
+The checks are those of Crossplane's own package linter. Other files of a project with a
+Configuration are left out and listed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "package.yaml"
 BASE_LAYER: Final = "base"
 EXAMPLES_NAME: Final = ".up/examples.yaml"
-# What Crossplane's command calls the layer of examples, for reasons of its history.
+# The layer of examples has this name in Crossplane's command for historical reasons.
 EXAMPLES_LAYER: Final = "upbound"
 
 _SUFFIXES: Final = {".yaml", ".yml"}
@@ -37,7 +37,7 @@ _META: Final = {
     (f"{_META_GROUP}/v1beta1", "Function"),
     (f"{_META_GROUP}/v1", "Configuration"),
 }
-# What may be in a package of each kind.
+# The types of objects in a package of each kind.
 _CONTENT: Final = {
     "Function": {("apiextensions.k8s.io/v1", "CustomResourceDefinition")},
     "Configuration": {
@@ -55,10 +55,10 @@ _CONTENT_PHRASE: Final = {
     "Configuration": "one Configuration, XRDs, Compositions, Operations of every kind and "
     "ManagedResourceActivationPolicies",
 }
-# An object of these that a Configuration does not take is a mistake, not a file of the project.
+# An object of these groups that a Configuration cannot have is a mistake, not another file.
 _OWN_GROUPS: Final = {"apiextensions.crossplane.io", "ops.crossplane.io", _META_GROUP}
 _PREFIX: Final = "function-"
-# As far as constraints need telling from typing mistakes: comparisons joined by blanks, commas, ||.
+# A loose syntax that rejects typing mistakes: comparisons joined by blanks, commas, ||.
 _VERSION: Final = r"v?[0-9xX*]+(\.[0-9xX*]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
 _COMPARISON: Final = rf"(=|==|!=|>|<|>=|=>|<=|=<|~|~>|\^)?\s*{_VERSION}"
 _JOINT: Final = r"(\s*,\s*|\s*\|\|\s*|\s+-\s+|\s+)"
@@ -67,7 +67,7 @@ _CONSTRAINT: Final = re.compile(rf"\s*{_COMPARISON}({_JOINT}{_COMPARISON})*\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """Where the content of a package is.
+    """The paths of a package's content.
 
     ``package_root`` has crossplane.yaml; ``input_crds`` is read for a Function only; ``examples``
     is a directory or a file; ``ignore`` are patterns of paths below ``package_root``.
@@ -81,7 +81,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """A package: its name, the texts of its two files, and the files that are not in it."""
+    """A package: its name, the texts of its two files, and the project files that are left out."""
 
     name: str
     text: str
@@ -90,9 +90,9 @@ class Package:
 
 
 def load(contents: Contents) -> Package:
-    """Read everything that belongs into the package; raises InputError with every problem."""
-    found = list(_documents(contents.package_root, contents))
-    metas = [document for document in found if _gvk(document) in _META]
+    """Read everything that belongs into the package. Raises InputError with every problem."""
+    documents = list(_documents(contents.package_root, contents))
+    metas = [document for document in documents if _gvk(document) in _META]
     if len(metas) != 1:
         raise InputError.of(
             f'cannot build the package: "{contents.package_root}" holds {len(metas)} objects of '
@@ -101,17 +101,24 @@ def load(contents: Contents) -> Package:
     (meta,) = metas
     kind = _gvk(meta)[1]
     if kind == "Function":
-        found += _documents(contents.input_crds, contents)
-    content = [document for document in found if _is_content(document, kind)]
+        documents += _documents(contents.input_crds, contents)
+    # An object of Crossplane's own groups that the package cannot have is a problem below.
+    content = [
+        document
+        for document in documents
+        if kind == "Function" or manifests.group(_gvk(document)[0]) in _OWN_GROUPS
+    ]
     examples = None if contents.examples is None else list(_examples(contents.examples, contents))
     problems = [*_meta_problems(meta.value), *_problems(content, kind), *_unnamed(examples or ())]
     if problems:
         raise InputError(*problems)
+    inside = {id(document) for document in content}
+    spans = (document.span() for document in documents if id(document) not in inside)
     return Package(
         name=manifests.name(meta.value),
         text=_join([meta, *(document for document in content if document is not meta)]),
         examples=None if examples is None else _join(examples),
-        left_out=_left_out(found, content),
+        left_out=tuple(dict.fromkeys(span.name for span in spans if span is not None)),
     )
 
 
@@ -138,7 +145,7 @@ def _examples(path: Path, contents: Contents) -> Iterator[Document]:
 
 
 def _is_ignored(below: Path, patterns: tuple[str, ...]) -> bool:
-    """Whether a path is ignored: by a pattern, or hidden, as environments and CI files are."""
+    """Report whether a pattern matches, or the path is hidden as environments and CI files are."""
     is_hidden = any(part.startswith(".") for part in below.parts)
     return is_hidden or any(fnmatchcase(below.as_posix(), pattern) for pattern in patterns)
 
@@ -151,18 +158,6 @@ def _read(path: Path) -> list[Document]:
 
 def _gvk(document: Document) -> tuple[str, str]:
     return objects.api_version_and_kind(document.value)
-
-
-def _is_content(document: Document, kind: str) -> bool:
-    """Whether a document is put into the package, be it by mistake."""
-    api_version, _ = _gvk(document)
-    return kind == "Function" or manifests.group(api_version) in _OWN_GROUPS
-
-
-def _left_out(found: list[Document], content: list[Document]) -> tuple[str, ...]:
-    inside = {id(document) for document in content}
-    places = (document.span() for document in found if id(document) not in inside)
-    return tuple(dict.fromkeys(span.name for span in places if span is not None))
 
 
 def _problems(content: list[Document], kind: str) -> Iterator[Diagnostic]:
@@ -213,13 +208,10 @@ def _meta_problems(meta: Object) -> Iterator[Diagnostic]:
         )
 
 
-def _join(found: Iterable[Document]) -> str:
-    """One stream with a separator before the first document and after the last.
+def _join(documents: Iterable[Document]) -> str:
+    """Join documents to a stream with a separator before the first and after the last.
 
-    A reader drops what stands before the first and after the last separator.
+    Crossplane's reader drops the text before the first and after the last separator.
     """
-    return "---\n" + "".join(f"{_body(document)}\n---\n" for document in found)
-
-
-def _body(document: Document) -> str:
-    return document.text.strip("\n")
+    bodies = (document.text.strip("\n") for document in documents)
+    return "---\n" + "".join(f"{body}\n---\n" for body in bodies)

@@ -1,8 +1,4 @@
-"""What long work tells while it lasts.
-
-Called by building and pushing, which move hundreds of megabytes. Who shows it, and how, is not
-known here.
-"""
+"""The progress of builds and pushes, which move hundreds of megabytes."""
 
 from __future__ import annotations
 
@@ -11,27 +7,27 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Gets to know what is going on."""
+    """Receives progress and displays it."""
 
     def line(self, text: str) -> None:
-        """Something begins, or need not be done."""
+        """Display the beginning of a step, or that it is not needed."""
 
     def share(self, part: float) -> None:
-        """How much of what the last line says is done, from 0 to 1."""
+        """Display how much of the last line's step is done, from 0 to 1."""
 
 
 class NullProgress:
-    """For those who do not want to know."""
+    """Displays nothing."""
 
     def line(self, text: str) -> None:
-        """Nobody hears it."""
+        """Do nothing."""
 
     def share(self, part: float) -> None:
-        """Nobody hears it."""
+        """Do nothing."""
 
 
 class Body(io.BytesIO):
-    """Bytes to send, which tell how much of them is gone; can be sent again."""
+    """Bytes to send, which report how much of them was read; can be sent again."""
 
     def __init__(self, data: bytes, progress: Progress) -> None:
         super().__init__(data)
@@ -39,7 +35,7 @@ class Body(io.BytesIO):
         self._progress = progress
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """The next bytes, none at the end."""
-        found = super().read(size)
+        """Read the next bytes, none at the end."""
+        data = super().read(size)
         self._progress.share(self.tell() / self.size_bytes if self.size_bytes else 1.0)
-        return found
+        return data

@@ -36,17 +36,17 @@ class Reference:
 
     @property
     def is_pinned(self) -> bool:
-        """Whether the version is a digest."""
+        """Report whether the version is a digest."""
         return ":" in self.version
 
     @property
     def api_host(self) -> str:
-        """The host of the registry's API."""
+        """Return the host of the registry's API."""
         return "registry-1.docker.io" if self.host in _DOCKER_HUB else self.host
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the registry is on this machine."""
+        """Report whether the registry is on this machine."""
         return is_loopback(self.host)
 
     @property
@@ -60,12 +60,12 @@ class Reference:
 
     @property
     def credentials_key(self) -> str:
-        """By which name Docker keeps the registry's credentials."""
+        """Return the name under which Docker stores the registry's credentials."""
         return "https://index.docker.io/v1/" if self.host in _DOCKER_HUB else self.host
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, perhaps with a port, is this machine."""
+    """Report whether a host, perhaps with a port, is this machine."""
     name = re.sub(r":\d+\Z", "", host).strip("[]").lower()
     try:
         return ipaddress.ip_address(name).is_loopback
@@ -74,12 +74,12 @@ def is_loopback(host: str) -> bool:
 
 
 def parse(text: str) -> Reference:
-    """The reference a text spells out in full; raises InputError."""
-    found = _REFERENCE.fullmatch(text)
-    version = found and (found["digest"] or found["tag"])
-    if not found or not version:
+    """Parse a reference with registry and version. Raises InputError."""
+    match = _REFERENCE.fullmatch(text)
+    version = match and (match["digest"] or match["tag"])
+    if not match or not version:
         raise InputError.of(
             f'cannot read "{text}" as the name of a package in a registry',
             hint="name the registry and the version: registry.example.org/team/apps:v1.0.0",
         )
-    return Reference(host=found["host"], repository=found["repository"], version=version)
+    return Reference(host=match["host"], repository=match["repository"], version=version)

@@ -1,7 +1,6 @@
-"""A repository in an OCI registry, over its HTTP API: blobs and manifests, up and down.
+"""A repository in an OCI registry: push and pull blobs and manifests over its HTTP API.
 
-Called by `push` and `inspect`. Knows nothing of packages. A token goes to the registry's own
-origin only; what is read is what its digest and its size say.
+A token is sent to the registry's own origin only. Content is verified by digest and size.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from urllib import parse as urls
 
 from function_script.errors import InputError
 from function_script.tools.xpkg import certificates, digests
+from function_script.tools.xpkg.image_loader import MAX_JSON_BYTES
 from function_script.tools.xpkg.images import INDEX_TYPE, MANIFEST_TYPE, sha256, size_text
-from function_script.tools.xpkg.loading import MAX_JSON_BYTES
 from function_script.tools.xpkg.progress import NullProgress
-from function_script.tools.xpkg.retrying import Retrying
+from function_script.tools.xpkg.retry import RetryPolicy
 from function_script.tools.xpkg.tokens import Authorizer, RefusedError, reason
 from function_script.tools.xpkg.transport import (
     Client,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from function_script.tools.xpkg.references import Reference
     from function_script.values import Object
 
-# As Go's server and nginx say it to a client without TLS.
+# Responses of Go's server and nginx to a client without TLS.
 _TLS_EXPECTED: Final = (
     b"HTTP request to an HTTPS server",
     b"HTTP request was sent to HTTPS port",
@@ -49,7 +48,7 @@ _MANIFEST_TYPES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """How to speak to a registry: without TLS, or with the authorities of a file as well."""
+    """The TLS options of a registry: none at all, or further authorities in a file."""
 
     plain_http: bool = False
     ca_file: Path | None = None
@@ -58,8 +57,7 @@ class Trust:
 class Repository:
     """The repository of ``reference``; ``actions`` is ``pull`` or ``pull,push``.
 
-    Raises InputError for whatever goes wrong. ``progress`` gets a line when something is tried
-    again.
+    All methods raise InputError. ``progress`` gets a line before a retry.
     """
 
     def __init__(
@@ -73,22 +71,22 @@ class Repository:
         self.reference = reference
         self._base = f"{_address(reference, trust)}/v2/{reference.repository}"
         self._actions = actions
-        context = certificates.context(trust.ca_file)
+        context = certificates.build_context(trust.ca_file)
         self._client = Client(context, uses_proxies=not reference.is_loopback)
         self._authorizer = Authorizer(
             reference, actions, self._client, is_plain_allowed=trust.plain_http
         )
-        self._retrying = Retrying((progress or NullProgress()).line)
+        self._retry = RetryPolicy((progress or NullProgress()).line)
 
     def has_blob(self, digest: str) -> bool:
-        """Whether the registry holds a blob already."""
-        return self._try(HttpRequest("HEAD", f"{self._base}/blobs/{digest}")).is_fine
+        """Report whether the registry has a blob already."""
+        return self._try(HttpRequest("HEAD", f"{self._base}/blobs/{digest}")).is_success
 
     def push_blob(self, body: Body, digest: str) -> None:
         """Upload a blob in one piece."""
         try:
-            # An upload that failed is begun anew: its address may be good for nothing.
-            response = self._retrying.run(lambda: self._upload(body, digest))
+            # Begin a failed upload again: its address may be invalid.
+            response = self._retry.run(lambda: self._upload(body, digest))
         except NoAnswerError as failure:
             raise self._failure(failure.text, hint=failure.hint) from failure
         if response.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
@@ -96,20 +94,20 @@ class Repository:
                 f"HTTP 413: a layer of {size_text(body.size_bytes)} is too large for it",
                 hint="raise the limit of the registry, or of the proxy in front of it",
             )
-        self._check_digest(self._checked(response), digest)
+        self._check_digest(self._check_status(response), digest)
 
     def push_manifest(self, data: bytes, media_type: str, version: str) -> None:
         """Put a manifest under a tag or its digest."""
         headers = {"Content-Type": media_type}
         request = HttpRequest("PUT", f"{self._base}/manifests/{version}", data, headers)
-        self._check_digest(self._checked(self._try(request)), sha256(data))
+        self._check_digest(self._check_status(self._try(request)), sha256(data))
 
     def pull_manifest(self, version: str, size: int | None = None) -> bytes:
-        """The manifest of a tag or a digest, with ``size`` bytes if that is known."""
+        """Pull the manifest of a tag or a digest; it must have ``size`` bytes if that is known."""
         headers = {"Accept": ", ".join(_MANIFEST_TYPES)}
         url = f"{self._base}/manifests/{version}"
         request = HttpRequest("GET", url, headers=headers, max_bytes=MAX_JSON_BYTES)
-        response = self._checked(self._try(request))
+        response = self._check_status(self._try(request))
         if ":" in version:
             self._verify(response.body, {"digest": version, "size": size})
         else:
@@ -117,7 +115,7 @@ class Repository:
         return response.body
 
     def pull_blob(self, descriptor: Object, max_bytes: int) -> bytes:
-        """The blob that a descriptor names, of its size and its digest, up to ``max_bytes``."""
+        """Pull the blob that a descriptor names, of at most ``max_bytes``, and verify it."""
         try:
             digest, size = digests.read(descriptor), digests.read_size(descriptor)
         except ValueError as error:
@@ -127,17 +125,17 @@ class Repository:
             raise self._failure(text)
         limit = max_bytes if size is None else size
         request = HttpRequest("GET", f"{self._base}/blobs/{digest}", max_bytes=limit)
-        data = self._checked(self._try(request)).body
+        data = self._check_status(self._try(request)).body
         self._verify(data, descriptor)
         return data
 
     def _upload(self, body: Body, digest: str) -> HttpResponse:
-        begun = self._send(HttpRequest("POST", f"{self._base}/blobs/uploads/", b""))
-        if not begun.is_fine:
-            return begun
-        place = begun.headers.get("Location", "")
-        url = join(f"{self._base}/", place)
-        if not place:
+        response = self._send(HttpRequest("POST", f"{self._base}/blobs/uploads/", b""))
+        if not response.is_success:
+            return response
+        location = response.headers.get("Location", "")
+        url = join(f"{self._base}/", location)
+        if not location:
             raise NoAnswerError("it names no address for an upload")
         if origin(self._base)[0] == "https" and origin(url)[0] != "https":
             raise NoAnswerError(
@@ -154,29 +152,29 @@ class Repository:
 
     def _try(self, request: HttpRequest) -> HttpResponse:
         try:
-            return self._retrying.run(lambda: self._send(request))
+            return self._retry.run(lambda: self._send(request))
         except NoAnswerError as failure:
             raise self._failure(failure.text, hint=failure.hint) from failure
 
     def _send(self, request: HttpRequest) -> HttpResponse:
-        """Send with what is known of authorization; get it where the registry itself asks for it.
+        """Send a request; authorize and send it again if the registry itself requires that.
 
-        Another origin, such as the storage that uploads go to, neither sees a token nor names the
-        service that credentials are sent to.
+        Another origin, such as the storage of uploads, gets no token, and cannot name a token
+        service.
         """
         is_own = origin(request.url) == origin(self._base)
         response = self._client.send(request, self._authorizer.header if is_own else "")
-        is_answered_here = origin(response.url) == origin(self._base)
-        if response.status != HTTPStatus.UNAUTHORIZED or not (is_own and is_answered_here):
+        is_own_response = origin(response.url) == origin(self._base)
+        if response.status != HTTPStatus.UNAUTHORIZED or not (is_own and is_own_response):
             return response
         try:
             is_new = self._authorizer.authorize(response)
-        except RefusedError as refused:
-            raise self._failure(refused.text, hint=refused.hint) from refused
+        except RefusedError as error:
+            raise self._failure(error.text, hint=error.hint) from error
         return self._client.send(request, self._authorizer.header) if is_new else response
 
-    def _checked(self, response: HttpResponse) -> HttpResponse:
-        """The same answer when the request was done."""
+    def _check_status(self, response: HttpResponse) -> HttpResponse:
+        """Return the response of a successful request. Raises InputError for any other."""
         if response.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             raise self._failure(
                 f"the registry refuses the credentials ({reason(response)})"
@@ -187,14 +185,14 @@ class Repository:
         is_plain = self._base.startswith("http:")
         if is_plain and any(words in response.body for words in _TLS_EXPECTED):
             raise self._failure("the registry speaks TLS", hint="leave out --plain-http")
-        if not response.is_fine:
+        if not response.is_success:
             raise self._failure(reason(response))
         return response
 
     def _check_digest(self, response: HttpResponse, digest: str) -> None:
-        stated = response.headers.get("Docker-Content-Digest", "")
-        if stated.startswith("sha256:") and stated != digest:
-            raise self._failure(f"it took {digest} for {stated}")
+        header = response.headers.get("Docker-Content-Digest", "")
+        if header.startswith("sha256:") and header != digest:
+            raise self._failure(f"it took {digest} for {header}")
 
     def _verify(self, data: bytes, descriptor: Object) -> None:
         try:
@@ -208,7 +206,7 @@ class Repository:
 
 
 def _address(reference: Reference, trust: Trust) -> str:
-    """Where the API is: on this machine without TLS when the registry does not speak it."""
+    """Return the URL of the API: without TLS only by option, or on this machine."""
     if trust.plain_http:
         return f"http://{reference.api_host}"
     is_plain = reference.is_loopback and not certificates.speaks_tls(reference.api_host)

@@ -1,4 +1,4 @@
-"""What a registry is shown: credentials as they are, or a token that they are exchanged for."""
+"""Authorization at a registry: credentials, or a token that they are exchanged for."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 _CHALLENGE: Final = re.compile(r"(?i)(?:^|,)\s*(basic|bearer)\b((?:(?!,\s*(?:basic|bearer)\b).)*)")
 _PARAMETER: Final = re.compile(r'(\w+)="([^"]*)"')
 _STATUSES: Final = {status.value for status in HTTPStatus}
-_MAX_SAID: Final = 500
+_MAX_CHARACTERS: Final = 500
 _TOKEN: Final = re.compile(r"[\x21-\x7e]+")
 
 
 class RefusedError(Exception):
-    """There is no authorization to have."""
+    """The registry or its token service grants no authorization."""
 
     def __init__(self, text: str, *, hint: str | None = None) -> None:
         super().__init__(text)
@@ -49,7 +49,7 @@ class Authorizer:
         self._is_plain_allowed = is_plain_allowed
 
     def authorize(self, response: HttpResponse) -> bool:
-        """Get what the registry's answer asks for; False when there is nothing new to try.
+        """Get the authorization that a response requires; False if there is nothing new to try.
 
         Raises RefusedError, NoAnswerError, and InputError for credentials that cannot be read.
         """
@@ -58,33 +58,35 @@ class Authorizer:
             for text in response.headers.get_all("WWW-Authenticate") or ()
             for scheme, parameters in _CHALLENGE.findall(text)
         }
-        known = credentials.find(self._reference.credentials_key)
+        login = credentials.find(self._reference.credentials_key)
         before = self.header
         if "bearer" in schemes:
-            self.header = f"Bearer {self._token(schemes['bearer'], known)}"
-        elif "basic" in schemes and known is not None:
-            self.header = known.basic
+            self.header = f"Bearer {self._fetch_token(schemes['bearer'], login)}"
+        elif "basic" in schemes and login is not None:
+            self.header = login.basic
         return self.header != before
 
-    def _token(self, challenge: Mapping[str, str], known: credentials.Credentials | None) -> str:
-        """A token of the service that the registry trusts, for everything we are going to do."""
+    def _fetch_token(
+        self, challenge: Mapping[str, str], login: credentials.Credentials | None
+    ) -> str:
+        """Fetch a token for all our actions from the service that the registry trusts."""
         realm = challenge.get("realm", "")
-        if not self._may_be_asked(realm):
+        if not self._is_trusted(realm):
             raise RefusedError(f'it names "{realm}" as its token service, which is not HTTPS')
-        response = self._client.send(*self._question(realm, challenge, known))
-        if not response.is_fine:
+        response = self._client.send(*self._build_request(realm, challenge, login))
+        if not response.is_success:
             raise RefusedError(
                 f"its token service refuses ({reason(response)})",
                 hint=f"log in again: docker login {self._reference.host}",
             )
-        found = _read_object(response.body)
-        token = manifests.text_at(found, "token") or manifests.text_at(found, "access_token")
+        reply = _read_object(response.body)
+        token = manifests.text_at(reply, "token") or manifests.text_at(reply, "access_token")
         if not _TOKEN.fullmatch(token):
             raise RefusedError("its token service gives no token")
         return token
 
-    def _may_be_asked(self, realm: str) -> bool:
-        """Whether credentials may go there: over TLS, or without leaving this machine."""
+    def _is_trusted(self, realm: str) -> bool:
+        """Report whether credentials may be sent there: over TLS, or on this machine."""
         try:
             parts = urls.urlsplit(realm)
             is_here = self._reference.is_loopback and is_loopback(parts.netloc)
@@ -94,34 +96,34 @@ class Authorizer:
             return bool(parts.netloc)
         return parts.scheme == "http" and (is_here or self._is_plain_allowed)
 
-    def _question(
-        self, realm: str, challenge: Mapping[str, str], known: credentials.Credentials | None
+    def _build_request(
+        self, realm: str, challenge: Mapping[str, str], login: credentials.Credentials | None
     ) -> tuple[HttpRequest, str]:
         scope = f"repository:{self._reference.repository}:{self._actions}"
-        wanted = {"service": challenge.get("service", ""), "scope": scope}
-        if known is not None and known.identity_token:
-            grant = {"grant_type": "refresh_token", "refresh_token": known.identity_token}
-            form = urls.urlencode({**wanted, **grant, "client_id": "function-script"}).encode()
+        parameters = {"service": challenge.get("service", ""), "scope": scope}
+        if login is not None and login.identity_token:
+            grant = {"grant_type": "refresh_token", "refresh_token": login.identity_token}
+            form = urls.urlencode({**parameters, **grant, "client_id": "function-script"}).encode()
             headers = {"Content-Type": "application/x-www-form-urlencoded"}
             return HttpRequest("POST", realm, form, headers), ""
         joint = "&" if urls.urlsplit(realm).query else "?"
-        url = f"{realm}{joint}{urls.urlencode(wanted)}"
-        return HttpRequest("GET", url), "" if known is None else known.basic
+        url = f"{realm}{joint}{urls.urlencode(parameters)}"
+        return HttpRequest("GET", url), "" if login is None else login.basic
 
 
 def _read_object(body: bytes) -> Object:
-    """The JSON object of an answer; {} for anything else."""
+    """Read a JSON object; {} for anything else."""
     try:
-        found = bounded.read_json(body)
+        value = bounded.read_json(body)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def reason(response: HttpResponse) -> str:
-    """What the registry says itself, or the name of the status."""
+    """Return the registry's own message, or the name of the status."""
     problems = manifests.objects_at(_read_object(response.body), "errors")
     texts = [manifests.text_at(problem, "message") for problem in problems]
-    said = "; ".join(text for text in texts if text)[:_MAX_SAID]
+    message = "; ".join(text for text in texts if text)[:_MAX_CHARACTERS]
     name = HTTPStatus(response.status).phrase.lower() if response.status in _STATUSES else ""
-    return f"HTTP {response.status}: {said or name or 'no reason given'}"
+    return f"HTTP {response.status}: {message or name or 'no reason given'}"

@@ -1,7 +1,7 @@
-"""HTTP with registries: every answer bounded in bytes and time, TLS verified.
+"""HTTP client for registries: responses are bounded in bytes and time, TLS is verified.
 
-Called by the registry client. Knows neither registries nor credentials. A redirect is followed
-for reading only, never from HTTPS to HTTP, and without the exchange's Authorization.
+Redirects are followed for GET and HEAD only, never from HTTPS to HTTP, and without Authorization
+to another origin.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from email.message import Message
 
 MAX_ANSWER_BYTES: Final = 1 << 20
-# Until something happens on the connection.
+# Between two reads or writes of a connection.
 _SILENCE_SECONDS: Final = 120.0
-# For a whole exchange, and more for each byte that is sent or read.
+# For a whole exchange, plus the time of its bytes at the slowest rate.
 _EXCHANGE_SECONDS: Final = 300.0
 _SLOWEST_BYTES_PER_SECOND: Final = 32 * 1024
 _CHUNK_BYTES: Final = 1 << 18
@@ -39,7 +39,7 @@ _PORTS: Final = {"http": http.client.HTTP_PORT, "https": http.client.HTTPS_PORT}
 
 
 class NoAnswerError(Exception):
-    """No answer came. ``is_transient``: the same request may have one later."""
+    """There is no response. ``is_transient``: the same request may have one later."""
 
     def __init__(self, text: str, *, hint: str | None = None, is_transient: bool = False) -> None:
         super().__init__(text)
@@ -49,7 +49,7 @@ class NoAnswerError(Exception):
 
 
 class HttpRequest(NamedTuple):
-    """A request; of the answer no more than ``max_bytes`` are read."""
+    """A request; at most ``max_bytes`` of its response are read."""
 
     method: str
     url: str
@@ -60,7 +60,7 @@ class HttpRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
-    """An answer; ``url`` is where it came from."""
+    """A response; ``url`` is the URL after redirects."""
 
     status: int
     url: str
@@ -68,13 +68,13 @@ class HttpResponse:
     body: bytes = field(repr=False)
 
     @property
-    def is_fine(self) -> bool:
-        """Whether the request was done."""
+    def is_success(self) -> bool:
+        """Report whether the status is 2xx."""
         return http.HTTPStatus.OK <= self.status < http.HTTPStatus.MULTIPLE_CHOICES
 
 
 def origin(url: str) -> tuple[str, str, int]:
-    """Return scheme, host and port; raises NoAnswerError for what is no address of HTTP."""
+    """Return scheme, host and port. Raises NoAnswerError if ``url`` is not an HTTP URL."""
     try:
         parts = urls.urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port or _PORTS[parts.scheme]
@@ -83,12 +83,12 @@ def origin(url: str) -> tuple[str, str, int]:
     return parts.scheme, host, port
 
 
-def join(base: str, place: str) -> str:
-    """Return the address that a Location header names; raises NoAnswerError."""
+def join(base: str, location: str) -> str:
+    """Resolve a Location header. Raises NoAnswerError."""
     try:
-        return urls.urljoin(base, place)
+        return urls.urljoin(base, location)
     except ValueError as error:
-        raise NoAnswerError(f"{place!r} is no address of HTTP") from error
+        raise NoAnswerError(f"{location!r} is no address of HTTP") from error
 
 
 class Client:
@@ -116,14 +116,15 @@ class Client:
         self._silence_seconds = silence_seconds
 
     def send(self, request: HttpRequest, authorization: str = "") -> HttpResponse:
-        """Send a request and read its answer; raises NoAnswerError."""
+        """Send a request, follow redirects, read the response. Raises NoAnswerError."""
         response = self._send(request, authorization)
         first = origin(request.url)
         for _ in range(_MAX_REDIRECTS):
-            place = response.headers.get("Location")
-            if response.status not in _REDIRECTS or request.method not in _READING or not place:
+            location = response.headers.get("Location")
+            is_redirect = response.status in _REDIRECTS and request.method in _READING
+            if not (is_redirect and location):
                 return response
-            target = join(response.url, place)
+            target = join(response.url, location)
             if response.url.startswith("https:") and not target.startswith("https:"):
                 raise NoAnswerError(f"it redirects from HTTPS to {target!r}")
             request = request._replace(url=target)
@@ -141,7 +142,7 @@ class Client:
             try:
                 return self._exchange(exchange, request)
             except (OSError, http.client.HTTPException, ValueError) as error:
-                raise _explained(error, exchange, deadline) from error
+                raise _explain(error, exchange, deadline) from error
 
     def _exchange(self, exchange: _Exchange, request: HttpRequest) -> HttpResponse:
         try:
@@ -159,7 +160,7 @@ class Client:
 
 
 class _Deadline:
-    """Ends a connection that takes too long: whoever waits for it finds it closed."""
+    """Shuts a connection down when its time is over, which ends a blocking read or write."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -177,12 +178,12 @@ class _Deadline:
         self._timer.cancel()
         self._timer.join()
 
-    def watch(self, connected: socket.socket) -> None:
-        """End this connection, too."""
+    def watch(self, connection: socket.socket) -> None:
+        """Apply the deadline to this connection."""
         with self._lock:
-            self._socket = connected
+            self._socket = connection
             if self.is_over:
-                _shut(connected)
+                _shut(connection)
 
     def _expire(self) -> None:
         with self._lock:
@@ -191,14 +192,14 @@ class _Deadline:
                 _shut(self._socket)
 
 
-def _shut(connected: socket.socket) -> None:
-    # That of an SSLSocket would take the TLS layer from under a thread that reads.
+def _shut(connection: socket.socket) -> None:
+    # shutdown() of an SSLSocket would remove the TLS layer while a thread reads.
     with suppress(OSError):
-        socket.socket.shutdown(connected, socket.SHUT_RDWR)
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class _Exchange(url_requests.Request):
-    """A request that knows how long it may take."""
+    """A request of urllib with its deadline."""
 
     def __init__(self, request: HttpRequest, deadline: _Deadline) -> None:
         if isinstance(request.data, Body):
@@ -210,8 +211,8 @@ class _Exchange(url_requests.Request):
             self.add_header(name, value)
 
 
-class _Watched(http.client.HTTPConnection):
-    """A connection with a deadline, whose answer may come before all of the request is sent."""
+class _Connection(http.client.HTTPConnection):
+    """A connection with a deadline; its response may come before the whole request is sent."""
 
     deadline: _Deadline
 
@@ -228,7 +229,7 @@ class _Watched(http.client.HTTPConnection):
         *,
         encode_chunked: bool = False,
     ) -> None:
-        """Send; a server that closes early may have answered why, so that is read next."""
+        """Send a request; a server that closes early may have sent a response, which is read."""
         try:
             super().request(method, url, body, headers, encode_chunked=encode_chunked)
         except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError, ssl.SSLZeroReturnError):
@@ -236,26 +237,26 @@ class _Watched(http.client.HTTPConnection):
                 raise
 
 
-class _SecureWatched(_Watched, http.client.HTTPSConnection):
+class _SecureConnection(_Connection, http.client.HTTPSConnection):
     pass
 
 
 class _PlainHandler(url_requests.HTTPHandler):
     def http_open(self, req: url_requests.Request) -> http.client.HTTPResponse:
-        return self.do_open(_made(_Watched, req), req)
+        return self.do_open(_bind_deadline(_Connection, req), req)
 
 
 class _SecureHandler(url_requests.HTTPSHandler):
     def __init__(self, *, context: ssl.SSLContext) -> None:
         super().__init__(context=context)
-        self._verifying = context
+        self._context = context
 
     def https_open(self, req: url_requests.Request) -> http.client.HTTPResponse:
-        return self.do_open(_made(_SecureWatched, req), req, context=self._verifying)
+        return self.do_open(_bind_deadline(_SecureConnection, req), req, context=self._context)
 
 
-def _made(kind: type[_Watched], exchange: url_requests.Request) -> type[_Watched]:
-    """Return the kind of connection for a request with its deadline."""
+def _bind_deadline(kind: type[_Connection], exchange: url_requests.Request) -> type[_Connection]:
+    """Return the class of connection with the deadline of a request."""
     deadline = cast("_Exchange", exchange).deadline
     return type(kind.__name__, (kind,), {"deadline": deadline})
 
@@ -275,7 +276,7 @@ def _read(
     return b"".join(chunks)
 
 
-def _explained(
+def _explain(
     error: Exception, exchange: url_requests.Request, deadline: _Deadline
 ) -> NoAnswerError:
     cause = getattr(error, "reason", error) if isinstance(error, url_errors.URLError) else error

@@ -14,14 +14,14 @@ from function_script.errors import InputError
 from function_script.limits import Limits
 from function_script.source import Source
 from function_script.tools.cases import discovery, session
-from function_script.tools.cases.running import RunOptions
+from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import Status
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from function_script.proto.v1 import run_function_pb2 as pb
-    from function_script.tools.cases.verdicts import Verdict
+    from function_script.tools.cases.verdicts import CaseVerdict
     from function_script.values import Object
 
 MARKER = "hunter2-marker"
@@ -89,11 +89,11 @@ def read(text: str) -> Object:
     return document.value
 
 
-def replayed(text: str, directory: Path) -> Verdict:
+def replayed(text: str, directory: Path) -> CaseVerdict:
     """Run the case, and return the report of `test`."""
     path = directory / "a.case.yaml"
     path.write_text(text)
-    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_seed=False), 1)
+    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
     return verdict
 
 

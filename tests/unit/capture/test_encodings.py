@@ -15,7 +15,7 @@ from function_script import capture, documents, function
 from function_script.limits import Limits
 from function_script.source import Source
 from function_script.tools.cases import discovery, session
-from function_script.tools.cases.running import RunOptions
+from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import Status
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def test_a_program_that_encodes_secrets_gives_the_same_again(secret: str, tmp_pa
     assert "hunter2" not in text.lower()
     path = tmp_path / "a.case.yaml"
     path.write_text(text)
-    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_seed=False), 1)
+    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
     assert [problem.diagnostic.message for problem in verdict.problems] == []
     assert verdict.status is Status.PASSED
 

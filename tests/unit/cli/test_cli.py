@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+from generate import cli_page
+from support import generated
 from support.notes import without_note
 from support.timing import takes_less
 
 from function_script import __version__, cli
 from function_script.cli import exit_codes, options
 from function_script.errors import InputError
-from function_script.limits import MIB
-from function_script.reference_pages import cli_page
+from function_script.limits import LIMITS, MIB
 
 if TYPE_CHECKING:
     from function_script.server import ServeOptions
@@ -71,23 +72,23 @@ def test_nothing_helps_at_a_terminal() -> None:
 
     ours, theirs = pty.openpty()
     try:
-        done = run_bare(stdin=theirs)
+        process = run_bare(stdin=theirs)
     finally:
         os.close(ours)
         os.close(theirs)
-    assert done.returncode == exit_codes.USAGE
-    assert "render" in done.stderr
+    assert process.returncode == exit_codes.USAGE
+    assert "render" in process.stderr
 
 
 @pytest.mark.linux
 def test_nothing_says_what_is_missing_in_a_container() -> None:
     """Where no certificates are mounted, and nobody looks at a terminal."""
-    done = run_bare(stdin=subprocess.DEVNULL)
-    assert done.returncode == exit_codes.USAGE
-    assert done.stdout == ""
+    process = run_bare(stdin=subprocess.DEVNULL)
+    assert process.returncode == exit_codes.USAGE
+    assert process.stdout == ""
     for word in ("TLS_SERVER_CERTS_DIR", "--tls-certs-dir", "--insecure", "--help"):
-        assert word in done.stderr
-    assert "Crossplane composition function and the tools" not in done.stderr
+        assert word in process.stderr
+    assert "Crossplane composition function and the tools" not in process.stderr
 
 
 def run_bare(stdin: int) -> subprocess.CompletedProcess[str]:
@@ -128,13 +129,13 @@ def test_every_flag_has_its_variable(
     for name, value in values.items():
         monkeypatch.setenv(f"FUNCTION_SCRIPT_{name}", value)
     assert cli.execute(["serve"]) == 0
-    (found,) = served
-    assert (found.address, found.health_address) == ("127.0.0.1:1", "127.0.0.1:2")
-    assert (found.insecure, found.debug, found.workers) == (True, True, 3)
-    assert (found.tls_certs_dir, found.program_root) == (Path("/certs"), tmp_path)
-    assert found.max_recv_message_size_mib == 9
-    assert found.limits.timeout_seconds == 90
-    assert (found.limits.memory_bytes, found.limits.output_bytes) == (1024 * MIB, MIB)
+    (options_,) = served
+    assert (options_.address, options_.health_address) == ("127.0.0.1:1", "127.0.0.1:2")
+    assert (options_.insecure, options_.debug, options_.workers) == (True, True, 3)
+    assert (options_.tls_certs_dir, options_.program_root) == (Path("/certs"), tmp_path)
+    assert options_.max_recv_message_size_mib == 9
+    assert options_.limits.timeout_seconds == 90
+    assert (options_.limits.memory_bytes, options_.limits.output_bytes) == (1024 * MIB, MIB)
 
 
 @pytest.mark.linux
@@ -158,10 +159,10 @@ def test_variables_of_function_go_templating_are_read(
     monkeypatch.setenv("FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE", "templates")
     monkeypatch.setenv("FUNCTION_GO_TEMPLATING_DEFAULT_OPTIONS", "missingkey=error")
     assert cli.execute(["serve"]) == 0
-    (found,) = served
-    assert found.max_recv_message_size_mib == 9
-    assert found.limits.default_source == str(Path("templates").resolve())
-    assert found.limits.default_options == "missingkey=error"
+    (options_,) = served
+    assert options_.max_recv_message_size_mib == 9
+    assert options_.limits.default_source == str(Path("templates").resolve())
+    assert options_.limits.default_options == "missingkey=error"
 
 
 FLAGS_OVER_VARIABLES = [
@@ -211,19 +212,19 @@ USAGE = [
 def test_wrong_usage(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 2, the reason on stderr."""
     assert cli.execute(args) == exit_codes.USAGE
-    shown = capsys.readouterr()
-    assert message in shown.err
-    assert shown.out == ""
+    output = capsys.readouterr()
+    assert message in output.err
+    assert output.out == ""
 
 
 def test_problems_of_the_user(capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 1, a frame on stderr, nothing on stdout."""
     assert cli.execute(["render", "no-such-file", "no-such-file"]) == exit_codes.PROBLEM
-    shown = capsys.readouterr()
-    assert without_note(shown.err).startswith(
+    output = capsys.readouterr()
+    assert without_note(output.err).startswith(
         'error: cannot read "no-such-file": no such file or directory'
     )
-    assert shown.out == ""
+    assert output.out == ""
 
 
 def fail(error: BaseException) -> int:
@@ -236,11 +237,11 @@ def test_bugs_are_told_as_bugs(debug: bool, capsys: pytest.CaptureFixture[str]) 
     """Exit code 3; the traceback is printed when it is asked for."""
     error = ZeroDivisionError("one by none")
     assert exit_codes.guard(lambda: fail(error), {"debug": debug}) == exit_codes.BUG
-    shown = capsys.readouterr().err
-    assert f"bug: function-script {__version__}" in shown
-    assert "ZeroDivisionError: one by none" in shown
-    assert "please report it" in shown
-    assert ("Traceback" in shown) is debug
+    errors = capsys.readouterr().err
+    assert f"bug: function-script {__version__}" in errors
+    assert "ZeroDivisionError: one by none" in errors
+    assert "please report it" in errors
+    assert ("Traceback" in errors) is debug
 
 
 def test_interruptions() -> None:
@@ -278,22 +279,20 @@ def test_version(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_variables_are_unambiguous() -> None:
     """Two flags share a variable only where commands run the function itself."""
-    seen: dict[str, set[str]] = {}
+    commands: dict[str, set[str]] = {}
     for name, command in cli.commands.commands.items():
         for option in command.params:
             if isinstance(option, click.Option) and isinstance(option.envvar, str):
-                seen.setdefault(option.envvar, set()).add(name)
-    assert all(names <= {"serve", "run"} for names in seen.values() if len(names) > 1)
-    assert "FUNCTION_SCRIPT_RENDER_TIMEOUT" in seen
+                commands.setdefault(option.envvar, set()).add(name)
+    assert all(names <= {"serve", "run"} for names in commands.values() if len(names) > 1)
+    assert "FUNCTION_SCRIPT_RENDER_TIMEOUT" in commands
     assert options.PREFIX == "FUNCTION_SCRIPT"
 
 
 def test_the_reference_page_is_fresh(update_goldens: bool) -> None:
     """docs/reference/cli.md is what the commands say of themselves."""
     page = ROOT / "docs" / "reference" / "cli.md"
-    if update_goldens:
-        page.write_text(cli_page.build())
-    assert page.read_text() == cli_page.build()
+    generated.check(page, cli_page.build(), update=update_goldens)
 
 
 def test_help_needs_nothing_heavy() -> None:
@@ -303,10 +302,10 @@ def test_help_needs_nothing_heavy() -> None:
         "import sys; from function_script import cli; cli.execute(['--help']);"
         f"print([name for name in {sorted(heavy)} if name in sys.modules])"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert process.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.serial
@@ -328,3 +327,12 @@ def test_a_command_is_quick(args: tuple[str, ...], monkeypatch: pytest.MonkeyPat
     """A small example takes less than 0.45 s of CPU time, its sandbox included."""
     monkeypatch.chdir(ROOT)
     assert takes_less(("-m", "function_script.cli", *args), 0.45)
+
+
+def test_every_limit_has_its_flag() -> None:
+    flags = [max(option.opts, key=len) for option in options.limits()]
+    assert sorted(flags) == sorted(limit.flag for limit in LIMITS.values())
+    defaults = {option.opts[0]: option.default for option in options.limits()}
+    assert defaults["--memory-limit"] == "256Mi"
+    assert defaults["--output-limit"] == "4032Ki"
+    assert defaults["--timeout"] == "2s"

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from generate import cli_page
 
 from function_script import cli
 from function_script.cli import exit_codes
-from function_script.reference_pages import cli_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,5 +55,5 @@ def test_exit_codes_are_what_the_page_says() -> None:
     page = (ROOT / "docs" / "reference" / "cli.md").read_text()
     listed = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
     assert listed == codes
-    shown = re.findall(r"^  (\d+) ", cli.commands.epilog or "", re.MULTILINE)
-    assert {int(code) for code in shown} == codes
+    in_help = re.findall(r"^  (\d+) ", cli.commands.epilog or "", re.MULTILINE)
+    assert {int(code) for code in in_help} == codes

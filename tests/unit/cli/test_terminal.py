@@ -51,8 +51,8 @@ def test_a_result_is_exact_in_a_pipe_only(*, is_terminal: bool) -> None:
     """What a template renders goes into files as it is."""
     program = "from function_script.cli import terminal; terminal.echo_exact('a\\x1b[2Jb')"
     if not is_terminal:
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-        assert done.stdout == b"a\x1b[2Jb"
+        process = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+        assert process.stdout == b"a\x1b[2Jb"
         return
     reader, writer = os.openpty()
     try:

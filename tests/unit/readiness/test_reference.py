@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from function_script.reference_pages import readiness_page
+from generate import readiness_page
+from support import generated
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "readiness.md"
 
@@ -13,8 +14,6 @@ def test_the_table_is_fresh(update_goldens: bool) -> None:
     """docs/reference/readiness.md says what the table of kinds says."""
     before, _, rest = PAGE.read_text().partition(readiness_page.BEGIN)
     after = rest.partition(readiness_page.END)[2]
-    if update_goldens:
-        PAGE.write_text(f"{before}{readiness_page.section()}{after}")
-    assert PAGE.read_text() == f"{before}{readiness_page.section()}{after}"
+    generated.check(PAGE, f"{before}{readiness_page.section()}{after}", update=update_goldens)
     assert before
     assert after

@@ -3,17 +3,17 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from generate.library_page import reference, stubs
+from support import generated
+
 from function_script.engines import library
-from function_script.reference_pages.library_page import reference, stubs
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "reference" / "library.md"
 
 
 def test_the_page_is_fresh(update_goldens: bool) -> None:
     """docs/reference/library.md says what the table says."""
-    if update_goldens:
-        PAGE.write_text(reference())
-    assert PAGE.read_text() == reference()
+    generated.check(PAGE, reference(), update=update_goldens)
 
 
 def test_the_page_has_every_function() -> None:

@@ -7,13 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
+from generate import starlark_page
+from support import generated
 
 from function_script.engines.starlark import engine as starlark
 from function_script.engines.starlark import predeclared
 from function_script.errors import ProgramError
 from function_script.limits import Limits
 from function_script.program import Lazy, Program, Scope
-from function_script.reference_pages import starlark_page
 from function_script.source import Source
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -47,16 +48,12 @@ def test_the_page_is_fresh(update_goldens: bool) -> None:
     page = PAGE.read_text()
     before, after = page.split(starlark_page.BEGIN)[0], page.split(starlark_page.END)[1]
     fresh = f"{before}{starlark_page.prelude()}{after}"
-    if update_goldens:
-        PAGE.write_text(fresh)
-    assert PAGE.read_text() == fresh
+    generated.check(PAGE, fresh, update=update_goldens)
 
 
 def test_the_stubs_are_fresh(update_goldens: bool) -> None:
     """prelude.pyi says what the prelude and the library say."""
-    if update_goldens:
-        STUBS.write_text(starlark_page.stubs())
-    assert STUBS.read_text() == starlark_page.stubs()
+    generated.check(STUBS, starlark_page.stubs(), update=update_goldens)
 
 
 def test_stubs_have_every_name_once() -> None:

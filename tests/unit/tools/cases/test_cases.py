@@ -70,9 +70,9 @@ PASSING = {
 
 def test_what_is_so_passes(tmp_path: Path) -> None:
     """Every kind of expectation, met."""
-    found = run(project(tmp_path, **PASSING))
-    assert {name: messages(one) for name, one in found.items()} == {name: [] for name in PASSING}
-    assert {verdict.status for verdict in found.values()} == {Status.PASSED}
+    verdicts = run(project(tmp_path, **PASSING))
+    assert {name: messages(one) for name, one in verdicts.items()} == {name: [] for name in PASSING}
+    assert {verdict.status for verdict in verdicts.values()} == {Status.PASSED}
 
 
 FAILING = {
@@ -137,10 +137,10 @@ FAILING = {
 
 def test_what_is_not_so_fails(tmp_path: Path) -> None:
     """Every mismatch is told, and nothing else."""
-    found = run(project(tmp_path, **{name: case for name, (case, _) in FAILING.items()}))
+    verdicts = run(project(tmp_path, **{name: case for name, (case, _) in FAILING.items()}))
     expected = {name: problems for name, (_, problems) in FAILING.items()}
-    assert {name: messages(one) for name, one in found.items()} == expected
-    assert {verdict.status for verdict in found.values()} == {Status.FAILED}
+    assert {name: messages(one) for name, one in verdicts.items()} == expected
+    assert {verdict.status for verdict in verdicts.values()} == {Status.FAILED}
 
 
 PLACES = {
@@ -233,9 +233,9 @@ def test_programs_in_files_are_found(tmp_path: Path) -> None:
 
 def test_prints_are_kept(tmp_path: Path) -> None:
     """What a program prints belongs to its case."""
-    found = run(project(tmp_path, a="expect: {}", b="{patch: {spec: {size: 4}}, expect: {}}"))
+    verdicts = run(project(tmp_path, a="expect: {}", b="{patch: {spec: {size: 4}}, expect: {}}"))
     # A step that requires something is called again.
-    assert {name: set(verdict.printed) for name, verdict in found.items()} == {
+    assert {name: set(verdict.printed) for name, verdict in verdicts.items()} == {
         "a": {"size 2"},
         "b": {"size 4"},
     }

@@ -232,8 +232,8 @@ def test_text_in_a_file(tmp_path: Path, printed: Printed) -> None:
     """The same lines, without colours."""
     project(tmp_path, a=GOOD)
     output = printed("--output-file", "report.txt")
-    written = re.sub(r"in [0-9.]+ s\b", "in TIME", (tmp_path / "report.txt").read_text())
-    assert written == output == "PASS   a\n1 passed in TIME\n"
+    report = re.sub(r"in [0-9.]+ s\b", "in TIME", (tmp_path / "report.txt").read_text())
+    assert report == output == "PASS   a\n1 passed in TIME\n"
     assert "cannot write" in printed("--output-file", "nowhere/report.txt")
     assert printed.code == 1
 

@@ -26,10 +26,10 @@ MATCHES = [
 ]
 
 
-@pytest.mark.parametrize(("found", "expected"), MATCHES)
-def test_contained(found: Value, expected: Value) -> None:
+@pytest.mark.parametrize(("actual", "expected"), MATCHES)
+def test_contained(actual: Value, expected: Value) -> None:
     """No mismatch."""
-    assert list(find_mismatches(found, expected)) == []
+    assert list(find_mismatches(actual, expected)) == []
 
 
 MISMATCHES = [
@@ -57,12 +57,12 @@ MISMATCHES = [
 ]
 
 
-@pytest.mark.parametrize(("found", "expected", "at", "message"), MISMATCHES)
+@pytest.mark.parametrize(("actual", "expected", "at", "message"), MISMATCHES)
 def test_not_contained(
-    found: Value, expected: Value, at: tuple[str | int, ...], message: str | None
+    actual: Value, expected: Value, at: tuple[str | int, ...], message: str | None
 ) -> None:
     """One mismatch, at the expected value's place."""
-    (mismatch,) = find_mismatches(found, expected)
+    (mismatch,) = find_mismatches(actual, expected)
     assert mismatch.at == at
     assert message is None or mismatch.message == message
 
@@ -75,10 +75,10 @@ HINTS = [
 ]
 
 
-@pytest.mark.parametrize(("found", "expected", "hint"), HINTS)
-def test_hints(found: Value, expected: Value, hint: str) -> None:
+@pytest.mark.parametrize(("actual", "expected", "hint"), HINTS)
+def test_hints(actual: Value, expected: Value, hint: str) -> None:
     """What is there instead is named."""
-    (mismatch,) = find_mismatches(found, expected)
+    (mismatch,) = find_mismatches(actual, expected)
     assert hint in (mismatch.hint or "")
 
 

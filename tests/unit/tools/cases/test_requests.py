@@ -9,13 +9,13 @@ import pytest
 from support.case_projects import messages
 
 from function_script.tools.cases import discovery, session
-from function_script.tools.cases.running import RunOptions
+from function_script.tools.cases.runner import RunOptions
 from function_script.tools.cases.verdicts import Status
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from function_script.tools.cases.verdicts import Verdict
+    from function_script.tools.cases.verdicts import CaseVerdict
 
 REQUEST = """\
 request:
@@ -40,11 +40,11 @@ input:
 """
 
 
-def run(tmp_path: Path, text: str) -> Verdict:
+def run(tmp_path: Path, text: str) -> CaseVerdict:
     """The verdict on a case with the request."""
     path = tmp_path / "a.case.yaml"
     path.write_text(REQUEST + textwrap.dedent(text))
-    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_seed=False), 1)
+    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
     return verdict
 
 
@@ -95,7 +95,7 @@ def test_a_request_must_be_one(tmp_path: Path) -> None:
     """Its unknown fields are told: nobody else would."""
     path = tmp_path / "a.case.yaml"
     path.write_text("request: {observe: {}}\nexpect: {}\n")
-    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_seed=False), 1)
+    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
     assert 'no field named "observe"' in messages(verdict)[0]
 
 
@@ -103,5 +103,5 @@ def test_redacted_needs_a_request(tmp_path: Path) -> None:
     """It says something about one."""
     path = tmp_path / "a.case.yaml"
     path.write_text("redacted: 1\nexpect: {}\n")
-    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_seed=False), 1)
+    (verdict,) = session.run_all(discovery.find([path]), RunOptions(may_create_snapshots=False), 1)
     assert "redacted: belongs to a request" in messages(verdict)

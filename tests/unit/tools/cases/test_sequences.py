@@ -88,15 +88,15 @@ PASSING = {
 
 def test_sequences(tmp_path: Path) -> None:
     """Each step finds the world that the one before left."""
-    found = run(project(tmp_path, **PASSING))
-    assert {name: messages(one) for name, one in found.items()} == {name: [] for name in PASSING}
+    verdicts = run(project(tmp_path, **PASSING))
+    assert {name: messages(one) for name, one in verdicts.items()} == {name: [] for name in PASSING}
 
 
 def test_mismatches_name_their_step(tmp_path: Path) -> None:
     """All steps are compared, and each problem says which one it is in."""
     case = "steps:\n- expect: {ready: true}\n- name: later\n  expect: {status: {runs: 3}}\n"
-    found = run_one(tmp_path, case).problems
-    assert [(one.diagnostic.notes[-1], one.diagnostic.span.line) for one in found] == [
+    problems = run_one(tmp_path, case).problems
+    assert [(one.diagnostic.notes[-1], one.diagnostic.span.line) for one in problems] == [
         ("in step 1", 2),
         ('in step 2, "later"', 4),
     ]
@@ -126,8 +126,8 @@ def test_names_must_exist(tmp_path: Path, step: str, message: str) -> None:
 def test_events_of_the_first_reconcile_are_not_repeated(tmp_path: Path) -> None:
     """The Composition is selected once: the XR refers to it from then on."""
     folder(project(tmp_path) / "tests" / "one", case="steps: [{name: a}, {name: b}]")
-    found = run(tmp_path)["one"]
-    assert found.status is Status.SEEDED
-    texts = [path.read_text() for path in found.written]
-    assert [path.name for path in found.written] == ["expected-1.yaml", "expected-2.yaml"]
+    verdict = run(tmp_path)["one"]
+    assert verdict.status is Status.NEW
+    texts = [path.read_text() for path in verdict.snapshots]
+    assert [path.name for path in verdict.snapshots] == ["expected-1.yaml", "expected-2.yaml"]
     assert ["SelectComposition" in text for text in texts] == [True, False]

@@ -17,7 +17,7 @@ from function_script.source import Source
 from function_script.tools import local_pool
 from function_script.tools.render import command, loading
 from function_script.tools.render.functions import Remote
-from function_script.tools.render.output import Wanted
+from function_script.tools.render.output import OutputOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,20 +48,21 @@ SCRIPT = """\
 """
 
 
-def example(path: Path, step: str = STEP + SCRIPT, **files: str) -> loading.Paths:
+def example(path: Path, step: str = STEP + SCRIPT, **files: str) -> loading.RenderPaths:
     """An example's directory with these files beside XR and Composition."""
     texts = {"xr.yaml": XR, "composition.yaml": HEAD + step}
     texts |= {f"{name}.yaml": text for name, text in files.items()}
     for name, text in texts.items():
         (path / name).write_text(text)
-    return loading.in_directory(path)
+    return loading.find_render_paths(path)
 
 
-def render(paths: loading.Paths, **options: object) -> str:
+def render(paths: loading.RenderPaths, **options: object) -> str:
     """The text that `render` prints, with all extras."""
-    wanted = Wanted(full_xr=True, results=True, context=True)
-    parts = {"wanted": wanted, "print": lambda _: None, **options}
-    with local_pool.open_pool(loading.with_programs(paths).programs) as pool:
+    sections = OutputOptions(full_xr=True, results=True, context=True)
+    parts = {"output": sections, "print": lambda _: None, **options}
+    programs = paths.programs or local_pool.programs_beside(paths.composition)
+    with local_pool.open_pool(programs) as pool:
         return command.render_text(paths, command.Options(**parts), pool)
 
 
@@ -103,7 +104,7 @@ def test_context_is_given_by_files_and_values(tmp_path: Path) -> None:
         path = tmp_path / "context" / f"{key}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    paths = loading.in_directory(tmp_path)
+    paths = loading.find_render_paths(tmp_path)
     context = objects_in(render(paths))[-1]
     assert find_path(context, "fields.seen") == {
         "plain": [1, "two"],
@@ -111,7 +112,7 @@ def test_context_is_given_by_files_and_values(tmp_path: Path) -> None:
     }
 
 
-def problems(paths: loading.Paths) -> list[str]:
+def problems(paths: loading.RenderPaths) -> list[str]:
     """Where the problems are, relative to the example's directory."""
     with pytest.raises(FatalError) as caught:
         render(paths)
@@ -253,7 +254,7 @@ def test_absent_files_are_told(tmp_path: Path) -> None:
     """As the system says it."""
     (tmp_path / "xr.yaml").write_text(XR)
     with pytest.raises(InputError, match="no such file or directory"):
-        render(loading.in_directory(tmp_path))
+        render(loading.find_render_paths(tmp_path))
 
 
 REMOTE = """\
@@ -288,7 +289,7 @@ def address() -> Iterator[str]:
 def test_other_functions_are_called_at_their_address(tmp_path: Path, address: str) -> None:
     """Between our own steps; without v1 the older version is called."""
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
-    text = render(paths, places={"function-other": Remote(address=address)})
+    text = render(paths, runtimes={"function-other": Remote(address=address)})
     kinds = [document["kind"] for document in objects_in(text)]
     assert kinds[1:3] == ["Other", "Thing"]
 
@@ -298,27 +299,27 @@ def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
     paths = example(tmp_path, REMOTE)
     nobody = {"function-other": Remote(address="127.0.0.1:1")}
     with pytest.raises(ProgramError, match="no function answers at"):
-        render(paths, places=nobody, timeout_seconds=0.3)
+        render(paths, runtimes=nobody, timeout_seconds=0.3)
 
 
 def test_who_waits_for_a_function_is_told(tmp_path: Path) -> None:
     """After a second of silence; the function may be starting in a container."""
-    told: list[str] = []
+    notes: list[str] = []
     nobody = {"function-other": Remote(address="127.0.0.1:1")}
     with pytest.raises(ProgramError):
-        render(example(tmp_path, REMOTE), places=nobody, timeout_seconds=1.2, print=told.append)
-    assert told == ["waiting for function-other at 127.0.0.1:1"]
+        render(example(tmp_path, REMOTE), runtimes=nobody, timeout_seconds=1.2, print=notes.append)
+    assert notes == ["waiting for function-other at 127.0.0.1:1"]
 
 
 def test_a_place_for_a_function_that_no_step_calls_is_refused(tmp_path: Path) -> None:
     """A misspelt name would change nothing, and nobody would know."""
     paths = example(tmp_path, STEP + SCRIPT + REMOTE)
     with pytest.raises(InputError, match="no step calls it") as caught:
-        render(paths, places={"function-othr": "skip"})
+        render(paths, runtimes={"function-othr": "skip"})
     assert caught.value.diagnostics[0].hint == 'did you mean "function-other"?'
 
 
 def test_a_step_may_be_skipped(tmp_path: Path) -> None:
     """Desired state and context pass it untouched."""
-    text = render(example(tmp_path, STEP + SCRIPT + REMOTE), places={"function-other": "skip"})
+    text = render(example(tmp_path, STEP + SCRIPT + REMOTE), runtimes={"function-other": "skip"})
     assert text == render(example(tmp_path, STEP + SCRIPT))

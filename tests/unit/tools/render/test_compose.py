@@ -41,14 +41,14 @@ MADE: Object = {
 }
 
 
-def metadata(result: render.Result, name: str = "bucket") -> Object:
+def metadata(result: render.RenderResult, name: str = "bucket") -> Object:
     """The metadata of a composed resource."""
-    found = result.composition.resources[name]["metadata"]
-    assert isinstance(found, dict)
-    return found
+    fields = result.composition.resources[name]["metadata"]
+    assert isinstance(fields, dict)
+    return fields
 
 
-def messages(result: render.Result) -> list[str]:
+def messages(result: render.RenderResult) -> list[str]:
     """The messages of all events after the first, which tells of the Composition."""
     return [event.message for event in result.events[1:]]
 
@@ -115,9 +115,9 @@ def test_another_namespace_is_overridden() -> None:
 
 def test_given_names_stay() -> None:
     """A name or a prefix that a function gives is used."""
-    named = metadata(rendered(("bucket", {"resource": bucket(name="mine")})))
-    assert named["name"] == "mine"
-    assert "generateName" not in named
+    fields = metadata(rendered(("bucket", {"resource": bucket(name="mine")})))
+    assert fields["name"] == "mine"
+    assert "generateName" not in fields
     prefixed = metadata(rendered(("bucket", {"resource": bucket(generateName="mine")})))
     assert (prefixed["generateName"], prefixed["name"]) == ("mine", "mine-6b49c004c4b7")
 
@@ -128,9 +128,9 @@ def test_observed_resources_keep_their_identity() -> None:
         ("bucket", {"resource": bucket(name="new", generateName="new-")}),
         observed=[observed("bucket", name="old")],
     )
-    found = metadata(result)
-    assert (found["name"], found["namespace"]) == ("old", "default")
-    assert "generateName" not in found
+    fields = metadata(result)
+    assert (fields["name"], fields["namespace"]) == ("old", "default")
+    assert "generateName" not in fields
 
 
 def test_labels_of_the_claim_are_handed_on() -> None:
@@ -141,16 +141,16 @@ def test_labels_of_the_claim_are_handed_on() -> None:
         "crossplane.io/claim-namespace": "team",
     }
     xr: Object = {**XR, "metadata": {"name": "demo", "labels": labels}}
-    found = metadata(rendered(("bucket", {"resource": BUCKET}), xr=xr))
-    assert found["labels"] == labels
-    assert found["generateName"] == "top-"
+    fields = metadata(rendered(("bucket", {"resource": BUCKET}), xr=xr))
+    assert fields["labels"] == labels
+    assert fields["generateName"] == "top-"
 
 
 def test_owners_are_kept() -> None:
     """Other owners stay before the XR, which is the controller."""
     other: Object = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "other"}
-    found = metadata(rendered(("bucket", {"resource": bucket(ownerReferences=[other])})))
-    assert found["ownerReferences"] == [other, OWNER]
+    fields = metadata(rendered(("bucket", {"resource": bucket(ownerReferences=[other])})))
+    assert fields["ownerReferences"] == [other, OWNER]
 
 
 def test_another_controller_is_refused() -> None:
@@ -162,7 +162,7 @@ def test_another_controller_is_refused() -> None:
 
 def test_an_impossible_name_is_refused() -> None:
     """Kubernetes would refuse it."""
-    with pytest.raises(DocumentError, match=r'invalid metadata.name "Bad_Name"'):
+    with pytest.raises(DocumentError, match=r'invalid metadata\.name "Bad_Name"'):
         rendered(("bucket", {"resource": bucket(name="Bad_Name")}))
 
 
@@ -187,8 +187,8 @@ def test_readiness_of_the_xr_wins(ready: str, reason: str) -> None:
         "composite": {"ready": f"READY_{ready}"},
         "resources": {"bucket": {"resource": BUCKET, "ready": opposite}},
     }
-    given = render.RenderInputs(xr=XR, composition=composition({}))
-    result = render.render(given, script({"desired": desired}))
+    inputs = render.RenderInputs(xr=XR, composition=composition({}))
+    result = render.render(inputs, script({"desired": desired}))
     last = result.composition.xr["status"]["conditions"][-1]
     assert (last["type"], last["reason"]) == ("Ready", reason)
     assert "message" not in last
@@ -198,9 +198,9 @@ def test_an_unchanged_xr_is_shown_as_written_last() -> None:
     """When its status does not change, Crossplane's last write is an earlier one, of all of it."""
     result = rendered()
     again: Object = {**XR, "status": result.composition.xr["status"]}
-    shown = rendered(xr=again).composition.xr
-    assert shown["metadata"]["labels"] == {"crossplane.io/composite": "demo"}
-    assert "resourceVersion" in shown["metadata"]
+    manifest = rendered(xr=again).composition.xr
+    assert manifest["metadata"]["labels"] == {"crossplane.io/composite": "demo"}
+    assert "resourceVersion" in manifest["metadata"]
 
 
 def test_references_of_namespaced_xrs_are_sorted_without_their_namespace() -> None:
@@ -230,8 +230,8 @@ def test_a_request_to_reconcile_is_told_once(status: Object, reasons: list[str])
     annotations = {"crossplane.io/reconcile-requested-at": "now"}
     xr = {**XR, "metadata": {**XR["metadata"], "annotations": annotations}, "status": status}
     runner = script()
-    given = render.RenderInputs(xr=xr, composition=composition({}), observed=[])
-    result = render.render(given, runner)
+    inputs = render.RenderInputs(xr=xr, composition=composition({}), observed=[])
+    result = render.render(inputs, runner)
     assert [event.reason for event in result.events] == reasons
-    seen = runner.requests[0]["observed"]["composite"]["resource"]["status"]
-    assert seen["lastHandledReconcileAt"] == "now"
+    composite = runner.requests[0]["observed"]["composite"]["resource"]
+    assert composite["status"]["lastHandledReconcileAt"] == "now"

@@ -31,8 +31,8 @@ MESSAGES = [
 
 def xr_conditions(xr: Object, *responses: Object) -> list[Object]:
     """The XR's conditions after one step that answers so."""
-    given = render.RenderInputs(xr=xr, composition=composition({}))
-    status = render.render(given, script(*responses)).composition.xr["status"]
+    inputs = render.RenderInputs(xr=xr, composition=composition({}))
+    status = render.render(inputs, script(*responses)).composition.xr["status"]
     assert isinstance(status, dict)
     return status["conditions"]
 
@@ -60,17 +60,17 @@ def test_order_of_new_conditions() -> None:
 
 def test_system_conditions_are_not_for_functions() -> None:
     """What a function says of Ready or Synced is dropped."""
-    said: list[Object] = [
+    items: list[Object] = [
         {"type": kind, "status": "STATUS_CONDITION_FALSE", "reason": "Mine"}
         for kind in ("Ready", "Synced", "Healthy", "UpToDate", "Responsive")
     ]
-    assert xr_conditions(CLUSTER_XR, {"conditions": said}) == [RESPONSIVE, SYNCED, READY]
+    assert xr_conditions(CLUSTER_XR, {"conditions": items}) == [RESPONSIVE, SYNCED, READY]
 
 
 def test_unspecified_status_is_unknown() -> None:
     """A condition without a status is Unknown."""
-    found = xr_conditions(CLUSTER_XR, {"conditions": [{"type": "Mine", "reason": "Why"}]})
-    assert found[1]["status"] == "Unknown"
+    items = xr_conditions(CLUSTER_XR, {"conditions": [{"type": "Mine", "reason": "Why"}]})
+    assert items[1]["status"] == "Unknown"
 
 
 def test_conditions_of_the_file_keep_their_place() -> None:
@@ -79,31 +79,31 @@ def test_conditions_of_the_file_keep_their_place() -> None:
     mine: Object = {**old, "type": "Mine", "reason": "Old"}
     xr: Object = {**CLUSTER_XR, "status": {"conditions": [old, mine]}}
     news: Object = {"type": "Mine", "status": "STATUS_CONDITION_TRUE", "reason": "New"}
-    found = xr_conditions(xr, {"conditions": [news]})
-    assert found == [old, {**RESPONSIVE, "type": "Mine", "reason": "New"}, RESPONSIVE, READY]
+    items = xr_conditions(xr, {"conditions": [news]})
+    assert items == [old, {**RESPONSIVE, "type": "Mine", "reason": "New"}, RESPONSIVE, READY]
 
 
 def test_conditions_in_desired_status_come_first() -> None:
     """Conditions that a function writes into the XR's status stand before all others."""
     mine: Object = {"type": "Mine", "status": "True", "reason": "Why", "surplus": 1}
-    wanted: Object = {"composite": {"resource": {"status": {"conditions": [mine]}}}}
-    found = xr_conditions(CLUSTER_XR, {"desired": wanted})
-    assert [condition["type"] for condition in found] == ["Mine", "Responsive", "Synced", "Ready"]
-    assert "surplus" not in found[0]
+    desired: Object = {"composite": {"resource": {"status": {"conditions": [mine]}}}}
+    items = xr_conditions(CLUSTER_XR, {"desired": desired})
+    assert [condition["type"] for condition in items] == ["Mine", "Responsive", "Synced", "Ready"]
+    assert "surplus" not in items[0]
 
 
 def test_observed_generation_is_that_of_the_xr() -> None:
     """Responsive carries the XR's generation; what is said after composing does not."""
     metadata: Object = {"name": "demo", "generation": 4}
-    found = xr_conditions({**CLUSTER_XR, "metadata": metadata}, {})
-    assert found == [{**RESPONSIVE, "observedGeneration": 4}, SYNCED, READY]
+    items = xr_conditions({**CLUSTER_XR, "metadata": metadata}, {})
+    assert items == [{**RESPONSIVE, "observedGeneration": 4}, SYNCED, READY]
 
 
 def test_times_are_replaced() -> None:
     """Every condition gets the same time, so that output can be compared."""
     dated: Object = {**READY, "lastTransitionTime": "2020-02-02T02:02:02Z"}
-    shown = conditions.with_times_replaced({"status": {"conditions": [dated], "size": 1}})
-    assert shown == {"status": {"conditions": [READY], "size": 1}}
+    manifest = conditions.with_times_replaced({"status": {"conditions": [dated], "size": 1}})
+    assert manifest == {"status": {"conditions": [READY], "size": 1}}
 
 
 def test_status_without_conditions_gets_null() -> None:

@@ -36,32 +36,32 @@ def step(body: str, **fields: object) -> Object:
 
 def operation(*steps: Object, **parts: object) -> Object:
     """An Operation with these steps."""
-    named = [{"step": f"step-{index}", **each} for index, each in enumerate(steps)]
+    pipeline = [{"step": f"step-{index}", **each} for index, each in enumerate(steps)]
     return {
         "apiVersion": "ops.crossplane.io/v1alpha1",
         "kind": "Operation",
         "metadata": {"name": "once"},
-        "spec": {"mode": "Pipeline", "pipeline": named},
+        "spec": {"mode": "Pipeline", "pipeline": pipeline},
         **parts,
     }
 
 
-def request(**given: Object) -> bytes:
+def request(**inputs: Object) -> bytes:
     """A request as bytes, from its JSON."""
-    return json_format.ParseDict(given, pb.RenderRequest()).SerializeToString()
+    return json_format.ParseDict(inputs, pb.RenderRequest()).SerializeToString()
 
 
-def answer(**given: Object) -> tuple[Object, engine.Answer]:
+def answer(**inputs: Object) -> tuple[Object, engine.EngineResponse]:
     """The response as JSON, and the answer itself."""
-    found = engine.answer(request(**given), OPTIONS)
-    return json_format.MessageToDict(pb.RenderResponse.FromString(found.response)), found
+    reply = engine.respond(request(**inputs), OPTIONS)
+    return json_format.MessageToDict(pb.RenderResponse.FromString(reply.response)), reply
 
 
-def composed(*steps: Object, **given: object) -> tuple[Object, engine.Answer]:
+def composed(*steps: Object, **inputs: object) -> tuple[Object, engine.EngineResponse]:
     """What the engine makes of XR with these steps."""
     parts = {"composite_resource": XR, "composition": composition(*steps), "functions": [HERE]}
-    found, whole = answer(composite={**parts, **given})
-    return found["composite"], whole
+    output, whole = answer(composite={**parts, **inputs})
+    return output["composite"], whole
 
 
 BUCKET = '"bucket": {"resource": {"apiVersion": "v1", "kind": "Bucket"}}'
@@ -70,13 +70,13 @@ ONE = f'return {{"desired": {{"resources": {{{BUCKET}}}}}}}'
 
 def test_an_xr_is_composed() -> None:
     """The XR, what it composes, and events."""
-    found, whole = composed(step(ONE))
+    output, whole = composed(step(ONE))
     assert whole.failure is None
-    assert found["compositeResource"]["spec"]["crossplane"]["resourceRefs"] == [
+    assert output["compositeResource"]["spec"]["crossplane"]["resourceRefs"] == [
         {"apiVersion": "v1", "kind": "Bucket", "name": "demo-6b49c004c4b7"}
     ]
-    assert [item["kind"] for item in found["composedResources"]] == ["Bucket"]
-    assert [event["reason"] for event in found["events"]] == [
+    assert [item["kind"] for item in output["composedResources"]] == ["Bucket"]
+    assert [event["reason"] for event in output["events"]] == [
         "SelectComposition",
         "ComposeResources",
     ]
@@ -91,8 +91,8 @@ def test_what_is_no_longer_wanted_is_deleted_if_the_xr_controls_it() -> None:
     )
     xr = {**XR, "metadata": {**XR["metadata"], "uid": "u"}}
     free = observed("free", name="free")
-    found, _ = composed(step(ONE), composite_resource=xr, observed_resources=[controlled, free])
-    (deleted,) = found["deletedResources"]
+    output, _ = composed(step(ONE), composite_resource=xr, observed_resources=[controlled, free])
+    (deleted,) = output["deletedResources"]
     assert deleted["metadata"]["name"] == "old"
     assert deleted["metadata"]["labels"] == {"mine": "x"}
 
@@ -105,17 +105,17 @@ def test_a_fatal_result_leaves_what_there_was() -> None:
         '"conditions": [{"type": "Asked", "status": "STATUS_CONDITION_TRUE", "reason": "Yes"}], '
         '"results": [{"severity": "SEVERITY_WARNING", "message": "where?"}]}'
     )
-    found, whole = composed(asking, step('fail("no")'))
+    output, whole = composed(asking, step('fail("no")'))
     assert whole.failure is not None
-    assert found["requiredResources"] == [
+    assert output["requiredResources"] == [
         {"apiVersion": "v1", "kind": "ConfigMap", "matchName": "zone"}
     ]
-    assert [event["message"] for event in found["events"]] == [
+    assert [event["message"] for event in output["events"]] == [
         "Successfully selected composition: buckets",
         'cannot compose resources: pipeline step "step-1" returned a fatal result: script:2:5: no',
         'Pipeline step "step-0": where?',
     ]
-    conditions = found["compositeResource"]["status"]["conditions"]
+    conditions = output["compositeResource"]["status"]["conditions"]
     assert [(each["type"], each["status"]) for each in conditions] == [
         ("Responsive", "True"),
         ("Synced", "False"),
@@ -125,19 +125,19 @@ def test_a_fatal_result_leaves_what_there_was() -> None:
 
 def test_conditions_that_a_fatal_result_leaves_open_are_unknown() -> None:
     """Those that earlier reconciles have set."""
-    held = {"type": "Old", "status": "True", "reason": "Was", "lastTransitionTime": "2020-01-01"}
-    xr = {**XR, "status": {"conditions": [held]}}
-    found, _ = composed(step('fail("no")'), composite_resource=xr)
-    old = found["compositeResource"]["status"]["conditions"][0]
-    assert (old["type"], old["status"], old["reason"]) == ("Old", "Unknown", "FatalError")
-    assert old["lastTransitionTime"] == held["lastTransitionTime"]
+    before = {"type": "Old", "status": "True", "reason": "Was", "lastTransitionTime": "2020-01-01"}
+    xr = {**XR, "status": {"conditions": [before]}}
+    output, _ = composed(step('fail("no")'), composite_resource=xr)
+    after = output["compositeResource"]["status"]["conditions"][0]
+    assert (after["type"], after["status"], after["reason"]) == ("Old", "Unknown", "FatalError")
+    assert after["lastTransitionTime"] == before["lastTransitionTime"]
 
 
 def test_two_steps_may_have_one_name() -> None:
     """A real engine does not look: only the API server refuses them."""
-    found, whole = composed(step(ONE, step="same"), step(ONE, step="same"))
+    output, whole = composed(step(ONE, step="same"), step(ONE, step="same"))
     assert whole.failure is None
-    assert len(found["composedResources"]) == 1
+    assert len(output["composedResources"]) == 1
 
 
 def test_an_operation_is_run() -> None:
@@ -148,8 +148,8 @@ def test_an_operation_is_run() -> None:
         '"results": [{"severity": "SEVERITY_NORMAL", "message": "done", "reason": "Mine"}]}'
     )
     parts = {"operation": operation(step(body)), "functions": [HERE]}
-    found = answer(operation=parts)[0]["operation"]
-    status = found["operation"]["status"]
+    output = answer(operation=parts)[0]["operation"]
+    status = output["operation"]["status"]
     assert [each["type"] for each in status["conditions"]] == [
         "Succeeded",
         "ValidPipeline",
@@ -157,7 +157,7 @@ def test_an_operation_is_run() -> None:
     ]
     assert status["pipeline"] == [{"step": "step-0", "output": {"n": 1}}]
     assert status["appliedResourceRefs"] == [{"apiVersion": "v1", "kind": "Thing", "name": "a"}]
-    assert found["events"] == [
+    assert output["events"] == [
         {"type": "Normal", "reason": "RunPipelineStep", "message": 'Pipeline step "step-0": done'}
     ]
 
@@ -165,10 +165,10 @@ def test_an_operation_is_run() -> None:
 def test_a_fatal_result_counts_as_a_failure_of_an_operation() -> None:
     """It is tried again in the cluster, up to a limit."""
     parts = {"operation": operation(step('fail("no")')), "functions": [HERE]}
-    found, whole = answer(operation=parts)
+    output, whole = answer(operation=parts)
     assert whole.failure is not None
-    assert found["operation"]["operation"]["status"]["failures"] == 1
-    assert found["operation"]["events"][0]["reason"] == "FunctionInvocation"
+    assert output["operation"]["operation"]["status"]["failures"] == 1
+    assert output["operation"]["events"][0]["reason"] == "FunctionInvocation"
 
 
 @pytest.mark.parametrize(
@@ -180,12 +180,12 @@ def test_a_fatal_result_counts_as_a_failure_of_an_operation() -> None:
 )
 def test_an_operation_that_is_over_is_not_run(status: Object, succeeded: str | None) -> None:
     """No function is called: there is none."""
-    found = answer(operation={"operation": operation(step("return 1"), status=status)})[0]
-    shown = found["operation"].get("operation")
+    output = answer(operation={"operation": operation(step("return 1"), status=status)})[0]
+    manifest = output["operation"].get("operation")
     if succeeded is None:
-        assert shown is None
+        assert manifest is None
     else:
-        assert shown["status"]["conditions"][1]["status"] == succeeded
+        assert manifest["status"]["conditions"][1]["status"] == succeeded
 
 
 TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": operation(step("return {}"))["spec"]}
@@ -194,11 +194,14 @@ TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": operation(step("return {
 def test_a_cron_operation_makes_one() -> None:
     """Named after the time it is scheduled for."""
     cron = {"metadata": {"name": "nightly", "uid": "u"}, "spec": {"operationTemplate": TEMPLATE}}
-    given = {"cron_operation": cron, "scheduled_time": "2023-11-14T22:13:20Z"}
-    made = answer(cron_operation=given)[0]["cronOperation"]["operation"]
-    assert made["metadata"]["name"] == "nightly-1700000000"
-    assert made["metadata"]["labels"] == {"a": "b", "ops.crossplane.io/cronoperation": "nightly"}
-    assert made["metadata"]["ownerReferences"][0]["uid"] == "u"
+    inputs = {"cron_operation": cron, "scheduled_time": "2023-11-14T22:13:20Z"}
+    operation_ = answer(cron_operation=inputs)[0]["cronOperation"]["operation"]
+    assert operation_["metadata"]["name"] == "nightly-1700000000"
+    assert operation_["metadata"]["labels"] == {
+        "a": "b",
+        "ops.crossplane.io/cronoperation": "nightly",
+    }
+    assert operation_["metadata"]["ownerReferences"][0]["uid"] == "u"
 
 
 def test_a_watch_operation_makes_one() -> None:
@@ -206,10 +209,10 @@ def test_a_watch_operation_makes_one() -> None:
     watch = {"metadata": {"name": "nightly"}, "spec": {"operationTemplate": TEMPLATE}}
     metadata = {"name": "watched", "namespace": "x", "uid": "u1", "resourceVersion": "12"}
     watched = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
-    given = {"watch_operation": watch, "watched_resource": watched}
-    made = answer(watch_operation=given)[0]["watchOperation"]["operation"]
-    assert made["metadata"]["name"] == "nightly-42f302e"
-    assert made["spec"]["pipeline"][0]["requirements"]["requiredResources"] == [
+    inputs = {"watch_operation": watch, "watched_resource": watched}
+    operation_ = answer(watch_operation=inputs)[0]["watchOperation"]["operation"]
+    assert operation_["metadata"]["name"] == "nightly-42f302e"
+    assert operation_["spec"]["pipeline"][0]["requirements"]["requiredResources"] == [
         {
             "requirementName": "ops.crossplane.io/watched-resource",
             "apiVersion": "v1",
@@ -235,7 +238,7 @@ REFUSED = [
 def test_what_cannot_be_answered_is_refused(given: bytes, message: str) -> None:
     """In words, as everything that is told to the official command's user."""
     with pytest.raises(InputError, match=message):
-        engine.answer(given, OPTIONS)
+        engine.respond(given, OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -244,13 +247,13 @@ def test_what_cannot_be_answered_is_refused(given: bytes, message: str) -> None:
 def test_the_command_speaks_on_stdin_and_stdout(body: str, code: int) -> None:
     """As the official command calls it; exit code 3 says that a step returned a FATAL result."""
     parts: Object = {"composite_resource": XR, "composition": composition(step(body))}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "function_script.cli", "internal", "render"],
         input=request(composite={**parts, "functions": [HERE]}),
         capture_output=True,
         check=False,
     )
-    assert done.returncode == code
-    response = pb.RenderResponse.FromString(done.stdout)
+    assert process.returncode == code
+    response = pb.RenderResponse.FromString(process.stdout)
     assert json.loads(json_format.MessageToJson(response.composite.composite_resource))["status"]
-    assert (b"error: no" in done.stderr) == (code == 3)
+    assert (b"error: no" in process.stderr) == (code == 3)

@@ -29,14 +29,14 @@ def test_pairs_may_be_joined(
     texts: list[str], separator: str, pairs: list[tuple[str, str]]
 ) -> None:
     """One flag gives several; a value keeps a separator that begins no further pair."""
-    assert render_options.pairs(texts, "--flag", separator) == pairs
+    assert render_options.split_pairs(texts, "--flag", separator) == pairs
 
 
 @pytest.mark.parametrize("text", ["a", "", "=1"])
 def test_what_is_no_pair_is_wrong_usage(text: str) -> None:
     """Named with its flag."""
     with pytest.raises(click.UsageError, match=r"--flag: .* is not of the form KEY=VALUE"):
-        render_options.pairs([text], "--flag", ",")
+        render_options.split_pairs([text], "--flag", ",")
 
 
 def test_paths_may_be_joined(tmp_path: Path) -> None:

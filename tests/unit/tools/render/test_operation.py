@@ -10,8 +10,8 @@ from function_script import documents
 from function_script.errors import FatalError, InputError
 from function_script.source import Source
 from function_script.tools import local_pool
-from function_script.tools.render import command, operation_command
-from function_script.tools.render.output import Wanted
+from function_script.tools.render import command, loading
+from function_script.tools.render.output import OutputOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def indented(text: str, columns: int) -> str:
     return "".join(f"{' ' * columns}{line}\n" for line in text.splitlines())
 
 
-def written(directory: Path, kind: str, spec: str = SPEC, **files: str) -> Path:
+def write_files(directory: Path, kind: str, spec: str = SPEC, **files: str) -> Path:
     """A directory with an Operation, or the template of one, of this kind."""
     head = f"apiVersion: ops.crossplane.io/v1alpha1\nkind: {kind}\nmetadata:\n  name: demo\nspec:\n"
     if kind == "Operation":
@@ -59,31 +59,31 @@ def written(directory: Path, kind: str, spec: str = SPEC, **files: str) -> Path:
     return directory
 
 
-def render(directory: Path, wanted: Wanted | None = None) -> list[Object]:
+def render(directory: Path, sections: OutputOptions | None = None) -> list[Object]:
     """The documents that are printed."""
-    options = command.Options(wanted=wanted or Wanted(), print=print)
+    options = command.Options(output=sections or OutputOptions(), print=print)
     with local_pool.open_pool(None) as pool:
-        paths = operation_command.in_directory(directory)
-        text = operation_command.render_text(paths, options, pool)
+        paths = loading.find_operation_paths(directory)
+        text = command.render_operation(paths, options, pool)
     return [item.value for item in documents.read_source(Source(name="", text=text))]
 
 
 @pytest.mark.parametrize("kind", ["Operation", "CronOperation", "WatchOperation"])
 def test_operations_and_templates_are_run(tmp_path: Path, kind: str) -> None:
     """The template's Operation is called like the object that has it."""
-    shown, report = render(written(tmp_path, kind))
-    assert shown["kind"] == "Operation"
-    assert shown["metadata"]["name"] == "demo"
-    assert shown["metadata"].get("labels") == (None if kind == "Operation" else {"a": "b"})
-    assert shown["status"]["pipeline"] == [{"step": "report", "output": {"seen": "nobody"}}]
+    operation, report = render(write_files(tmp_path, kind))
+    assert operation["kind"] == "Operation"
+    assert operation["metadata"]["name"] == "demo"
+    assert operation["metadata"].get("labels") == (None if kind == "Operation" else {"a": "b"})
+    assert operation["status"]["pipeline"] == [{"step": "report", "output": {"seen": "nobody"}}]
     assert report["metadata"] == {"name": "nobody"}
 
 
 def test_what_is_watched_is_required_by_every_step(tmp_path: Path) -> None:
     """As the cluster does it."""
-    shown, report = render(written(tmp_path, "WatchOperation", watched=WATCHED))
+    operation, report = render(write_files(tmp_path, "WatchOperation", watched=WATCHED))
     assert report["metadata"] == {"name": "shop"}
-    (step,) = shown["spec"]["pipeline"]
+    (step,) = operation["spec"]["pipeline"]
     assert step["requirements"]["requiredResources"][0]["name"] == "shop"
 
 
@@ -91,9 +91,9 @@ def test_context_is_handed_over_by_steps_that_are_shown(tmp_path: Path) -> None:
     """The official command adds them to the Operation, and they are part of what it prints."""
     (tmp_path / "context").mkdir()
     (tmp_path / "context" / "zone.yaml").write_text("a: b\n")
-    shown, _, context = render(written(tmp_path, "Operation"), Wanted(context=True))
+    operation, _, context = render(write_files(tmp_path, "Operation"), OutputOptions(context=True))
     assert context["fields"] == {"zone": {"a": "b"}, "seen": "nobody"}
-    assert [step["step"] for step in shown["spec"]["pipeline"]] == [
+    assert [step["step"] for step in operation["spec"]["pipeline"]] == [
         "crossplane-render-inject-context",
         "report",
         "crossplane-render-extract-context",
@@ -105,7 +105,7 @@ def test_positions_are_in_the_file(tmp_path: Path, kind: str, place: str) -> Non
     """In a template as well."""
     broken = SPEC.replace("def main(req):", "def main(req):\n            return 1 // 0")
     with pytest.raises(FatalError) as caught:
-        render(written(tmp_path, kind, broken))
+        render(write_files(tmp_path, kind, broken))
     span = caught.value.diagnostics[0].span
     assert str(span) == f"{tmp_path / 'operation.yaml'}:{place}"
 
@@ -121,7 +121,7 @@ def test_fields_are_named_from_the_root(tmp_path: Path, kind: str, field: str) -
     """And shown at their place in the file."""
     spec = "mode: Pipeline\npipeline:\n  - step: lonely\n"
     with pytest.raises(InputError) as caught:
-        render(written(tmp_path, kind, spec))
+        render(write_files(tmp_path, kind, spec))
     (problem,) = caught.value.diagnostics
     assert problem.message == field
     assert problem.span is not None
@@ -136,7 +136,7 @@ def test_other_kinds_are_refused(tmp_path: Path) -> None:
 
 def test_an_operation_that_is_over_is_told(tmp_path: Path) -> None:
     """Nothing would happen, which nobody wants to see."""
-    written(tmp_path, "Operation")
+    write_files(tmp_path, "Operation")
     with (tmp_path / "operation.yaml").open("a") as file:
         file.write('status: {conditions: [{type: Succeeded, status: "True"}]}\n')
     with pytest.raises(InputError, match="it has run already"):

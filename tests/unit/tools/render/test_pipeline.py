@@ -11,7 +11,7 @@ from function_script.errors import FatalError, InputError, ProgramError
 from function_script.objects import find_path
 from function_script.proto.v1 import run_function_pb2 as pb
 from function_script.tools import render
-from function_script.tools.render.requirements import Answer
+from function_script.tools.render.requirements import StepResponse
 
 if TYPE_CHECKING:
     from support.render_helpers import Script
@@ -33,9 +33,9 @@ def asks(**selectors: Object) -> Object:
     return {"requirements": {"resources": resources}}
 
 
-def run(runner: Script, *steps: Object, **given: object) -> render.Result:
+def run(runner: Script, *steps: Object, **inputs: object) -> render.RenderResult:
     """Render the steps with these functions."""
-    parts = {"xr": XR, "composition": composition(*steps), **given}
+    parts = {"xr": XR, "composition": composition(*steps), **inputs}
     return render.render(render.RenderInputs(**parts), runner)
 
 
@@ -131,10 +131,10 @@ def test_selection() -> None:
     runner = script(answer)
     stock = [config("b", app="x"), config("a", app="x"), config("c", "far", app="x"), config("d")]
     run(runner, {}, required=stock)
-    found = {
+    selections = {
         name: names(runner.requests[1], name) for name in runner.requests[1]["required_resources"]
     }
-    assert found == {
+    assert selections == {
         "named": ["a"],
         "elsewhere": [],
         "labelled": ["a", "b", "c"],
@@ -248,11 +248,11 @@ def test_a_response_without_state_leaves_none() -> None:
     """Desired state and context are replaced by each step: what is absent is gone."""
     first = script({"desired": {"resources": {"bucket": {"resource": BUCKET}}}})
 
-    def runner(step: Step, request: pb.RunFunctionRequest) -> Answer:
-        empty = Answer(response=pb.RunFunctionResponse())
+    def runner(step: Step, request: pb.RunFunctionRequest) -> StepResponse:
+        empty = StepResponse(response=pb.RunFunctionResponse())
         return first(step, request) if step.index == 0 else empty
 
-    given = render.RenderInputs(xr=XR, composition=composition({}, {}), context={"seed": 1})
-    result = render.render(given, runner)
+    inputs = render.RenderInputs(xr=XR, composition=composition({}, {}), context={"seed": 1})
+    result = render.render(inputs, runner)
     assert result.composition.resources == {}
     assert result.context is None

@@ -87,6 +87,6 @@ def test_render_is_quick(tmp_path: Path, kind: str, count: int, limit_seconds: f
     text = COMPOSITION.format(kind=kind, field=field, program=program)
     (tmp_path / "composition.yaml").write_text(text)
     command = ("-m", "function_script.cli", "render", str(tmp_path))
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
-    assert done.stdout.count("\nkind: Bucket\n") == count
+    process = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
+    assert process.stdout.count("\nkind: Bucket\n") == count
     assert takes_less(command, limit_seconds)

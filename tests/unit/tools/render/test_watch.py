@@ -92,9 +92,9 @@ def test_a_change_is_shown_as_a_difference(tmp_path: Path) -> None:
     """Only what is different, document by document."""
     with watching(tmp_path) as watch:
         watch.replace("xr.yaml", "name: demo", "name: other")
-        shown = watch.wait_for("stdout", "+++ nothing")
-        assert "+    crossplane.io/composite: other\n" in shown
-        assert "\x1b" not in shown
+        text = watch.wait_for("stdout", "+++ nothing")
+        assert "+    crossplane.io/composite: other\n" in text
+        assert "\x1b" not in text
         assert f"{tmp_path / 'xr.yaml'}: changed" in watch.wait_for("stderr", "xr.yaml: changed")
 
 
@@ -224,6 +224,6 @@ def test_documents_are_compared_by_what_they_are(
     before: list[Object], after: list[Object], head: str
 ) -> None:
     """So that a new one does not make all that follow it differ."""
-    found = differences.find(before, after)
-    assert found.startswith(head)
-    assert found.count("--- ") == (1 if head else 0)
+    text = differences.find(before, after)
+    assert text.startswith(head)
+    assert text.count("--- ") == (1 if head else 0)

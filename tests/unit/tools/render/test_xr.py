@@ -27,17 +27,17 @@ LEGACY: Object = {
 }
 
 
-def seen(**given: object) -> Object:
+def observed_state(**inputs: object) -> Object:
     """The observed state of the first call."""
     runner = script()
-    parts = {"xr": XR, "composition": composition({}), **given}
+    parts = {"xr": XR, "composition": composition({}), **inputs}
     render.render(render.RenderInputs(**parts), runner)
     return runner.requests[0]["observed"]
 
 
-def seen_xr(**given: object) -> Object:
+def observed_xr(**inputs: object) -> Object:
     """The XR as the function saw it."""
-    return seen(**given)["composite"]["resource"]
+    return observed_state(**inputs)["composite"]["resource"]
 
 
 def test_functions_see_the_xr_with_its_identity() -> None:
@@ -48,7 +48,7 @@ def test_functions_see_the_xr_with_its_identity() -> None:
         "reason": "WatchCircuitClosed",
         "lastTransitionTime": "2024-01-01T00:00:00Z",
     }
-    assert seen_xr() == {
+    assert observed_xr() == {
         "apiVersion": "example.org/v1",
         "kind": "XBucket",
         "metadata": {
@@ -66,13 +66,13 @@ def test_functions_see_the_xr_with_its_identity() -> None:
 def test_a_given_uid_stays() -> None:
     """Only an XR without a UID gets one."""
     xr: Object = {**XR, "metadata": {"name": "demo", "uid": "mine", "resourceVersion": "7"}}
-    metadata = seen_xr(xr=xr)["metadata"]
+    metadata = observed_xr(xr=xr)["metadata"]
     assert (metadata["uid"], metadata["resourceVersion"]) == ("mine", "999")
 
 
 def test_observed_resources_are_seen_and_referred_to() -> None:
     """They are keyed by their annotation, and the XR refers to them."""
-    state = seen(observed=[observed("bucket", name="old")])
+    state = observed_state(observed=[observed("bucket", name="old")])
     assert list(state["resources"]) == ["bucket"]
     refs = state["composite"]["resource"]["spec"]["crossplane"]["resourceRefs"]
     assert refs == [{"apiVersion": "s3.example.org/v1", "kind": "Bucket", "name": "old"}]
@@ -88,7 +88,9 @@ def test_connection_details_come_from_the_secret() -> None:
         "data": {"user": "YWRtaW4="},
         "stringData": {"password": "s3cret"},
     }
-    state = seen(observed=[{**observed("bucket", name="old"), "spec": spec}], required=[secret])
+    state = observed_state(
+        observed=[{**observed("bucket", name="old"), "spec": spec}], required=[secret]
+    )
     details = state["resources"]["bucket"]["connection_details"]
     assert details == {"user": "YWRtaW4=", "password": "czNjcmV0"}
 
@@ -97,8 +99,8 @@ def test_legacy_xrs_keep_machinery_below_spec() -> None:
     """An XRD of Crossplane v1 makes an XR a legacy one."""
     runner = script({"desired": {"resources": {"bucket": {"resource": BUCKET}}}})
     secrets = composition({}, writeConnectionSecretsToNamespace="system")
-    given = render.RenderInputs(xr=CLUSTER_XR, composition=secrets, xrd=LEGACY)
-    result = render.render(given, runner)
+    inputs = render.RenderInputs(xr=CLUSTER_XR, composition=secrets, xrd=LEGACY)
+    result = render.render(inputs, runner)
     spec = runner.requests[0]["observed"]["composite"]["resource"]["spec"]
     uid = "b8fcf89c-6199-55bd-ae28-15d86857f775"
     assert spec == {
@@ -118,24 +120,24 @@ def test_legacy_xrs_name_conditions_for_their_claim() -> None:
         "target": "TARGET_COMPOSITE_AND_CLAIM",
     }
     runner = script({"conditions": [condition]})
-    given = render.RenderInputs(xr=CLUSTER_XR, composition=composition({}), xrd=LEGACY)
-    status = render.render(given, runner).composition.xr["status"]
+    inputs = render.RenderInputs(xr=CLUSTER_XR, composition=composition({}), xrd=LEGACY)
+    status = render.render(inputs, runner).composition.xr["status"]
     assert status["claimConditionTypes"] == ["Mine"]
 
 
 def test_the_selection_is_told_once() -> None:
     """An XR that refers to the Composition already did not just select it."""
     spec: Object = {"crossplane": {"compositionRef": {"name": "buckets"}}}
-    given = render.RenderInputs(xr={**XR, "spec": spec}, composition=composition({}))
-    assert render.render(given, script()).events == ()
+    inputs = render.RenderInputs(xr={**XR, "spec": spec}, composition=composition({}))
+    assert render.render(inputs, script()).events == ()
 
 
 def test_a_paused_xr_is_left_alone() -> None:
     """No function is called, and the XR says why."""
     metadata: Object = {"name": "demo", "annotations": {"crossplane.io/paused": "true"}}
     runner = script()
-    given = render.RenderInputs(xr={**XR, "metadata": metadata}, composition=composition({}))
-    result = render.render(given, runner)
+    inputs = render.RenderInputs(xr={**XR, "metadata": metadata}, composition=composition({}))
+    result = render.render(inputs, runner)
     assert runner.requests == []
     assert [event.reason for event in result.events] == ["ReconciliationPaused"]
     conditions = result.composition.xr["status"]["conditions"]
@@ -146,8 +148,8 @@ def test_a_deleted_xr_is_left_alone() -> None:
     """No function is called for an XR that goes away."""
     metadata: Object = {"name": "demo", "deletionTimestamp": "2020-01-01T00:00:00Z"}
     runner = script()
-    given = render.RenderInputs(xr={**XR, "metadata": metadata}, composition=composition({}))
-    conditions = render.render(given, runner).composition.xr["status"]["conditions"]
+    inputs = render.RenderInputs(xr={**XR, "metadata": metadata}, composition=composition({}))
+    conditions = render.render(inputs, runner).composition.xr["status"]["conditions"]
     assert runner.requests == []
     assert [item["reason"] for item in conditions] == [
         "WatchCircuitClosed",
@@ -161,14 +163,14 @@ def test_foreign_observed_resources_are_refused() -> None:
     owner: Object = {"kind": "XBucket", "uid": "other", "controller": True}
     foreign = observed("a", name="foreign", namespace="far", ownerReferences=[owner])
     nameless: Object = {**BUCKET, "metadata": {"name": "nameless", "namespace": "default"}}
-    given = render.RenderInputs(
+    inputs = render.RenderInputs(
         xr=XR,
         composition=composition({}),
         observed=[foreign, nameless],
         spans={1: Span(name="observed.yaml", line=9)},
     )
     with pytest.raises(InputError) as caught:
-        render.render(given, script())
+        render.render(inputs, script())
     problems = caught.value.diagnostics
     assert [problem.message for problem in problems] == [
         'cannot observe Bucket "foreign": its controller is not the XR, but one with uid "other"',

@@ -9,7 +9,7 @@ import pytest
 from function_script.cli import execute
 from function_script.errors import InputError
 from function_script.tools import xpkg
-from function_script.tools.xpkg import images, loading
+from function_script.tools.xpkg import image_loader, images
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,13 +74,13 @@ def test_examples_are_a_layer_of_their_own(project: Path, examples: str) -> None
     (project / "examples").mkdir()
     (project / "examples" / "shop.yaml").write_text(XR)
     built = build(project, project / examples)
-    (image,) = loading.load(built.path)
-    assert loading.find_file(image, "examples.yaml") is None
+    (image,) = image_loader.load(built.path)
+    assert image_loader.find_file(image, "examples.yaml") is None
     assert len(image.layers) == 2
     layers = xpkg.inspect(str(built.path)).parts[0].layers
     assert [layer["kind"] for layer in layers] == ["base", "upbound"]
     unlabelled = images.Image(config={}, layers=image.layers)
-    assert loading.find_file(unlabelled, "examples.yaml") == f"---\n{XR}---\n".encode()
+    assert image_loader.find_file(unlabelled, "examples.yaml") == f"---\n{XR}---\n".encode()
 
 
 MISTAKES = [
@@ -129,8 +129,8 @@ def test_the_directory_with_the_metadata_is_found(
     """Without a flag it is the current one, when crossplane.yaml is there."""
     monkeypatch.chdir(project)
     assert execute(["package", "build", "-o", "x.xpkg"]) == 0
-    shown = capsys.readouterr()
-    assert shown.out.startswith("x.xpkg sha256:")
-    assert shown.err == "left out: ci.yaml, xr.yaml\n"
+    output = capsys.readouterr()
+    assert output.out.startswith("x.xpkg sha256:")
+    assert output.err == "left out: ci.yaml, xr.yaml\n"
     assert execute(["package", "build", "-o", "x.xpkg", "--quiet"]) == 0
     assert capsys.readouterr().err == ""

@@ -10,7 +10,7 @@ import pytest
 
 from function_script.cli import execute
 from function_script.errors import InputError
-from function_script.tools.xpkg import archives, images, loading
+from function_script.tools.xpkg import archives, image_loader, images
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ class Layout:
 
 def test_the_layout_itself_is_fine(tmp_path: Path) -> None:
     """Else the tests below would show nothing."""
-    (image,) = loading.load(Layout(tmp_path).finish())
+    (image,) = image_loader.load(Layout(tmp_path).finish())
     assert [layer.digest for layer in image.layers]
 
 
@@ -68,7 +68,7 @@ def test_sha512_is_a_digest_as_well(tmp_path: Path) -> None:
     name = hashlib.sha512(data).hexdigest()
     (layout.root / "blobs" / "sha512").mkdir()
     (layout.root / "blobs" / "sha512" / name).write_bytes(data)
-    (image,) = loading.load(layout.finish({"digest": f"sha512:{name}"}))
+    (image,) = image_loader.load(layout.finish({"digest": f"sha512:{name}"}))
     assert image.layers[0].data == data
 
 
@@ -89,7 +89,7 @@ def test_what_is_not_a_digest_names_no_file(tmp_path: Path, digest: str) -> None
     """It is told as that."""
     root = Layout(tmp_path).finish({"digest": digest, "size": len(SECRET)})
     with pytest.raises(InputError, match=r"is not a digest such as sha256:<64 hex digits>"):
-        loading.load(root)
+        image_loader.load(root)
 
 
 def other_content(layout: Layout) -> str:
@@ -140,7 +140,7 @@ def test_content_is_what_its_descriptor_says(
     layout = Layout(tmp_path)
     message = fault(layout)
     with pytest.raises(InputError, match=message):
-        loading.load(layout.finish())
+        image_loader.load(layout.finish())
 
 
 def test_indices_have_an_end(tmp_path: Path) -> None:
@@ -150,12 +150,12 @@ def test_indices_have_an_end(tmp_path: Path) -> None:
     wide = {"manifests": index["manifests"] * 65}
     (layout.root / "index.json").write_text(json.dumps(wide))
     with pytest.raises(InputError, match="it lists 65 images; at most 64 are read"):
-        loading.load(layout.root)
+        image_loader.load(layout.root)
     for _ in range(6):
         index = {"manifests": [layout.blob(json.dumps(index).encode())]}
     (layout.root / "index.json").write_text(json.dumps(index))
     with pytest.raises(InputError, match="too many indices inside one another"):
-        loading.load(layout.root)
+        image_loader.load(layout.root)
 
 
 def test_no_secret_gets_into_a_package(
@@ -186,11 +186,11 @@ def test_names_with_hashes_are_digests_in_saved_images(tmp_path: Path, name: str
     path = tmp_path / "image.tar"
     parts = {names[key]: data for key, data in files.items()}
     path.write_bytes(archives.tar({**parts, "manifest.json": listing}))
-    assert loading.load(path)
+    assert image_loader.load(path)
     parts[names[name]] = files[name] + b" "
     path.write_bytes(archives.tar({**parts, "manifest.json": listing}))
     with pytest.raises(InputError, match="has the digest sha256:"):
-        loading.load(path)
+        image_loader.load(path)
 
 
 def test_names_may_begin_with_the_directory(tmp_path: Path) -> None:
@@ -203,4 +203,4 @@ def test_names_may_begin_with_the_directory(tmp_path: Path) -> None:
         if path.is_file()
     }
     (tmp_path / "image.tar").write_bytes(archives.tar(files))
-    assert loading.load(tmp_path / "image.tar") == loading.load(layout.root)
+    assert image_loader.load(tmp_path / "image.tar") == image_loader.load(layout.root)

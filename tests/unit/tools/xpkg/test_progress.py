@@ -42,9 +42,9 @@ def build(project: Path, *flags: str, on_terminal: bool = False) -> str:
         subprocess.run(command, cwd=project, stdout=subprocess.DEVNULL, stderr=writer, check=True)
     finally:
         os.close(writer)
-    with os.fdopen(reader, "rb") as told:
+    with os.fdopen(reader, "rb") as stream:
         # The end of a terminal is an error; all of this fits into its buffer.
-        return os.read(told.fileno(), 4096).decode()
+        return os.read(stream.fileno(), 4096).decode()
 
 
 @pytest.mark.parametrize("on_terminal", [False, True])
@@ -68,10 +68,10 @@ class Shares(NullProgress):
     """Remembers them."""
 
     def __init__(self) -> None:
-        self.seen: list[float] = []
+        self.parts: list[float] = []
 
     def share(self, part: float) -> None:
-        self.seen.append(part)
+        self.parts.append(part)
 
 
 def test_a_body_tells_how_much_of_it_is_read() -> None:
@@ -81,11 +81,11 @@ def test_a_body_tells_how_much_of_it_is_read() -> None:
     assert [body.read(3), body.read(3), body.read(3)] == [b"abc", b"d", b""]
     body.seek(0)
     body.read(1)
-    assert shares.seen == [0.75, 1.0, 1.0, 0.25]
+    assert shares.parts == [0.75, 1.0, 1.0, 0.25]
 
 
 def test_an_empty_body_is_sent_at_once() -> None:
     """Nothing of nothing is everything."""
     shares = Shares()
     assert Body(b"", shares).read(1) == b""
-    assert shares.seen == [1.0]
+    assert shares.parts == [1.0]

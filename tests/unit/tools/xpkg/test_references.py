@@ -30,9 +30,9 @@ ADDRESSES = [
 @pytest.mark.parametrize(("text", "address", "version"), ADDRESSES)
 def test_only_this_machine_may_be_spoken_to_in_plain(text: str, address: str, version: str) -> None:
     """Every other registry is reached by HTTPS."""
-    found = references.parse(text)
-    assert (found.api_host, found.version) == (urlsplit(address).netloc, version)
-    assert found.is_loopback == address.startswith("http:")
+    reference = references.parse(text)
+    assert (reference.api_host, reference.version) == (urlsplit(address).netloc, version)
+    assert reference.is_loopback == address.startswith("http:")
 
 
 @pytest.mark.parametrize(

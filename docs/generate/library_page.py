@@ -1,7 +1,4 @@
-"""The library's table as a page of the documentation, and as stubs for editors.
-
-A test compares both with the committed files, and writes them with ``--update-goldens``.
-"""
+"""The library's table as a page of the documentation, and as stubs for editors."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
     from function_script.engines.library import Function, Group
 
 _HEAD = """\
-<!-- Written by `pytest tests/unit/engines/library/test_reference.py --update-goldens`. -->
+<!-- Written by `make goldens`. -->
 
 # Library
 

@@ -15,7 +15,7 @@ from function_script.tools.render.functions import FunctionIndex, Remote
 from function_script.tools.render.schemas import Schemas
 
 if TYPE_CHECKING:
-    from function_script.tools.render.functions import Place
+    from function_script.tools.render.functions import Runtime
     from function_script.values import Object
 
 GVK = "x-kubernetes-group-version-kind"
@@ -58,9 +58,9 @@ def test_legacy(definition: Object | None, is_legacy: bool) -> None:
 @pytest.mark.parametrize(("definition", "cause"), UNFIT)
 def test_an_xrd_for_another_xr_is_refused(definition: Object, cause: str) -> None:
     """It would give wrong defaults in silence."""
-    given = render.RenderInputs(xr=XR, composition=composition({}), xrd=definition)
+    inputs = render.RenderInputs(xr=XR, composition=composition({}), xrd=definition)
     with pytest.raises(InputError, match=cause):
-        render.render(given, script())
+        render.render(inputs, script())
 
 
 def test_defaults_are_filled_in() -> None:
@@ -76,10 +76,10 @@ def test_defaults_are_filled_in() -> None:
     }
     schema: Object = {"properties": {"spec": {"default": {"no": 1}, "properties": fields}}}
     spec: Object = {"region": "here", "list": [{}, {"zone": "b"}], "map": {"k": {}}}
-    given = render.RenderInputs(
+    inputs = render.RenderInputs(
         xr={**XR, "spec": spec}, composition=composition({}), xrd=xrd(schema=schema)
     )
-    assert render.render(given, script()).xr["spec"] == {
+    assert render.render(inputs, script()).xr["spec"] == {
         "region": "here",
         "size": 3,
         "made": {"deep": True},
@@ -138,22 +138,22 @@ def test_schemas_are_found_with_references_resolved() -> None:
             GVK: [{"group": "example.org", "version": "v1", "kind": "Thing"}],
         },
     }
-    found = Schemas([{"components": {"schemas": schemas}}])
+    schemas_ = Schemas([{"components": {"schemas": schemas}}])
     meta: Object = {"type": "object", "properties": {"self": {"type": "object"}}}
-    thing = found.find("example.org/v1", "Thing")
+    thing = schemas_.find("example.org/v1", "Thing")
     assert thing is not None
     assert thing["properties"] == {"metadata": meta, "list": {"type": "array", "items": meta}}
-    assert found.find("example.org/v1", "Other") is None
-    assert found.find("other.org/v1", "Thing") is None
+    assert schemas_.find("example.org/v1", "Other") is None
+    assert schemas_.find("other.org/v1", "Thing") is None
 
 
 def test_required_schemas_reach_the_function() -> None:
     """Both those the function asks for and those of the Composition; unknown ones are empty."""
     schema: Object = {"type": "object", GVK: [{"group": "", "version": "v1", "kind": "Thing"}]}
     document: Object = {"components": {"schemas": {"Thing": schema}}}
-    asked: Object = {"other": {"api_version": "v1", "kind": "Other"}}
+    requirements: Object = {"other": {"api_version": "v1", "kind": "Other"}}
     base: Object = {"requirementName": "base", "apiVersion": "v1", "kind": "Thing"}
-    runner = script({"requirements": {"schemas": asked}})
+    runner = script({"requirements": {"schemas": requirements}})
     render.render(
         render.RenderInputs(
             xr=XR,
@@ -162,8 +162,8 @@ def test_required_schemas_reach_the_function() -> None:
         ),
         runner,
     )
-    found = find_path(runner.requests[1], "required_schemas")
-    assert found == {"base": {"openapi_v3": schema}, "other": {}}
+    received = find_path(runner.requests[1], "required_schemas")
+    assert received == {"base": {"openapi_v3": schema}, "other": {}}
 
 
 def test_every_problem_of_a_composition_is_told() -> None:
@@ -271,11 +271,13 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("manifests", "step", "place"), PLACES)
-def test_where_a_function_runs(manifests: list[Object] | None, step: Object, place: Place) -> None:
+def test_where_a_function_runs(
+    manifests: list[Object] | None, step: Object, place: Runtime
+) -> None:
     """Ours run here, others where their Function says."""
-    known = FunctionIndex(manifests=manifests, places={}, annotations={})
-    found = functions.find_places(steps.parse(composition(step)), known)
-    assert list(found.values()) == [place]
+    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    runtimes = functions.find_runtimes(steps.parse(composition(step)), index)
+    assert list(runtimes.values()) == [place]
 
 
 def test_flags_win() -> None:
@@ -284,12 +286,12 @@ def test_flags_win() -> None:
     manifests = [function("function-other", runtime_development_target="old:1")]
     prefix = "render.crossplane.io/"
     annotations = {f"{prefix}runtime-development-target": ADDRESS}
-    known = FunctionIndex(manifests=manifests, places={}, annotations=annotations)
-    assert functions.find_places(todo, known) == {"step-0": Remote(address=ADDRESS)}
-    known = FunctionIndex(
-        manifests=manifests, places={"function-other": "skip"}, annotations=annotations
+    index = FunctionIndex(manifests=manifests, runtimes={}, annotations=annotations)
+    assert functions.find_runtimes(todo, index) == {"step-0": Remote(address=ADDRESS)}
+    index = FunctionIndex(
+        manifests=manifests, runtimes={"function-other": "skip"}, annotations=annotations
     )
-    assert functions.find_places(todo, known) == {"step-0": "skip"}
+    assert functions.find_runtimes(todo, index) == {"step-0": "skip"}
 
 
 REVISION: Object = {
@@ -319,18 +321,18 @@ def test_what_newer_steps_refer_to_may_be_given_a_place(step: Object, name: str)
         key: value for key, value in composition(step)["spec"]["pipeline"][0].items() if value
     }
     todo = steps.parse(composition() | {"spec": {"mode": "Pipeline", "pipeline": [fields]}})
-    places: dict[str, Place] = {name: "skip"}
-    functions.check_names(todo, places)
-    known = FunctionIndex(manifests=[], places=places, annotations={})
-    assert list(functions.find_places(todo, known).values()) == ["skip"]
+    runtimes: dict[str, Runtime] = {name: "skip"}
+    functions.check_names(todo, runtimes)
+    index = FunctionIndex(manifests=[], runtimes=runtimes, annotations={})
+    assert list(functions.find_runtimes(todo, index).values()) == ["skip"]
 
 
 def test_functions_that_run_nowhere_are_told() -> None:
     """All of them, before anything runs, with the flag that helps."""
     todo = steps.parse(composition({}, {"functionRef": {"name": "function-script-2"}}))
-    known = FunctionIndex(manifests=[function("function-otter")], places={}, annotations={})
+    index = FunctionIndex(manifests=[function("function-otter")], runtimes={}, annotations={})
     with pytest.raises(InputError) as caught:
-        functions.find_places(todo, known)
+        functions.find_runtimes(todo, index)
     first, second = caught.value.diagnostics
     assert 'where function "function-other" runs is unknown' in first.message
     assert 'did you mean "function-otter"?' in first.notes[0]
@@ -342,13 +344,13 @@ def test_functions_that_run_nowhere_are_told() -> None:
 def test_a_place_needs_name_and_value(text: str) -> None:
     """Anything else is a mistake."""
     with pytest.raises(ValueError, match="is not of the form NAME=local"):
-        functions.parse_place(text)
+        functions.parse_runtime(text)
 
 
 def test_places_are_parsed() -> None:
     """References hold colons, addresses too."""
-    assert functions.parse_place("a=local") == ("a", "local")
-    assert functions.parse_place("r.io/f@sha256:0=h:1") == (
+    assert functions.parse_runtime("a=local") == ("a", "local")
+    assert functions.parse_runtime("r.io/f@sha256:0=h:1") == (
         "r.io/f@sha256:0",
         Remote(address="h:1"),
     )

@@ -1,6 +1,6 @@
-"""The given parts of a case: objects that stand in it, or files that it names.
+"""Load the objects of a case: objects in its file, or files that it names.
 
-Called by the parser. Collects every problem; what cannot be read counts as absent.
+All problems are collected; what cannot be read counts as absent.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from function_script import objects
 from function_script.documents import Document
 from function_script.errors import FatalError, InputError
-from function_script.tools.cases.model import Located, placed
+from function_script.tools.cases.model import Located, locate
 from function_script.tools.render import loading
 from function_script.values import type_phrase
 
@@ -28,49 +28,49 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class Files:
-    """Reads each file once, however many cases name it."""
+class FileCache:
+    """Loads each file once, however many cases name it."""
 
     def __init__(self) -> None:
         self._documents: dict[Path, list[Document]] = {}
         self._schemas: dict[Path, list[Object]] = {}
 
     def load(self, path: Path) -> list[Document]:
-        """The objects of a file or directory; raises FatalError."""
+        """Load the objects of a file or directory. Raises FatalError."""
         if path not in self._documents:
             self._documents[path] = loading.load_all(path)
         return self._documents[path]
 
     def load_schemas(self, path: Path) -> list[Object]:
-        """The OpenAPI documents of a directory; raises FatalError."""
+        """Load the OpenAPI documents of a directory. Raises FatalError."""
         if path not in self._schemas:
             self._schemas[path] = loading.load_schemas(path)
         return self._schemas[path]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """Reads parts of the case in ``document``, and keeps what is wrong with them."""
+class ObjectLoader:
+    """Loads objects of the case in ``document``, and collects problems."""
 
     document: Document
     directory: Path
-    files: Files
+    files: FileCache
     problems: ProblemList
     failures: list[Diagnostic]
 
     def path(self, text: str) -> Path:
-        """The file that the case calls ``text``."""
+        """Return the path of a file that the case names."""
         return Path(os.path.normpath(self.directory / text))
 
     def one(self, fields: ObjectReader, key: str, default: Path | None) -> Document | Object | None:
-        """The single object at ``key``; a Document when it stands in a file."""
-        found = fields.value.get(key)
-        if isinstance(found, dict):
-            return found
-        path = default if found is None else self._named(fields.at(key), found)
+        """Load the single object at ``key``; a Document if it is in a file."""
+        value = fields.value.get(key)
+        if isinstance(value, dict):
+            return value
+        path = default if value is None else self._path_of(fields.at(key), value)
         if path is None:
             return None
-        documents = self.tried(fields.at(key), lambda: self.files.load(path))
+        documents = self.attempt(fields.at(key), lambda: self.files.load(path))
         if len(documents) == 1:
             return documents[0]
         if documents:
@@ -79,74 +79,69 @@ class Parts:
         return None
 
     def all(self, fields: ObjectReader, key: str, default: Path | None = None) -> list[Located]:
-        """The objects at ``key``: an object, a path, or a list of both."""
-        found = fields.value.get(key)
-        if found is None:
+        """Load the objects at ``key``: an object, a path, or a list of both."""
+        value = fields.value.get(key)
+        if value is None:
             return [] if default is None else self._load(fields.at(key), default)
-        items = found if isinstance(found, list) else [found]
-        return [
-            one
-            for index, item in enumerate(items)
-            for one in self._item(
-                fields.at(key) + (f"[{index}]" if isinstance(found, list) else ""), item
-            )
-        ]
+        items = value if isinstance(value, list) else [value]
+        located: list[Located] = []
+        for index, item in enumerate(items):
+            at = fields.at(key) + (f"[{index}]" if isinstance(value, list) else "")
+            if isinstance(item, dict):
+                located.append(Located(value=item))
+            elif (path := self._path_of(at, item)) is not None:
+                located += self._load(at, path)
+        return located
 
     def value(self, fields: ObjectReader, key: str, default: Path | None = None) -> Object | None:
-        """The single object at ``key``, wherever it stands."""
-        found = self.one(fields, key, default)
-        return found.value if isinstance(found, Document) else found
+        """Load the single object at ``key``, from the case or from a file."""
+        item = self.one(fields, key, default)
+        return item.value if isinstance(item, Document) else item
 
     def values(self, fields: ObjectReader, key: str, default: Path | None = None) -> list[Object]:
-        """The objects at ``key`` alone."""
+        """Load the objects at ``key`` without their positions."""
         return [item.value for item in self.all(fields, key, default)]
 
     def schemas(self, fields: ObjectReader, default: Path | None) -> list[Object]:
-        """OpenAPI documents: a directory, an object or a list of objects."""
-        found = fields.value.get("schemas")
-        if found is None or isinstance(found, str):
-            path = default if found is None else self.path(found)
+        """Load OpenAPI documents: a directory, an object or a list of objects."""
+        value = fields.value.get("schemas")
+        if value is None or isinstance(value, str):
+            path = default if value is None else self.path(value)
             if path is None:
                 return []
-            return self.tried(fields.at("schemas"), lambda: self.files.load_schemas(path))
+            return self.attempt(fields.at("schemas"), lambda: self.files.load_schemas(path))
         return [item.value for item in self.all(fields, "schemas")]
 
-    def are_faulty(self) -> bool:
-        """Whether anything is wrong so far."""
+    def has_problems(self) -> bool:
+        """Report whether there is a problem so far."""
         return bool(self.problems or self.failures)
 
     def error(self) -> InputError:
-        """Everything that is wrong."""
-        mistakes = (
-            placed(problem.to_diagnostic(), self.document, objects.read_path(problem.path))
+        """Build the error with all problems."""
+        diagnostics = (
+            locate(problem.to_diagnostic(), self.document, objects.read_path(problem.path))
             for problem in self.problems
         )
-        return InputError(*mistakes, *self.failures)
-
-    def _item(self, at: str, item: Value) -> list[Located]:
-        if isinstance(item, dict):
-            return [Located(value=item)]
-        path = self._named(at, item)
-        return [] if path is None else self._load(at, path)
+        return InputError(*diagnostics, *self.failures)
 
     def _load(self, at: str, path: Path) -> list[Located]:
-        documents = self.tried(at, lambda: self.files.load(path))
+        documents = self.attempt(at, lambda: self.files.load(path))
         return [Located(value=document.value, span=document.span()) for document in documents]
 
-    def _named(self, at: str, found: Value) -> Path | None:
-        if isinstance(found, str):
-            return self.path(found)
-        self.problems.add(at, f"must be a path or an object, not {type_phrase(found)}")
+    def _path_of(self, at: str, value: Value) -> Path | None:
+        if isinstance(value, str):
+            return self.path(value)
+        self.problems.add(at, f"must be a path or an object, not {type_phrase(value)}")
         return None
 
-    def tried(self, at: str, load: Callable[[], list[_T]]) -> list[_T]:
-        """What ``load`` gives; its problems are at ``at`` unless they have a place already."""
+    def attempt(self, at: str, load: Callable[[], list[_T]]) -> list[_T]:
+        """Call ``load`` and collect its problems; those without a position are at ``at``."""
         try:
             return load()
         except FatalError as error:
             path = objects.parse_path(at)
             self.failures.extend(
-                problem if problem.span else placed(problem, self.document, path)
+                problem if problem.span else locate(problem, self.document, path)
                 for problem in error.diagnostics
             )
             return []

@@ -1,7 +1,4 @@
-"""Names and UIDs as Crossplane's render engine makes them up, so that output can be compared.
-
-Called while an XR is prepared and composed. Pure text in, text out.
-"""
+"""Names and UIDs as Crossplane's render engine generates them, so that outputs are equal."""
 
 from __future__ import annotations
 
@@ -18,16 +15,16 @@ _RBAC_KINDS = {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
 
 
 def xr_uid(api_version: str, kind: str, namespace: str, name: str) -> str:
-    """The UID of an XR whose file gives none: the same for the same type, namespace and name."""
+    """Return the UID for an XR without one; it depends on type, namespace and name only."""
     group, _, version = api_version.rpartition("/")
     text = f"{group}/{version}, Kind={kind}\0{namespace}\0{name}"
     return str(uuid.uuid5(_NIL, text))
 
 
 def child_name(generate_name: str, uid: str, resource_name: str) -> str:
-    """The object name of a composed resource: the prefix and 12 hex digits, at most 63 long.
+    """Return the object name of a composed resource: a prefix and 12 hex digits, at most 63 long.
 
-    ``uid`` is the XR's; ``resource_name`` the key in desired state.
+    ``uid`` is the XR's; ``resource_name`` is the key in desired state.
     """
     suffix = hashlib.sha256((uid + resource_name).encode()).hexdigest()[:_HASH]
     prefix = (
@@ -41,7 +38,7 @@ def child_name(generate_name: str, uid: str, resource_name: str) -> str:
 
 
 def is_object_name(name: str, group: str, kind: str) -> bool:
-    """Whether Kubernetes takes ``name``: an RFC 1123 subdomain; RBAC kinds may have colons."""
+    """Report whether ``name`` is an RFC 1123 subdomain; names of RBAC kinds may have colons."""
     if group == _RBAC_GROUP and kind in _RBAC_KINDS:
         name = name.replace(":", "")
     return names.is_subdomain(name)

@@ -1,7 +1,4 @@
-"""The prelude as a section of the documentation, and all names of scripts as stubs for editors.
-
-A test compares both with the committed files, and writes them with ``--update-goldens``.
-"""
+"""The prelude as a section of the documentation, and all names of scripts as stubs for editors."""
 
 from __future__ import annotations
 
@@ -9,16 +6,15 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from generate import library_page
+
 from function_script.engines.starlark import predeclared
 from function_script.engines.starlark.analysis import syntax
-from function_script.reference_pages import library_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_GENERATED_BY = (
-    "Written by `pytest tests/unit/engines/starlark/test_reference.py --update-goldens`."
-)
+_GENERATED_BY = "Written by `make goldens`."
 BEGIN = f"<!-- {_GENERATED_BY} -->\n"
 END = "<!-- End of what is written. -->\n"
 _STUB_HEAD = f'''\

@@ -1,7 +1,4 @@
-"""The reference page of the command line, made from the commands themselves.
-
-``python -m function_script.reference_pages.cli_page > docs/reference/cli.md``.
-"""
+"""The reference page of the command line, written from the commands themselves."""
 
 from __future__ import annotations
 
@@ -10,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from function_script.cli import NAME, commands, exit_codes, terminal
+from function_script.cli import NAME, commands, exit_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What each exit code means, in more words than `--help` has.
+# Longer than the lines of `--help`.
 EXIT_CODES = {
     exit_codes.OK: "fine",
     exit_codes.PROBLEM: "a problem in the input, reported on stderr; "
@@ -29,7 +26,7 @@ _ROWS = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.item
 _HEAD = f"""\
 # The command line
 
-<!-- Written by `python -m function_script.reference_pages.cli_page`; do not edit. -->
+<!-- Written by `make goldens`. -->
 
 Every flag can also be set by the environment variable beside it; a flag wins over its variable.
 Flags that may be repeated take several values, separated by blanks, from their variable.
@@ -56,7 +53,7 @@ what is missing.
 
 
 def build() -> str:
-    """The whole page, as Markdown."""
+    """Return the page `docs/reference/cli.md`."""
     return "\n".join([_HEAD, *_sections(commands, NAME)])
 
 
@@ -81,19 +78,15 @@ def _section(command: click.Command, path: str) -> str:
         inspect.cleandoc(command.help or ""),
         "",
     ]
-    rows = [_row(option) for option in _options(command)]
+    options = [
+        option
+        for option in command.params
+        if isinstance(option, click.Option) and not option.hidden
+    ]
+    rows = [_row(option) for option in sorted(options, key=lambda each: max(each.opts, key=len))]
     if rows:
         parts += ["| flag | variable | default | meaning |", "|---|---|---|---|", *rows, ""]
     return "\n".join(parts)
-
-
-def _options(command: click.Command) -> list[click.Option]:
-    found = [option for option in command.params if isinstance(option, click.Option)]
-    return sorted((option for option in found if not option.hidden), key=_long_name)
-
-
-def _long_name(option: click.Option) -> str:
-    return max(option.opts, key=len)
 
 
 def _row(option: click.Option) -> str:
@@ -109,7 +102,3 @@ def _row(option: click.Option) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    terminal.echo(build(), nl=False)

@@ -1,7 +1,6 @@
-"""Files with the exact documents a step is to give: compared, written first, written anew.
+"""Snapshots: files with the exact documents that a step must render.
 
-Called once for each step that has one. Documents are compared, not texts: comments and layout are
-the author's.
+Documents are compared, not texts: authors choose comments and layout.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ if TYPE_CHECKING:
     from function_script.values import Object
 
 
-def find_difference(path: Path, found: list[Object]) -> str | None:
-    """A unified diff from the file to what was found; None when they agree.
+def find_difference(path: Path, rendered: list[Object]) -> str | None:
+    """Return a unified diff from the file to the rendered documents; None if they are equal.
 
-    Raises FatalError for a file that cannot be read.
+    Raises FatalError if the file cannot be read.
     """
     expected = [document.value for document in sources.read(sources.load_file(path))]
-    if matching.is_same([*expected], [*found]):
+    if matching.is_same([*expected], [*rendered]):
         return None
     lines = difflib.unified_diff(
         documents.to_yaml_stream(expected).splitlines(),
-        documents.to_yaml_stream(found).splitlines(),
+        documents.to_yaml_stream(rendered).splitlines(),
         fromfile=str(path),
         tofile="rendered",
         lineterm="",
@@ -38,10 +37,10 @@ def find_difference(path: Path, found: list[Object]) -> str | None:
     return "\n".join(lines)
 
 
-def write(path: Path, found: list[Object]) -> None:
-    """Write the documents as they are expected from now on. Raises InputError."""
+def write(path: Path, rendered: list[Object]) -> None:
+    """Write the documents to the file. Raises InputError."""
     try:
-        path.write_text(documents.to_yaml_stream(found), encoding="utf-8")
+        path.write_text(documents.to_yaml_stream(rendered), encoding="utf-8")
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise InputError.of(f'cannot write "{path}": {cause}') from error

@@ -8,9 +8,9 @@ import pytest
 from support.case_projects import folder, project
 
 from function_script.errors import InputError
-from function_script.tools.cases import discovery, expectations, parsing
+from function_script.tools.cases import discovery, expectations, parser
 from function_script.tools.cases.discovery import CaseFile
-from function_script.tools.cases.parts import Files
+from function_script.tools.cases.loader import FileCache
 
 MISTAKES = [
     pytest.param("expct: {}", ['1:1 expct: unknown field (did you mean "expect"?)'], id="key"),
@@ -89,7 +89,7 @@ MISTAKES = [
 def mistakes(path: Path) -> str:
     """What is wrong with a case, as lines of place, message and hint."""
     with pytest.raises(InputError) as caught:
-        parsing.parse(CaseFile(path=path), Files())
+        parser.parse(CaseFile(path=path), FileCache())
     lines = []
     for problem in caught.value.diagnostics:
         assert problem.span is not None
@@ -102,9 +102,9 @@ def mistakes(path: Path) -> str:
 @pytest.mark.parametrize(("case", "expected"), MISTAKES)
 def test_mistakes_have_a_place(tmp_path: Path, case: str, expected: list[str]) -> None:
     """Line and column of the field, what is wrong, and the nearest name."""
-    found = mistakes(project(tmp_path, one=case) / "one.case.yaml")
-    assert len(found.splitlines()) == (1 if "no such file" in expected else len(expected))
-    assert [part for part in expected if part not in found] == [], found
+    lines = mistakes(project(tmp_path, one=case) / "one.case.yaml")
+    assert len(lines.splitlines()) == (1 if "no such file" in expected else len(expected))
+    assert [part for part in expected if part not in lines] == [], lines
 
 
 def test_files_with_mistakes_keep_their_own_place(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_files_with_mistakes_keep_their_own_place(tmp_path: Path) -> None:
     project(tmp_path, one="observed: bad.yaml")
     (tmp_path / "bad.yaml").write_text("a: 1\nb: [")
     with pytest.raises(InputError) as caught:
-        parsing.parse(CaseFile(path=tmp_path / "one.case.yaml"), Files())
+        parser.parse(CaseFile(path=tmp_path / "one.case.yaml"), FileCache())
     assert caught.value.diagnostics[0].span.name == str(tmp_path / "bad.yaml")
 
 
@@ -130,8 +130,8 @@ def test_a_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> Non
     """What lies above the root of a repository belongs to others."""
     inner = project(tmp_path) / "inner"
     case = folder(inner / "tests", case="{xr: ../../xr.yaml, expect: {}}") / "case.yaml"
-    found = parsing.parse(CaseFile(path=case), Files())
-    assert found.setup.program.composition["kind"] == "Composition"
+    case_ = parser.parse(CaseFile(path=case), FileCache())
+    assert case_.setup.program.composition["kind"] == "Composition"
     (inner / ".git").mkdir()
     assert "composition: is required" in mistakes(case)
 
@@ -139,8 +139,9 @@ def test_a_composition_beyond_the_repository_is_not_found(tmp_path: Path) -> Non
 def test_the_reference_knows_every_key() -> None:
     """Each key of a case, a step, an expectation and a check has a row."""
     page = (Path(__file__).resolve().parents[4] / "docs/reference/cases.md").read_text()
-    known = {*parsing._CASE, *parsing._STEP, *expectations._KNOWN, *expectations.QUESTIONS}
-    assert {key for key in known if f"\n| `{key}` |" not in page} == set()
+    fields = {*parser._CASE_FIELDS, *parser._STEP_FIELDS, *expectations._FIELDS}
+    keys = fields | {*expectations.QUESTIONS}
+    assert {key for key in keys if f"\n| `{key}` |" not in page} == set()
 
 
 def test_discovery(tmp_path: Path) -> None:
@@ -148,8 +149,8 @@ def test_discovery(tmp_path: Path) -> None:
     project(tmp_path, b="", a="")
     for name in ("c", ".hidden", "node_modules"):
         folder(tmp_path / name, case="", other="")
-    found = discovery.find([tmp_path, tmp_path / "a.case.yaml"])
-    assert [case.name for case in found] == [f"{tmp_path}/{name}" for name in ("a", "b", "c")]
+    files = discovery.find([tmp_path, tmp_path / "a.case.yaml"])
+    assert [case.name for case in files] == [f"{tmp_path}/{name}" for name in ("a", "b", "c")]
 
 
 NOT_FOUND = [

@@ -1,7 +1,6 @@
-"""What is in a package, be it a file or in a registry: metadata, objects, platforms, layers.
+"""Inspect a package in a file or a registry: metadata, objects, platforms, layers.
 
-Called by `package inspect`, and by whoever needs the objects of a package file. From a registry
-only the layer with the metadata is fetched, not the runtime.
+From a registry only the layer with the metadata is fetched, not the runtime.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from function_script import objects
 from function_script.errors import InputError
 from function_script.source import Source
 from function_script.tools import bounded, manifests
-from function_script.tools.xpkg import digests, images, loading, manifest, references
+from function_script.tools.xpkg import digests, image_loader, images, manifest, references
 from function_script.tools.xpkg.registry import Repository
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class _Part:
 
     @property
     def layers(self) -> list[Object]:
-        """A line for each layer: digest, size in bytes, kind of package layer, annotations."""
+        """Return the layers: digest, size in bytes, kind of package layer, annotations."""
         kinds = images.layer_kinds(images.Image(config=self.config))
         return [
             {
@@ -62,62 +61,62 @@ class Inspected:
     parts: tuple[_Part, ...]
 
 
-def inspect(place: str, trust: Trust | None = None) -> Inspected:
-    """What is in a package file or in a package of a registry; raises InputError."""
-    if Path(place).exists() or place.endswith(".xpkg"):
-        return _inspect_file(Path(place))
-    return _inspect_reference(references.parse(place), trust)
+def inspect(name: str, trust: Trust | None = None) -> Inspected:
+    """Inspect a package file or a package in a registry. Raises InputError."""
+    if Path(name).exists() or name.endswith(".xpkg"):
+        return _inspect_file(Path(name))
+    return _inspect_reference(references.parse(name), trust)
 
 
 def read_package(path: Path) -> str:
-    """The text of package.yaml in a package file; raises InputError."""
-    return _text(loading.load(path)[0], str(path))
+    """Return the text of package.yaml in a package file. Raises InputError."""
+    return _text(image_loader.load(path)[0], str(path))
 
 
-def to_json(found: Inspected) -> str:
-    """A report for programs."""
+def to_json(package: Inspected) -> str:
+    """Format a report as JSON."""
     platforms: list[Value] = [
         {
             "platform": images.platform(images.Image(config=part.config)),
             "digest": part.digest,
             "layers": [*part.layers],
         }
-        for part in found.parts
+        for part in package.parts
     ]
     names: list[Value] = [
         dict(zip(("apiVersion", "kind", "name"), _identity(item), strict=True))
-        for item in found.objects
+        for item in package.objects
     ]
     report: Object = {
-        "digest": found.digest,
-        "annotations": found.annotations,
-        "meta": found.meta,
+        "digest": package.digest,
+        "annotations": package.annotations,
+        "meta": package.meta,
         "objects": names,
         "platforms": platforms,
     }
     return json.dumps(report, indent=2, ensure_ascii=False)
 
 
-def to_text(found: Inspected) -> str:
-    """A report for people."""
-    return "\n".join(_lines(found))
+def to_text(package: Inspected) -> str:
+    """Format a report as text."""
+    return "\n".join(_lines(package))
 
 
-def _lines(found: Inspected) -> Iterator[str]:
-    _, kind, name = _identity(found.meta)
+def _lines(package: Inspected) -> Iterator[str]:
+    _, kind, name = _identity(package.meta)
     yield f"{kind} {name}"
-    yield f"  digest      {found.digest}"
-    version = manifests.text_at(found.meta, "spec", "crossplane", "version")
+    yield f"  digest      {package.digest}"
+    version = manifests.text_at(package.meta, "spec", "crossplane", "version")
     if version:
         yield f"  crossplane  {version}"
-    for dependency in manifests.objects_at(found.meta, "spec", "dependsOn"):
+    for dependency in manifests.objects_at(package.meta, "spec", "dependsOn"):
         yield f"  depends on  {_dependency(dependency)}"
-    for key, value in found.annotations.items():
+    for key, value in package.annotations.items():
         yield f"  annotation  {key}={value}"
     yield "Objects"
-    for item in found.objects:
+    for item in package.objects:
         yield "  " + " ".join(_identity(item))
-    for part in found.parts:
+    for part in package.parts:
         yield f"Platform {images.platform(images.Image(config=part.config)) or 'any'}"
         yield f"  digest      {part.digest}"
         for layer in part.layers:
@@ -137,37 +136,36 @@ def _identity(item: Object) -> tuple[str, str, str]:
 
 
 def _inspect_file(path: Path) -> Inspected:
-    found = loading.load(path)
+    packages = image_loader.load(path)
     parts = [
         _Part(
             digest=images.digest(image),
             manifest=json.loads(images.manifest(image)),
             config=image.config,
         )
-        for image in found
+        for image in packages
     ]
-    digest = parts[0].digest if len(parts) == 1 else images.sha256(images.index(found))
-    return _inspected(str(path), digest, {}, parts, _text(found[0], str(path)))
+    digest = parts[0].digest if len(parts) == 1 else images.sha256(images.index(packages))
+    return _inspected(str(path), digest, {}, parts, _text(packages[0], str(path)))
 
 
 def _inspect_reference(reference: references.Reference, trust: Trust | None) -> Inspected:
     repository = Repository(reference, "pull", trust)
     data = repository.pull_manifest(reference.version)
-    place = str(reference)
+    name = str(reference)
     try:
-        top = loading.read_object(data)
-        entries = loading.platform_entries(top)
-        texts = [_pull_entry(repository, entry) for entry in entries] or [data]
+        top = image_loader.read_object(data)
+        entries = image_loader.platform_entries(top)
+        texts = [
+            repository.pull_manifest(digests.read(entry), digests.read_size(entry))
+            for entry in entries
+        ] or [data]
         parts = _pull_parts(repository, texts)
         first = _pull_package(repository, parts[0])
     except ValueError as error:
-        raise InputError.of(f'cannot read package "{place}": {error}') from error
+        raise InputError.of(f'cannot read package "{name}": {error}') from error
     annotations = manifests.object_at(top, "annotations")
-    return _inspected(place, images.sha256(data), annotations, parts, _text(first, place))
-
-
-def _pull_entry(repository: Repository, entry: Object) -> bytes:
-    return repository.pull_manifest(digests.read(entry), digests.read_size(entry))
+    return _inspected(name, images.sha256(data), annotations, parts, _text(first, name))
 
 
 def _pull_parts(repository: Repository, texts: list[bytes]) -> list[_Part]:
@@ -177,52 +175,57 @@ def _pull_parts(repository: Repository, texts: list[bytes]) -> list[_Part]:
 
 
 def _pull_part(repository: Repository, text: bytes) -> _Part:
-    found = loading.read_object(text)
-    if "manifests" in found:
+    image_manifest = image_loader.read_object(text)
+    if "manifests" in image_manifest:
         raise ValueError("it has an index in an index")
-    config = repository.pull_blob(manifests.object_at(found, "config"), loading.MAX_JSON_BYTES)
-    return _Part(digest=images.sha256(text), manifest=found, config=loading.read_object(config))
+    config = repository.pull_blob(
+        manifests.object_at(image_manifest, "config"), image_loader.MAX_JSON_BYTES
+    )
+    return _Part(
+        digest=images.sha256(text), manifest=image_manifest, config=image_loader.read_object(config)
+    )
 
 
 def _pull_package(repository: Repository, part: _Part) -> Image:
-    """The image with the layer that holds package.yaml; with all when none says that it does."""
-    base = [layer for layer in part.layers if manifest.BASE_LAYER in _marks(layer)]
-    chosen = base or part.layers
-    loading.check_count(chosen)
+    """Pull the layer that is labelled as the one with package.yaml; without a label, all layers."""
+    base = [
+        layer
+        for layer in part.layers
+        if manifest.BASE_LAYER
+        in {layer["kind"], manifests.object_at(layer, "annotations").get(images.LABEL)}
+    ]
+    selection = base or part.layers
+    image_loader.check_count(selection)
     layers: list[bytes] = []
-    for layer in chosen:
-        left = loading.MAX_SEARCHED_BYTES - sum(map(len, layers))
-        layers.append(repository.pull_blob(layer, left))
-    return loading.read_image(json.dumps(part.config).encode(), layers)
+    for layer in selection:
+        remaining = image_loader.MAX_SEARCHED_BYTES - sum(map(len, layers))
+        layers.append(repository.pull_blob(layer, remaining))
+    return image_loader.read_image(json.dumps(part.config).encode(), layers)
 
 
-def _marks(layer: Object) -> set[object]:
-    return {layer["kind"], manifests.object_at(layer, "annotations").get(images.LABEL)}
-
-
-def _text(image: Image, place: str) -> str:
+def _text(image: Image, name: str) -> str:
     try:
-        data = loading.find_file(image, manifest.FILE_NAME)
+        data = image_loader.find_file(image, manifest.FILE_NAME)
         text = None if data is None else data.decode("utf-8")
     except UnicodeDecodeError as error:
         cause = f"its {manifest.FILE_NAME} is not UTF-8 text"
-        raise InputError.of(f'cannot read package "{place}": {cause}') from error
+        raise InputError.of(f'cannot read package "{name}": {cause}') from error
     except ValueError as error:
-        raise InputError.of(f'cannot read package "{place}": {error}') from error
+        raise InputError.of(f'cannot read package "{name}": {error}') from error
     if text is None:
-        raise InputError.of(f'cannot read package "{place}": it holds no {manifest.FILE_NAME}')
+        raise InputError.of(f'cannot read package "{name}": it holds no {manifest.FILE_NAME}')
     return text
 
 
 def _inspected(
-    place: str, digest: str, annotations: Object, parts: list[_Part], text: str
+    name: str, digest: str, annotations: Object, parts: list[_Part], text: str
 ) -> Inspected:
-    source = Source(name=f"{place}/{manifest.FILE_NAME}", text=text)
-    found = [document.value for document in bounded.read_documents(source)]
+    source = Source(name=f"{name}/{manifest.FILE_NAME}", text=text)
+    documents = [document.value for document in bounded.read_documents(source)]
     return Inspected(
         digest=digest,
-        meta=found[0] if found else {},
-        objects=tuple(found[1:]),
+        meta=documents[0] if documents else {},
+        objects=tuple(documents[1:]),
         annotations=annotations,
         parts=tuple(parts),
     )

@@ -1,12 +1,12 @@
-"""Push packages: one as it is, several as one for several platforms."""
+"""Push package files to a registry; several become one package for several platforms."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from function_script.errors import InputError
-from function_script.tools.xpkg import images, loading, references
-from function_script.tools.xpkg.building import check_platforms
+from function_script.tools.xpkg import image_loader, images, references
+from function_script.tools.xpkg.builder import check_platforms
 from function_script.tools.xpkg.progress import Body, NullProgress
 from function_script.tools.xpkg.registry import Repository
 
@@ -25,29 +25,31 @@ def push(
     progress: Progress | None = None,
     trust: Trust | None = None,
 ) -> str:
-    """Push package files under the tag of ``name``; the digest the registry knows them by.
+    """Push package files under the tag of ``name``. Return the digest in the registry.
 
-    ``progress`` gets a line for each layer, and how much of it is sent. Raises InputError.
+    ``progress`` gets a line for each layer, and the part of it that is sent. Raises InputError.
     """
     reference = references.parse(name)
     if ":" in reference.version:
         raise InputError.of(f'cannot push to "{name}": a digest is no tag')
-    found = [image for path in packages for image in loading.load(path)]
-    _check_packages(found)
-    check_platforms(found)
+    package_images = [image for path in packages for image in image_loader.load(path)]
+    _check_packages(package_images)
+    check_platforms(package_images)
     repository = Repository(reference, "pull,push", trust, progress)
-    for image in found:
+    for image in package_images:
         _push_parts(image, repository, progress or NullProgress())
-    if len(found) == 1:
-        return _put(repository, images.manifest(found[0]), images.MANIFEST_TYPE, reference.version)
-    for image in found:
+    if len(package_images) == 1:
+        return _put(
+            repository, images.manifest(package_images[0]), images.MANIFEST_TYPE, reference.version
+        )
+    for image in package_images:
         data = images.manifest(image)
         _put(repository, data, images.MANIFEST_TYPE, images.sha256(data))
-    return _put(repository, images.index(found), images.INDEX_TYPE, reference.version)
+    return _put(repository, images.index(package_images), images.INDEX_TYPE, reference.version)
 
 
-def _check_packages(found: Iterable[Image]) -> None:
-    for image in found:
+def _check_packages(package_images: Iterable[Image]) -> None:
+    for image in package_images:
         if "base" not in images.layer_kinds(image).values():
             raise InputError.of(
                 "cannot push an image that is no package: none of its layers is labelled as one",

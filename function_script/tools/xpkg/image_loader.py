@@ -1,6 +1,6 @@
-"""Images from files: archives of `docker save`, packages, OCI layouts as directory or archive.
+"""Load images from files: archives of `docker save`, packages, OCI layouts.
 
-What an image says of its parts is checked: names, sizes and digests.
+Names, sizes and digests of all parts are verified.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _DOCKER_LISTING: Final = "manifest.json"
 _OCI_LISTING: Final = "index.json"
-# The hash in names such as blobs/sha256/…, …/layer.tar being an identifier and none.
+# The hash in names such as blobs/sha256/…; the name …/layer.tar has an identifier instead.
 _HASH_IN_NAME: Final = re.compile(r"(?:blobs/sha256/|sha256:)?(?P<hash>[0-9a-f]{64})(?:\.json)?")
 
 MAX_JSON_BYTES: Final = 8 * MIB
@@ -35,13 +35,13 @@ _MAX_BLOB_BYTES: Final = 16 << 30
 _MAX_LAYERS: Final = 256
 _MAX_IMAGES: Final = 64
 _MAX_NESTED_INDICES: Final = 4
-# A package's own layer is small; of an image without labels every layer is searched.
+# A package's own layer is small; without labels every layer is searched.
 MAX_SEARCHED_BYTES: Final = 512 * MIB
 _MAX_FILE_BYTES: Final = 200 * MIB
 
 
 def load(path: Path) -> list[Image]:
-    """The images in a file or a directory, one for each platform; raises InputError."""
+    """Load the images in a file or a directory, one for each platform. Raises InputError."""
     try:
         with open_layout(path) as layout:
             return _load(layout)
@@ -55,18 +55,18 @@ def load(path: Path) -> list[Image]:
 
 
 def find_file(image: Image, name: str) -> bytes | None:
-    """A file of a package image: from its labelled layer, else from whichever has it.
+    """Read a file of a package image, from its labelled layer or else from the last that has it.
 
-    Raises ValueError for a layer that cannot be read.
+    Raises ValueError if a layer cannot be read.
     """
     kinds = layer_kinds(image)
     base = [layer for layer in image.layers if kinds.get(layer.digest) == "base"]
     budget = expansion.Budget(MAX_SEARCHED_BYTES)
     unique = {layer.digest: layer for layer in base or reversed(image.layers)}
     for layer in unique.values():
-        found = _find_in_layer(layer, name, budget)
-        if found is not None:
-            return found
+        data = _find_in_layer(layer, name, budget)
+        if data is not None:
+            return data
     return None
 
 
@@ -119,7 +119,7 @@ def _load_manifest(layout: Layout, manifest: Object) -> Image:
 
 
 def _blob(layout: Layout, descriptor: Object, max_bytes: int) -> bytes:
-    """The content that a descriptor names, with its size and its digest verified."""
+    """Read the content that a descriptor names; verify its size and its digest."""
     digest, size = digests.read(descriptor), digests.read_size(descriptor)
     limit = max_bytes if size is None else min(size, max_bytes)
     data = _get(layout, f"blobs/{digest.replace(':', '/')}", limit)
@@ -128,54 +128,59 @@ def _blob(layout: Layout, descriptor: Object, max_bytes: int) -> bytes:
 
 
 def check_count(layers: Sized) -> None:
-    """Raise ValueError for more layers than Crossplane takes."""
+    """Raise ValueError for more layers than Crossplane accepts."""
     if len(layers) > _MAX_LAYERS:
         raise ValueError(f"it has {len(layers)} layers; Crossplane takes {_MAX_LAYERS}")
 
 
 def platform_entries(index: Object) -> list[Object]:
-    """What an index lists, attestations left out; raises ValueError for too many."""
-    found = manifests.objects_at(index, "manifests")
-    entries = [entry for entry in found if manifests.text_at(entry, "platform", "os") != "unknown"]
+    """Return the entries of an index without attestations. Raises ValueError for too many."""
+    entries = [
+        entry
+        for entry in manifests.objects_at(index, "manifests")
+        if manifests.text_at(entry, "platform", "os") != "unknown"
+    ]
     if len(entries) > _MAX_IMAGES:
         raise ValueError(f"it lists {len(entries)} images; at most {_MAX_IMAGES} are read")
     return entries
 
 
 def _manifests(layout: Layout, index: Object, depth: int = 0) -> list[Object]:
-    """The manifests of all images in an index and the indices below."""
+    """Return the manifests of all images in an index and in nested indices."""
     if depth > _MAX_NESTED_INDICES:
         raise ValueError("it has too many indices inside one another")
-    found: list[Object] = []
+    image_manifests: list[Object] = []
     for entry in platform_entries(index):
         manifest = read_object(_blob(layout, entry, MAX_JSON_BYTES))
-        found += _manifests(layout, manifest, depth + 1) if "manifests" in manifest else [manifest]
-        if len(found) > _MAX_IMAGES:
+        image_manifests += (
+            _manifests(layout, manifest, depth + 1) if "manifests" in manifest else [manifest]
+        )
+        if len(image_manifests) > _MAX_IMAGES:
             raise ValueError(f"it lists more than {_MAX_IMAGES} images")
-    if not found:
+    if not image_manifests:
         raise ValueError("it holds no image")
-    return found
+    return image_manifests
 
 
 def _read_whole(config: bytes, layers: list[bytes]) -> Image:
-    """The image; its layers have to be those that its config names."""
+    """Read an image, and check that its layers are those that its config names."""
     image = read_image(config, layers)
-    stated = manifests.object_at(image.config, "rootfs").get("diff_ids")
-    if isinstance(stated, list) and stated != [layer.diff_id for layer in image.layers]:
+    diff_ids = manifests.object_at(image.config, "rootfs").get("diff_ids")
+    if isinstance(diff_ids, list) and diff_ids != [layer.diff_id for layer in image.layers]:
         raise ValueError("its layers are not those that its config names in rootfs.diff_ids")
     return image
 
 
 def read_image(config: bytes, layers: list[bytes]) -> Image:
-    """The image of a config and layers as registries keep them; raises ValueError."""
+    """Read an image from its config and layers. Raises ValueError."""
     unique = set(layers)
     budget = expansion.Budget.of(sum(map(len, unique)))
-    read = {data: _layer(data, budget) for data in unique}
-    return Image(config=read_object(config), layers=tuple(read[data] for data in layers))
+    by_data = {data: _read_layer(data, budget) for data in unique}
+    return Image(config=read_object(config), layers=tuple(by_data[data] for data in layers))
 
 
-def _layer(data: bytes, budget: expansion.Budget) -> Layer:
-    """Every layer must be gzip: beside one that is not, tools that push compress all anew."""
+def _read_layer(data: bytes, budget: expansion.Budget) -> Layer:
+    """Read a layer and compress it with gzip: else tools that push compress all layers again."""
     if archives.is_zstd(data):
         raise ValueError("a layer is compressed with zstd: save the image with gzip layers")
     if archives.is_gzip(data):
@@ -203,8 +208,8 @@ def _read_member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes | N
 
 
 def read_object(data: bytes) -> Object:
-    """One JSON object; raises ValueError."""
-    found = bounded.read_json(data)
-    if not isinstance(found, dict):
+    """Read one JSON object. Raises ValueError."""
+    value = bounded.read_json(data)
+    if not isinstance(value, dict):
         raise ValueError("a part of it is no object")  # noqa: TRY004 - a problem of the image
-    return found
+    return value

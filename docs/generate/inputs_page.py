@@ -1,7 +1,4 @@
-"""The CRDs of the input kinds as a page of the documentation.
-
-Called by the tests, which compare and on demand write what is committed of it.
-"""
+"""The reference page of the inputs, written from their CRDs."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
     from function_script.values import Object, Value
 
 _HEAD: Final = """\
-<!-- Written by `pytest tests/conformance/test_input_reference.py --update-goldens`. -->
+<!-- Written by `make goldens`. -->
 
 # Inputs
 
@@ -32,12 +29,12 @@ has those fields, in any group. Programs in registries or repositories (`source:
 supported yet; an input that asks for one is an error.
 """
 _TYPES: Final = {"object": "object", "array": "list", "boolean": "true or false"}
-# They are the same for every object of Kubernetes and would only stand in the way.
-_LEFT_OUT: Final = ("apiVersion", "kind", "metadata")
+# Every object of Kubernetes has these fields, so the page omits them.
+_OMITTED: Final = ("apiVersion", "kind", "metadata")
 
 
 def reference(crds: Iterable[Object]) -> str:
-    """The page `docs/reference/inputs.md`."""
+    """Return the page `docs/reference/inputs.md`."""
     return "\n".join([_HEAD, *map(_section, crds)])
 
 
@@ -47,14 +44,14 @@ def _section(crd: Object) -> str:
     (version,) = manifests.objects_at(crd, "spec", "versions")
     schema = manifests.object_at(version, "schema", "openAPIV3Schema")
     head = f"## {kind}\n\n`{group}/{version['name']}`\n\n{schema['description']}\n"
-    told = (f"Rules: {text}.\n" for text in _rules(schema))
-    return "\n".join([head, *_entries(schema, ""), *told])
+    rule_lines = (f"Rules: {text}.\n" for text in _rules(schema))
+    return "\n".join([head, *_entries(schema, ""), *rule_lines])
 
 
 def _entries(schema: Object, path: str) -> Iterator[str]:
     required = schema.get("required")
     for name, field in structural_schema.properties(schema).items():
-        if path or name not in _LEFT_OUT:
+        if path or name not in _OMITTED:
             is_required = isinstance(required, list) and name in required
             yield from _entry(structural_schema.at(path, name), field, is_required=is_required)
 
@@ -67,11 +64,6 @@ def _entry(path: str, field: Object, *, is_required: bool) -> Iterator[str]:
         facts.append(f"default {_code(field['default'])}")
     rules_ = "".join(f"  Rules: {text}.\n" for text in _rules(field))
     yield f"- **`{path}`** · {' · '.join(facts)}\n  {field['description']}\n{rules_}"
-    yield from _below(field, path)
-
-
-def _below(field: Object, path: str) -> Iterator[str]:
-    """What stands in a field: its own fields, or those of its members or items."""
     yield from _entries(field, path)
     members, items = structural_schema.additional(field), structural_schema.items(field)
     if members is not None and "properties" in members:
@@ -96,7 +88,7 @@ def _type(field: Object) -> str:
 
 
 def _rules(schema: Object) -> Iterator[str]:
-    """The rules of a schema, as their messages say them: one text, or none."""
+    """Yield the messages of a schema's rules as one text, or nothing."""
     messages = [str(rule["message"]) for rule in manifests.objects_at(schema, rules.RULES)]
     if messages:
         yield "; ".join(messages)

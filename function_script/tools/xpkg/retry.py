@@ -1,4 +1,4 @@
-"""Try again what a registry could not do at the moment, as often and as late as it asks."""
+"""Retry requests to a registry, after the pause that it asks for."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _STATUSES: Final = {
     HTTPStatus.GATEWAY_TIMEOUT,
 }
 _PAUSES: Final = (1.0, 2.0, 4.0, 8.0)
-# A registry that asks for more is not waited for.
+# A longer Retry-After is a failure.
 _LONGEST_PAUSE: Final = 60.0
 
 
-class Retrying:
-    """Runs operations; ``notify`` gets a line before each pause."""
+class RetryPolicy:
+    """Runs operations again after transient failures; ``notify`` gets a line before a pause."""
 
     def __init__(
         self, notify: Callable[[str], None], sleep: Callable[[float], object] = time.sleep
@@ -35,7 +35,7 @@ class Retrying:
         self._sleep = sleep
 
     def run(self, operation: Callable[[], HttpResponse]) -> HttpResponse:
-        """Return the response, the last one when all were refusals; raises NoAnswerError."""
+        """Return the first response that is final, or the last one. Raises NoAnswerError."""
         for pause in _PAUSES:
             try:
                 response = operation()
@@ -44,8 +44,8 @@ class Retrying:
                     raise
                 cause, seconds = failure.text, pause
             else:
-                stated = read_pause(response)
-                seconds = pause if stated is None else stated
+                retry_after = read_pause(response)
+                seconds = pause if retry_after is None else retry_after
                 if response.status not in _STATUSES or seconds > _LONGEST_PAUSE:
                     return response
                 cause = f"HTTP {response.status}"
@@ -60,7 +60,7 @@ def read_pause(response: HttpResponse) -> float | None:
     if text.isascii() and text.isdigit():
         return float(text[:9])
     try:
-        # Both by the clock of the registry.
+        # Both times are by the clock of the registry.
         later, now = (
             parsedate_to_datetime(part) for part in (text, response.headers["Date"] or "")
         )

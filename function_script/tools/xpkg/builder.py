@@ -1,4 +1,4 @@
-"""From the content of a package and runtime images to one file for each platform."""
+"""Build package files: one for each platform of the runtime images."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from function_script.errors import InputError
-from function_script.tools.xpkg import archives, images, loading, manifest
+from function_script.tools.xpkg import archives, image_loader, images, manifest
 from function_script.tools.xpkg.progress import NullProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from function_script.tools.xpkg.images import Image
     from function_script.tools.xpkg.manifest import Contents, Package
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """A package that was written.
+    """A package file that was written.
 
-    ``digest`` is what a registry calls it once it is pushed: ``sha256:…``; ``platform`` is
-    ``linux/amd64``; ``left_out`` are files of the project that are no part of a package.
+    ``digest`` is its digest in a registry, ``sha256:…``; ``platform`` is like ``linux/amd64``;
+    ``left_out`` are files of the project that do not belong into a package.
     """
 
     path: Path
@@ -41,35 +41,37 @@ def build(
     runtime_images: Iterable[Path] = (),
     progress: Progress | None = None,
 ) -> list[Built]:
-    """Write the package, the same bytes every time: one file for each platform.
+    """Write one package file for each platform; the bytes are the same every time.
 
-    ``runtime_images`` are the function's own images, tarballs of `docker save` or OCI layouts
-    (directories or tarballs, for several platforms if wanted); without one the package holds the
-    metadata only. ``output`` is a file, which gets ``-OS-ARCHITECTURE`` before its suffix when
-    there are several platforms; by default NAME-DIGEST.xpkg in the working directory.
-    ``progress`` gets a line for each runtime image and each platform. Raises InputError.
+    ``runtime_images`` are the function's images: tarballs of `docker save`, or OCI layouts as
+    directories or tarballs, which may have several platforms. Without one the package has only
+    metadata. ``output`` is a file; with several platforms ``-OS-ARCHITECTURE`` is added before
+    its suffix. By default it is NAME-DIGEST.xpkg in the working directory. ``progress`` gets a
+    line for each runtime image and each platform. Raises InputError.
     """
-    told = progress or NullProgress()
+    progress = progress or NullProgress()
     package = manifest.load(contents)
-    bases = list(_load(runtime_images, told)) or [images.EMPTY]
-    check_platforms(bases)
-    built = []
-    for base in bases:
-        told.line(f"building {images.platform(base) or 'the package'}")
-        image = _with_layers(base, package)
-        built.append(_write(image, package, _path(image, output, len(bases))))
-    return built
-
-
-def _load(paths: Iterable[Path], progress: Progress) -> Iterator[Image]:
-    for path in paths:
+    bases: list[Image] = []
+    for path in runtime_images:
         progress.line(f"reading {path}")
-        yield from loading.load(path)
+        bases += image_loader.load(path)
+    bases = bases or [images.EMPTY]
+    check_platforms(bases)
+    results = []
+    for base in bases:
+        progress.line(f"building {images.platform(base) or 'the package'}")
+        image = _with_layers(base, package)
+        file = output
+        if output is not None and len(bases) > 1:
+            platform = images.platform(image).replace("/", "-")
+            file = output.with_name(f"{output.stem}-{platform}{output.suffix}")
+        results.append(_write(image, package, file))
+    return results
 
 
-def check_platforms(found: Iterable[Image]) -> None:
-    """Raise InputError unless every image is for a platform of its own."""
-    platforms = [images.platform(image) for image in found]
+def check_platforms(packages: Iterable[Image]) -> None:
+    """Raise InputError unless every image is for a different platform."""
+    platforms = [images.platform(image) for image in packages]
     if len(platforms) > 1 and not all(platforms):
         raise InputError.of(
             "cannot put several images into one package: one of them names no platform"
@@ -88,13 +90,6 @@ def _with_layers(base: Image, package: Package) -> Image:
         return image
     layer = archives.tar({manifest.EXAMPLES_NAME: package.examples.encode()})
     return images.with_layer(image, layer, manifest.EXAMPLES_LAYER)
-
-
-def _path(image: Image, output: Path | None, count: int) -> Path | None:
-    if output is None or count == 1:
-        return output
-    platform = images.platform(image).replace("/", "-")
-    return output.with_name(f"{output.stem}-{platform}{output.suffix}")
 
 
 def _write(image: Image, package: Package, path: Path | None) -> Built:

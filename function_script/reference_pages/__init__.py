@@ -1,1 +1,0 @@
-"""Write reference pages of the documentation from the code that they describe."""

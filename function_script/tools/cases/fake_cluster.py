@@ -1,0 +1,187 @@
+"""A fake cluster of plain objects: the state before each step of a case.
+
+As in a cluster, an object has the fields that Crossplane applied and those of others. A resource
+that is no longer desired does not exist any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects
+from function_script.diagnostics import Diagnostic
+from function_script.errors import InputError
+from function_script.problems import suggest
+from function_script.tools import manifests
+from function_script.tools.cases.model import Located
+from function_script.tools.render import conditions, names_and_uids, xrds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from function_script.reader import ObjectReader
+    from function_script.tools.cases.loader import ObjectLoader
+    from function_script.tools.cases.model import Setup, Step
+    from function_script.tools.render import RenderResult
+    from function_script.values import Object
+
+# Crossplane does not own these fields of a composed resource, or of its metadata.
+_UNOWNED: Final = ("apiVersion", "kind", "status")
+_UNOWNED_METADATA: Final = ("name", "namespace", "managedFields")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FakeCluster:
+    """The state before a step.
+
+    ``xr`` has the author's fields, ``applied`` those of Crossplane. ``observed`` and ``required``
+    are whole objects. By resource name, ``foreign`` has the fields of observed resources that
+    others than Crossplane set, and ``composed`` those of Crossplane.
+    """
+
+    xr: Object
+    applied: Object = field(default_factory=dict)
+    observed: Sequence[Located] = ()
+    required: Sequence[Object] = ()
+    foreign: Mapping[str, Object] = field(default_factory=dict)
+    composed: Mapping[str, Object] = field(default_factory=dict)
+
+    def whole_xr(self) -> Object:
+        """Return the XR as it is in the cluster."""
+        return _merged(self.xr, self.applied)
+
+
+def read(
+    loader: ObjectLoader, fields: ObjectReader, xr: Object, default: Path | None = None
+) -> list[Located]:
+    """Read the observed resources of a case or a step.
+
+    They are objects and files, or a map of resource names to objects. Objects of a map get the
+    names that Crossplane generates, unless they have some.
+    """
+    value = fields.value.get("observed")
+    if not isinstance(value, dict) or "apiVersion" in value:
+        return loader.all(fields, "observed", default)
+    by_name = fields.object("observed")
+    members = [] if by_name is None else by_name.members()
+    return [
+        Located(value=_with_identity(name, item.value, xr))
+        for name, item in members
+        if item is not None
+    ]
+
+
+def _with_identity(name: str, manifest: Object, xr: Object) -> Object:
+    uid = manifests.text_at(xr, "metadata", "uid") or names_and_uids.xr_uid(
+        *objects.api_version_and_kind(xr), manifests.namespace(xr), manifests.name(xr)
+    )
+    identity: Object = {
+        "metadata": {"name": names_and_uids.child_name(manifests.name(xr), uid, name)}
+    }
+    manifests.set_text(identity, manifests.namespace(xr), "metadata", "namespace")
+    whole = _merged(identity, manifest)
+    manifests.add_texts(whole, {manifests.RESOURCE_NAME: name}, "metadata", "annotations")
+    return whole
+
+
+def before_step(cluster: FakeCluster, step: Step) -> FakeCluster:
+    """Return the state in which ``step`` runs. Raises InputError for unknown resource names."""
+    if step.observed is None:
+        foreign = {name: cluster.foreign.get(name, {}) for name in cluster.composed}
+        whole = {name: _merged(foreign[name], cluster.composed[name]) for name in foreign}
+        for name, manifest in whole.items():
+            fields = _managed_fields(cluster.composed[name], cluster.xr)
+            objects.merge(manifest, {"metadata": {"managedFields": [fields]}})
+        spans = {}
+    else:
+        foreign = {_resource_name(item.value): item.value for item in step.observed}
+        whole = dict(foreign)
+        spans = {_resource_name(item.value): item.span for item in step.observed}
+    _check_names(step, whole)
+    for name in {*step.ready, *step.changed}:
+        foreign[name] = _changed(step, name, foreign[name])
+        whole[name] = _changed(step, name, whole[name])
+    return FakeCluster(
+        xr=_merged(cluster.xr, step.patch),
+        applied=cluster.applied,
+        observed=[Located(value=item, span=spans.get(name)) for name, item in whole.items()],
+        required=cluster.required if step.required is None else step.required,
+        foreign=foreign,
+        composed=cluster.composed,
+    )
+
+
+def after_step(cluster: FakeCluster, setup: Setup, result: RenderResult) -> FakeCluster:
+    """Return the state after a pipeline: composed resources exist, the XR has its status."""
+    return replace(
+        cluster,
+        applied=_applied_xr(setup, result),
+        foreign={name: cluster.foreign.get(name, {}) for name in result.composition.resources},
+        composed=result.composition.resources,
+    )
+
+
+def _applied_xr(setup: Setup, result: RenderResult) -> Object:
+    """Return the fields of the XR that Crossplane set: references, status, selection."""
+    applied = _merged(result.composition.xr, {})
+    machinery = ("spec",) if xrds.is_legacy(setup.xrd) else ("spec", "crossplane")
+    composition = manifests.name(setup.program.composition)
+    manifests.set_text(applied, composition, *machinery, "compositionRef", "name")
+    label = {manifests.COMPOSITE: manifests.name(result.xr)}
+    manifests.add_texts(applied, label, "metadata", "labels")
+    return applied
+
+
+def _changed(step: Step, name: str, manifest: Object) -> Object:
+    """Return an observed resource after the changes that the step states."""
+    changed = _merged(manifest, step.changed.get(name, {}))
+    if name in step.ready:
+        conditions.mark(changed, [conditions.SYNCED, conditions.AVAILABLE])
+    return changed
+
+
+def _check_names(step: Step, observed: Mapping[str, Object]) -> None:
+    problems = []
+    for key, names in (("ready", step.ready), ("changed", step.changed)):
+        for name in sorted(set(names) - observed.keys()):
+            hint = suggest(name, observed, "the steps before have composed none")
+            message = f'{key}: there is no composed resource "{name}"'
+            problems.append(Diagnostic(message=message, hint=hint))
+    if problems:
+        raise InputError(*problems)
+
+
+def _resource_name(manifest: Object) -> str:
+    return manifests.annotation(manifest, manifests.RESOURCE_NAME)
+
+
+def _merged(base: Object, added: Object) -> Object:
+    whole: Object = {key: objects.deep_copy(value) for key, value in base.items()}
+    objects.merge(whole, added)
+    return whole
+
+
+def _managed_fields(composed: Object, xr: Object) -> Object:
+    """Return Crossplane's entry in managedFields: every field of ``composed``; lists are whole."""
+    owned = {key: value for key, value in composed.items() if key not in _UNOWNED}
+    metadata = owned.get("metadata")
+    if isinstance(metadata, dict):
+        owned["metadata"] = {key: metadata[key] for key in metadata if key not in _UNOWNED_METADATA}
+    digest = hashlib.sha256(manifests.name(xr).encode()).hexdigest()
+    return {
+        "manager": f"apiextensions.crossplane.io/composed/{digest}",
+        "operation": "Apply",
+        "apiVersion": composed.get("apiVersion"),
+        "fieldsType": "FieldsV1",
+        "fieldsV1": _field_set(owned),
+    }
+
+
+def _field_set(value: Object) -> Object:
+    return {
+        f"f:{key}": _field_set(item) if isinstance(item, dict) else {}
+        for key, item in value.items()
+    }

@@ -1,0 +1,210 @@
+"""Run one case: its steps one after the other, each in the state that the one before left.
+
+The session runs cases in threads that share a sandbox.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from function_script.diagnostics import Diagnostic
+from function_script.errors import FatalError
+from function_script.tools import render
+from function_script.tools.cases import comparison, fake_cluster, outcome, requests, snapshot
+from function_script.tools.cases.outcome import ResponseRecorder
+from function_script.tools.cases.verdicts import CaseVerdict, Problem, VerdictBuilder
+from function_script.tools.render import error_positions, functions, runners, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from function_script.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
+    from function_script.tools.cases.fake_cluster import FakeCluster
+    from function_script.tools.cases.matching import Mismatch
+    from function_script.tools.cases.model import Case, Expectation, Setup, Step
+    from function_script.tools.render import RenderResult
+    from function_script.tools.render.functions import Runtime
+    from function_script.tools.render.runners import FunctionCaller
+    from function_script.values import Object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The options of all cases.
+
+    ``may_create_snapshots``: write those that do not exist. ``updates_snapshots``: write those
+    that differ.
+    """
+
+    runtimes: Mapping[str, Runtime] = field(default_factory=dict)
+    timeout_seconds: float = 60.0
+    may_create_snapshots: bool = True
+    updates_snapshots: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedStep:
+    """The result of a reconcile, and the last response of each pipeline step."""
+
+    result: RenderResult
+    responses: Mapping[str, RunFunctionResponse]
+
+
+def run(case: Case, path: Path, caller: FunctionCaller, options: RunOptions) -> CaseVerdict:
+    """Run all steps, up to the first that fails unexpectedly. Raises no FatalError."""
+    started = time.monotonic()
+    verdict = VerdictBuilder(case)
+    _CaseRun(case, replace(caller, print=verdict.print), options, verdict).run()
+    return CaseVerdict(
+        name=case.name,
+        path=path,
+        status=verdict.status(),
+        problems=tuple(verdict.problems),
+        snapshots=(*verdict.new_snapshots, *verdict.updated_snapshots),
+        printed=tuple(verdict.printed),
+        seconds=time.monotonic() - started,
+    )
+
+
+def render_in(
+    cluster: FakeCluster, setup: Setup, caller: FunctionCaller, options: RunOptions
+) -> RenderedStep:
+    """Run one reconcile. Raises FatalError, positions in the author's files."""
+    observed = cluster.observed
+    inputs = render.RenderInputs(
+        xr=cluster.whole_xr(),
+        composition=setup.program.composition,
+        observed=[item.value for item in observed],
+        required=cluster.required,
+        credentials=setup.credentials,
+        schemas=setup.schemas,
+        xrd=setup.xrd,
+        context=setup.context,
+        spans={index: item.span for index, item in enumerate(observed) if item.span is not None},
+    )
+    index = functions.FunctionIndex(
+        manifests=setup.functions, runtimes=options.runtimes, annotations={}
+    )
+    program = setup.program
+    with error_positions.map_errors(program.document, program.root, program.find_input):
+        runtimes = functions.find_runtimes(steps.parse(inputs.composition), index)
+        recorder = ResponseRecorder(runners.build(runtimes, caller, options.timeout_seconds))
+        result = render.render(inputs, recorder)
+    return RenderedStep(result=result, responses=recorder.responses)
+
+
+class _CaseRun:
+    """Runs the steps of one case and collects problems in ``verdict``."""
+
+    def __init__(
+        self, case: Case, caller: FunctionCaller, options: RunOptions, verdict: VerdictBuilder
+    ) -> None:
+        self._case = case
+        self._caller = caller
+        self._options = options
+        self._verdict = verdict
+
+    def run(self) -> None:
+        cluster: FakeCluster | None = fake_cluster.FakeCluster(xr=self._case.setup.xr)
+        for step in self._case.steps:
+            if cluster is not None:
+                cluster = self._run_step(step, cluster)
+
+    def _run_step(self, step: Step, cluster: FakeCluster) -> FakeCluster | None:
+        """Return the state after the step; None if the case ends here."""
+        setup = self._case.setup
+        if setup.request is not None:
+            self._replay(step, setup.request)
+            return None
+        try:
+            cluster = fake_cluster.before_step(cluster, step)
+        except FatalError as error:
+            self._add_error(step, error)
+            return None
+        try:
+            rendered = render_in(cluster, setup, self._caller, self._options)
+        except FatalError as error:
+            return cluster if self._is_expected(step, error) else None
+        if step.expect is not None:
+            self._compare(step, step.expect, rendered)
+        if not rendered.responses:
+            # A paused XR stays as it is, and so do its composed resources.
+            return cluster
+        return fake_cluster.after_step(cluster, setup, rendered.result)
+
+    def _replay(self, step: Step, request: RunFunctionRequest) -> None:
+        setup, seconds = self._case.setup, self._options.timeout_seconds
+        try:
+            actual = requests.replay(setup, request, self._caller, seconds)
+        except FatalError as error:
+            self._is_expected(step, error)
+            return
+        if step.expect is not None:
+            self._add_mismatches(step, step.expect, comparison.compare(actual, step.expect))
+
+    def _is_expected(self, step: Step, error: FatalError) -> bool:
+        """Compare a failure with the expectation; report whether the step expects a failure."""
+        expected = step.expect
+        if expected is None or not expected.error:
+            self._add_error(step, error)
+            return False
+        missing = list(comparison.compare_error(error, expected))
+        self._add_mismatches(step, expected, missing)
+        if missing:
+            self._add_error(step, error)
+        return True
+
+    def _compare(self, step: Step, expected: Expectation, rendered: RenderedStep) -> None:
+        actual = outcome.to_object(rendered.result, rendered.responses)
+        self._add_mismatches(step, expected, comparison.compare(actual, expected))
+        if expected.snapshot is not None:
+            try:
+                documents = outcome.documents(rendered.result)
+                self._compare_snapshot(step, expected.snapshot, documents)
+            except FatalError as error:
+                self._add_error(step, error)
+
+    def _compare_snapshot(self, step: Step, path: Path, documents: list[Object]) -> None:
+        if not path.exists():
+            if self._options.may_create_snapshots:
+                snapshot.write(path, documents)
+                self._verdict.new_snapshots.append(path)
+                return
+            message = f'documents: there is no "{path}" to compare with'
+            hint = "run it without --ci to write the file, and review it"
+            self._add_difference(step, Diagnostic(message=message, hint=hint))
+            return
+        difference = snapshot.find_difference(path, documents)
+        if difference is None:
+            return
+        if self._options.updates_snapshots:
+            snapshot.write(path, documents)
+            self._verdict.updated_snapshots.append(path)
+            return
+        message = f'documents: what was rendered is not what "{path}" holds'
+        hint = "write it anew with --update, and review it"
+        self._add_difference(step, Diagnostic(message=message, hint=hint), difference)
+
+    def _add_mismatches(
+        self, step: Step, expected: Expectation, mismatches: Iterable[Mismatch]
+    ) -> None:
+        count = self._case.setup.redacted
+        note = f"{count} secrets of this request are redacted: what is made of them differs"
+        for mismatch in mismatches:
+            diagnostic = Diagnostic(
+                message=mismatch.message, hint=mismatch.hint, notes=(note,) if count else ()
+            )
+            at = (*expected.at, *mismatch.at)
+            self._verdict.add(step, at, Problem(diagnostic=diagnostic))
+
+    def _add_error(self, step: Step, error: FatalError) -> None:
+        for problem in error.diagnostics:
+            self._verdict.add(step, step.at, Problem(diagnostic=problem))
+
+    def _add_difference(self, step: Step, diagnostic: Diagnostic, difference: str = "") -> None:
+        at = step.at if step.expect is None else step.expect.at
+        problem = Problem(diagnostic=diagnostic, difference=difference)
+        self._verdict.add(step, (*at, "documents"), problem)
