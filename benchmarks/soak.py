@@ -1,8 +1,7 @@
-"""Keep a real server busy with good requests, hostile ones and faults: ``make soak``.
+"""Load a real server with good requests, hostile ones and faults: ``make soak``.
 
-Good requests in every language come at a steady rate all the time; hostile ones join them in every
-other slice of time, and workers are killed throughout. Ends by itself; 1 when something asked of
-it was not reached.
+Good requests in every language come at a steady rate; hostile ones join them in every other slice
+of time, and workers are killed throughout. The exit code is 1 when a target was missed.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING
 import grpc
 import programs
 from judged import Finding, table
-from soak_faults import Reaper, Watcher
+from soak_faults import Killer, LostRequests, Watcher
 from soak_load import Client, Tally, Threads, good_requests, steadily
 
 if TYPE_CHECKING:
@@ -43,44 +42,48 @@ PHASES = ("alone", "hostile")
 MOST_TAIL = 3.0
 MOST_GROWTH = 1.1
 _SLICE_SECONDS = 15.0
-# The server learns from so many what is usual.
+# The server estimates usual run times from so many.
 _WARM_UP_CALLS = 200
-# At least so many, so that each quarter of the time has both kinds.
+# Each quarter of the time has both kinds.
 _SLICES = 8
-_KEPT_LINES = 1_000
+# The lost requests are collected from the log before that many lines have come.
+_LOG_LINES = 1_000
 
 
 def main() -> int:
-    """Soak, print what came of it, and say by the exit code whether it is as it must be."""
+    """Soak, print the report, and return the exit code."""
     options = _options()
     tally = Tally()
     with ExitStack() as stack:
         server, channel = _start(options, stack)
         grpc.channel_ready_future(channel).result(timeout=20)
         watcher = Watcher(server.pid)
-        reaper = Reaper(server.pid, every=options.kill_every, zygote_every=options.zygote_every)
-        began = time.monotonic()
-        _soak(options, Client(channel, tally), (watcher.work, reaper.work))
-        seconds = time.monotonic() - began
+        killer = Killer(server.pid, every=options.kill_every, zygote_every=options.zygote_every)
+        lost = LostRequests(server)
+        started = time.monotonic()
+        _soak(options, Client(channel, tally), (watcher.work, killer.work, lost.work))
+        seconds = time.monotonic() - started
         restarts = _restarts(server)
         channel.close()
         code = server.stop()
-    found = _findings(tally, watcher, reaper, code)
+        lost.collect()
+    findings = _findings(tally, watcher, killer, code)
     report = {
         "seconds": seconds,
         "outcomes": dict(tally.outcomes),
         "per_second": sum(tally.outcomes.values()) / seconds,
         "latency_ms": {phase: _latency(tally.latencies[phase]) for phase in PHASES},
-        "killed": {"workers": reaper.workers, "zygotes": reaper.zygotes},
+        "killed": {"workers": killer.workers, "zygotes": killer.zygotes},
         "restarts": restarts,
         "words": tally.words,
-        "judged": [finding._asdict() for finding in found],
+        "lost": lost.lines,
+        "judged": [finding._asdict() for finding in findings],
         "samples": [sample._asdict() for sample in watcher.samples],
     }
     options.output.write_text(json.dumps(report, indent=1))
     _print(report)
-    print(table(found))
-    return int(any(finding.measured > finding.at_most for finding in found))
+    print(table(findings))
+    return int(any(finding.measured > finding.at_most for finding in findings))
 
 
 def _start(options: argparse.Namespace, stack: ExitStack) -> tuple[Server, grpc.Channel]:
@@ -91,16 +94,16 @@ def _start(options: argparse.Namespace, stack: ExitStack) -> tuple[Server, grpc.
         flags = ["--tls-certs-dir", str(authority.server(SERVER_NAME).write(folder))]
         identity = authority.client()
     flags += options.flag
-    server = stack.enter_context(Server(*flags, python=options.python, keeps=_KEPT_LINES))
+    server = stack.enter_context(Server(*flags, python=options.python, keeps=_LOG_LINES))
     return server, stack.enter_context(server.channel(identity))
 
 
 def _soak(
     options: argparse.Namespace,
     client: Client,
-    besides: Sequence[Callable[[threading.Event], None]],
+    tasks: Sequence[Callable[[threading.Event], None]],
 ) -> None:
-    """All threads for as long as asked, first some good requests to warm up."""
+    """Warm up with some good requests, then run all threads for the time of the options."""
     goods = good_requests(LANGUAGES)
     seconds = options.minutes * 60
     stop = threading.Event()
@@ -117,33 +120,33 @@ def _soak(
 
         for number in range(_WARM_UP_CALLS):
             client.send_good(goods[number % len(goods)], number)
-        works = [send_good, send_hostile, *[lambda work=work: work(stop) for work in besides]]
-        running = [threading.Thread(target=work) for work in works]
+        targets = [send_good, send_hostile, *[lambda task=task: task(stop) for task in tasks]]
+        running = [threading.Thread(target=target) for target in targets]
         for thread in running:
             thread.start()
         try:
-            _take_turns(client, threads, seconds)
+            _alternate_phases(client, threads, seconds)
         finally:
             stop.set()
             for thread in running:
                 thread.join()
 
 
-def _take_turns(client: Client, threads: Threads, seconds: float) -> None:
-    """Alone, with hostile requests, alone again, … so that both see the same machine."""
+def _alternate_phases(client: Client, threads: Threads, seconds: float) -> None:
+    """Send alone, with hostile requests, alone again: both phases see the same machine."""
     end = time.monotonic() + seconds
     length = min(_SLICE_SECONDS, seconds / _SLICES)
-    turn = 0
+    number = 0
     while time.monotonic() < end and not threads.failures:
-        client.phase = PHASES[turn % len(PHASES)]
+        client.phase = PHASES[number % len(PHASES)]
         time.sleep(max(0.0, min(length, end - time.monotonic())))
-        turn += 1
+        number += 1
     if threads.failures:
         raise threads.failures[0]
 
 
 def _restarts(server: Server) -> dict[str, float]:
-    """Workers lost by cause, as the server's metrics have it."""
+    """Return the number of lost workers by cause, from the server's metrics."""
     with urllib.request.urlopen(f"http://{server.metrics_address}/metrics", timeout=10) as page:
         lines = page.read().decode().splitlines()
     prefix = "function_script_worker_restarts_total{cause="
@@ -151,26 +154,26 @@ def _restarts(server: Server) -> dict[str, float]:
     return {cause.strip('"'): float(count) for cause, count in pairs if float(count)}
 
 
-def _latency(found: Sequence[float]) -> dict[str, float]:
-    if len(found) < 2:  # noqa: PLR2004 - no quantiles of fewer
+def _latency(seconds: Sequence[float]) -> dict[str, float]:
+    if len(seconds) < 2:  # noqa: PLR2004 - no quantiles of fewer
         return {}
-    cuts = statistics.quantiles(found, n=100, method="inclusive")
+    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
     return {
-        "calls": len(found),
+        "calls": len(seconds),
         "p50": cuts[49] * 1e3,
         "p99": cuts[98] * 1e3,
-        "max": max(found) * 1e3,
+        "max": max(seconds) * 1e3,
     }
 
 
-def _findings(tally: Tally, watcher: Watcher, reaper: Reaper, code: int) -> list[Finding]:
+def _findings(tally: Tally, watcher: Watcher, killer: Killer, code: int) -> list[Finding]:
     alone, hostile = (_latency(tally.latencies[phase]) for phase in PHASES)
     lost = tally.outcomes["lost to a kill"]
-    found = [
+    findings = [
         Finding("calls without an answer", 0, tally.outcomes["unanswered"]),
         Finding("wrong answers", 0, tally.outcomes["wrong"]),
         Finding("good requests out of time", 0, tally.outcomes["out of time"]),
-        Finding("good requests lost, by killed worker", 1, lost / max(reaper.workers, 1)),
+        Finding("good requests lost, by killed worker", 1, lost / max(killer.workers, 1)),
         Finding("memory, last quarter to first", MOST_GROWTH, watcher.growth("all_mib")),
         Finding("server's memory, the same", MOST_GROWTH, watcher.growth("server_mib")),
         Finding("open files, the same", MOST_GROWTH, watcher.growth("files")),
@@ -178,8 +181,8 @@ def _findings(tally: Tally, watcher: Watcher, reaper: Reaper, code: int) -> list
     ]
     if alone and hostile:
         tail = hostile["p99"] / alone["p99"]
-        found.append(Finding("p99 beside hostile requests to p99 alone", MOST_TAIL, tail))
-    return found
+        findings.append(Finding("p99 beside hostile requests to p99 alone", MOST_TAIL, tail))
+    return findings
 
 
 def _print(report: dict[str, object]) -> None:
@@ -187,6 +190,9 @@ def _print(report: dict[str, object]) -> None:
         print(f"{key}: {json.dumps(report[key])}")
     for words in report["words"]:  # type: ignore[attr-defined] # a list of texts
         print(words, file=sys.stderr)
+    for line in report["lost"]:  # type: ignore[attr-defined] # a list of log lines
+        if line["outcome"] != "killed":
+            print("lost:", json.dumps(line), file=sys.stderr)
 
 
 def _options() -> argparse.Namespace:

@@ -1,6 +1,6 @@
-"""The faults of a soak, and what the server's processes have: killing, and watching.
+"""The threads of a soak that kill the server's processes, measure them, and read its log.
 
-soak.py starts both; nothing here sends requests.
+Nothing in here sends requests.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from measure import family, memory_mib
-from soak_load import steadily
+from soak_load import ATTACKER, steadily
 
 if TYPE_CHECKING:
     import threading
 
+    from e2e.serving import Server
+
 _WATCH_SECONDS = 2.0
-_LOOKS = 10
+_ATTEMPTS = 10
+_COLLECT_SECONDS = 1.0
 
 
 class Sample(NamedTuple):
-    """The server and all below it: MiB (shared pages in part), and the server's own alone."""
+    """A measurement of all processes (MiB, shared pages in part) and of the server alone."""
 
     at: float
     all_mib: float
@@ -34,8 +37,8 @@ class Sample(NamedTuple):
     processes: int
 
 
-class Reaper:
-    """Kills any worker at a steady pace, and now and then their zygote."""
+class Killer:
+    """Kills a random worker at a steady rate, and sometimes the zygote."""
 
     def __init__(self, pid: int, *, every: float, zygote_every: float) -> None:
         self._pid = pid
@@ -44,7 +47,7 @@ class Reaper:
         self.workers = self.zygotes = 0
 
     def work(self, stop: threading.Event) -> None:
-        """Until ``stop``."""
+        """Kill until ``stop``."""
         last = time.monotonic()
         for _ in steadily(1 / self._every if self._every else 0, stop):
             is_due = time.monotonic() - last >= self._zygote_every > 0
@@ -55,36 +58,37 @@ class Reaper:
     def _kill(self, *, of_zygotes: bool) -> None:
         with suppress(OSError):
             zygotes = _children(self._pid)
-            found = zygotes if of_zygotes else [pid for z in zygotes for pid in _children(z)]
-            if found:
-                os.kill(random.choice(found), signal.SIGKILL)  # noqa: S311 - any will do
+            workers = [pid for zygote in zygotes for pid in _children(zygote)]
+            victims = zygotes if of_zygotes else workers
+            if victims:
+                os.kill(random.choice(victims), signal.SIGKILL)  # noqa: S311 - no secret
                 self.zygotes += of_zygotes
                 self.workers += not of_zygotes
 
 
 class Watcher:
-    """Looks at memory, open files and processes from time to time."""
+    """Measures memory, open files and processes at intervals."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self.samples: list[Sample] = []
 
     def work(self, stop: threading.Event) -> None:
-        """Until ``stop``."""
+        """Measure until ``stop``."""
         for _ in steadily(1 / _WATCH_SECONDS, stop):
-            for _ in range(_LOOKS):
-                # A process may end while it is looked at; another look will do.
+            for _ in range(_ATTEMPTS):
+                # A process may exit while it is measured.
                 with suppress(OSError):
-                    self.samples.append(self._look())
+                    self.samples.append(self._measure())
                     break
 
     def growth(self, field: str) -> float:
-        """The last quarter's median to the first's; nothing was there before the first requests."""
+        """Return the ratio of the last quarter's median to the first's."""
         values = [float(getattr(sample, field)) for sample in self.samples]
         quarter = max(len(values) // 4, 1)
         return statistics.median(values[-quarter:]) / statistics.median(values[:quarter])
 
-    def _look(self) -> Sample:
+    def _measure(self) -> Sample:
         pages = Path(f"/proc/{self._pid}/statm").read_text().split()
         return Sample(
             at=time.monotonic(),
@@ -93,6 +97,30 @@ class Watcher:
             files=len(list(Path(f"/proc/{self._pid}/fd").iterdir())),
             processes=len(family(self._pid)),
         )
+
+
+class LostRequests:
+    """Collects the log lines of good requests without a response; they say why."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._lines: dict[str, dict[str, object]] = {}
+
+    @property
+    def lines(self) -> list[dict[str, object]]:
+        """The collected lines, in their order."""
+        return [*self._lines.values()]
+
+    def work(self, stop: threading.Event) -> None:
+        """Collect until ``stop``: the server's process keeps only its last lines."""
+        for _ in steadily(1 / _COLLECT_SECONDS, stop):
+            self.collect()
+
+    def collect(self) -> None:
+        """Collect the lines that are there now."""
+        for line in self._server.lines("not answered"):
+            if not str(line.get("name")).startswith(ATTACKER):
+                self._lines[repr(line)] = line
 
 
 def _children(pid: int) -> list[int]:

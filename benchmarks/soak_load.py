@@ -1,6 +1,6 @@
-"""The client of a soak: calls at a steady rate, each answer judged and counted.
+"""The client of a soak: calls at a steady rate, of which each answer is checked and counted.
 
-soak.py starts the threads; nothing here knows of faults or of the server's processes.
+Nothing in here knows about faults or the server's processes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 CALL_SECONDS = 60.0
-# A worker that is killed takes the request it has with it, and the FATAL says so.
+# The request of a killed worker is lost, and its FATAL says so.
 KILLED = "killed from outside"
 # On a machine with too little CPU any program may reach its limit.
 LATE = re.compile("more CPU time than")
@@ -34,18 +34,20 @@ _MIX = (
     Workload(observed=20, produced=3, few=True, new=True),
     Workload(observed=20, produced=10, new=True),
 )
-_KEPT_WORDS = 20
+_MAX_WORDS = 20
+# The prefix of the XR names of hostile requests.
+ATTACKER = "attacker"
 
 
 class Good(NamedTuple):
-    """A request in one language, in as many variants as real ones have."""
+    """A request in one language, with its variants."""
 
     workload: Workload
     variants: Sequence[bytes]
 
 
 class Tally:
-    """What came of all calls: by outcome, good latencies in seconds by phase, words of failures."""
+    """The numbers of calls by outcome, good latencies (seconds) by phase, and texts of failures."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -54,15 +56,15 @@ class Tally:
         self.words: list[str] = []
 
     def add(self, outcome: str, words: str = "") -> None:
-        """Count a call; ``words`` say what was wrong, and only the first ones are kept."""
+        """Count a call; ``words`` describe its failure, and only the first ones are kept."""
         with self._lock:
             self.outcomes[outcome] += 1
-            if words and len(self.words) < _KEPT_WORDS:
+            if words and len(self.words) < _MAX_WORDS:
                 self.words.append(f"{outcome}: {words}")
 
 
 def good_requests(inputs: Mapping[str, Callable[..., dict[str, object]]]) -> list[Good]:
-    """Every language and kind of work, for an XR of its own each."""
+    """Return requests of every language and kind of work, each for an XR of its own."""
     return [
         Good(workload, [_owned(data, f"{language}-{n}") for data in requests(workload, step_input)])
         for language, make in inputs.items()
@@ -73,9 +75,9 @@ def good_requests(inputs: Mapping[str, Callable[..., dict[str, object]]]) -> lis
 
 
 def hostile_request(attack: Attack, number: int) -> bytes:
-    """A request of that attack; attackers are a few XRs, as in a cluster."""
+    """Return a request of an attack; the attackers are a few XRs, as in a cluster."""
     empty = Workload(observed=0, produced=1)
-    return _owned(requests(empty, attack.step_input)[0], f"attacker-{number % 5}")
+    return _owned(requests(empty, attack.step_input)[0], f"{ATTACKER}-{number % 5}")
 
 
 def _owned(data: bytes, name: str) -> bytes:
@@ -94,26 +96,26 @@ class Client:
         self.hostile = [hostile_request(attack, n) for n, attack in enumerate(ATTACKS)]
 
     def send_good(self, good: Good, number: int) -> None:
-        """One call with a value that no other has, which its answer must show."""
+        """Make a call with a unique value, which its answer must have."""
         data = renewed(good.variants[number % len(good.variants)], number)
-        phase, began = self.phase, time.perf_counter()
+        phase, started = self.phase, time.perf_counter()
         response = self._answer("good", data)
         if response is None:
             return
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - started
         mistake = _mistake(good, response, number)
         self._tally.add(_outcome(mistake), mistake)
         self._tally.latencies[phase].append(seconds)
 
     def send_hostile(self, number: int) -> None:
-        """One attack, which must end in the FATAL that is expected."""
+        """Make an attack, which must end in the expected FATAL."""
         attack = ATTACKS[number % len(ATTACKS)]
         data = self._answer("hostile", self.hostile[number % len(ATTACKS)])
         if data is None:
             return
         response = pb.RunFunctionResponse.FromString(data)
-        said = [result.message for result in response.results if result.severity == 1]
-        text = said[0] if len(said) == 1 else f"{len(said)} fatal results"
+        fatal = [result.message for result in response.results if result.severity == 1]
+        text = fatal[0] if len(fatal) == 1 else f"{len(fatal)} fatal results"
         is_expected = attack.says in text or KILLED in text or LATE.search(text)
         if response.meta.tag == "bench" and is_expected:
             self._tally.add("hostile")
@@ -134,12 +136,12 @@ class Client:
 
 
 def _mistake(good: Good, response: bytes, number: int) -> str:
-    """What is wrong with the answer, if anything."""
+    """Return the mistake of an answer, or an empty text."""
     try:
         check(good.workload, response)
     except RuntimeError as error:
         return str(error)
-    return "" if b"nonce-%010d" % number in response else "somebody else's answer"
+    return "" if b"nonce-%010d" % number in response else "the answer to another request"
 
 
 def _outcome(mistake: str) -> str:
@@ -151,7 +153,7 @@ def _outcome(mistake: str) -> str:
 
 
 def steadily(per_second: float, stop: threading.Event) -> Iterator[int]:
-    """Numbers at that rate until ``stop``; what a busy machine misses is left out."""
+    """Yield numbers at that rate until ``stop``; a busy machine skips some."""
     due, number = time.monotonic(), 0
     while per_second and not stop.wait(max(0.0, due - time.monotonic())):
         yield number
@@ -160,7 +162,7 @@ def steadily(per_second: float, stop: threading.Event) -> Iterator[int]:
 
 
 class Threads(ThreadPoolExecutor):
-    """Where calls wait for their answers; what one raises ends the soak and not only the call."""
+    """The threads of the calls; an exception of one ends the soak, not only the call."""
 
     def __init__(self) -> None:
         super().__init__(_THREADS)
@@ -170,7 +172,7 @@ class Threads(ThreadPoolExecutor):
         """Call ``task`` in a thread."""
         self.submit(task, *values).add_done_callback(self._note)
 
-    def _note(self, done: object) -> None:
-        error = done.exception()  # type: ignore[attr-defined] # a future of any result
+    def _note(self, future: object) -> None:
+        error = future.exception()  # type: ignore[attr-defined] # a future of any result
         if error is not None:
             self.failures.append(error)

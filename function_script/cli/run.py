@@ -53,7 +53,7 @@ def run(**flags: Unpack[_Flags]) -> int:
     from function_script.tools import sources  # noqa: PLC0415 - slow to import
 
     limits = options.with_root(options.read_limits(flags), flags["program_root"])
-    pool = PoolOptions(limits=limits, workers=1, spare=0)
+    pool = PoolOptions(limits=limits, workers=1, min_idle=0)
     path = flags["capture"]
     if path is not None:
         tool.check_name(path)

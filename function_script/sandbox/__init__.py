@@ -1,7 +1,23 @@
-"""Where programs run: warm worker processes that can be killed without hurting anyone else.
+"""Runs programs in warm worker processes, which can be killed without harm to other requests.
 
-The server and the local tools use ``Pool``. Nothing in here knows gRPC, Crossplane or a language:
-a pool moves bytes to ``function.handle`` in a worker and bytes back, and explains deaths.
+    pool ──spawns──> zygote ──forks──> worker, worker …
+      └───── requests out, replies back ─────┘
+
+The server and the local tools use ``Pool``, which passes bytes to ``function.handle`` in a worker
+and bytes back, and explains lost workers. Nothing in here knows gRPC, Crossplane or a language.
+
+In the server's process: ``pool`` (configuration, the blocking front), ``dispatcher`` (the asyncio
+front), ``scheduler`` (slots and queues), ``idle_workers``, ``execution`` (one run),
+``worker_process`` and ``fork_server`` (a worker and the zygote, seen from here), ``capacity`` and
+``cgroups`` (how many), ``outcome`` (results and errors), ``threads``.
+
+In the zygote and the workers: ``zygote``, ``worker``, ``rlimits``, ``seccomp``.
+
+In both: ``ipc``, ``shared_memory``, ``report``, ``confinement``, ``zygote_config``,
+``spawn_errors``. ``spawn`` starts interpreters.
+
+``plain``, ``plain_worker`` and ``stream`` replace the zygote on other systems than Linux;
+``system`` chooses.
 """
 
 from __future__ import annotations
@@ -19,7 +35,7 @@ _OUTCOMES: Final = {"Answered", "Failed", "Reply"}
 
 
 def __getattr__(name: str) -> object:
-    """Imported when asked for: the zygote lives in here too, and starts sooner without a pool."""
+    """Import a name on first use: a zygote, which imports this package, needs no pool."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = "outcome" if name in _OUTCOMES else "pool"

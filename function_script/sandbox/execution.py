@@ -1,7 +1,7 @@
-"""One request in one worker: handed over, looked at from time to time, read or explained.
+"""One request in one worker: sent, polled while it runs, then read or explained.
 
 A state machine without a clock or a thread of its own: ``Pool`` drives it by waiting,
-``Switchboard`` by events. Neither requests nor responses are read here.
+``Dispatcher`` by events. It reads neither requests nor responses.
 """
 
 from __future__ import annotations
@@ -11,291 +11,338 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from function_script import redaction
+from function_script.limits import MIB
 from function_script.sandbox import outcome, report
-from function_script.sandbox.costs import HEAVY_SECONDS
-from function_script.sandbox.ipc import Receipt
-from function_script.sandbox.outcome import Answered, AppliedLimits, Cause, Failed, Reply
-from function_script.sandbox.scheduler import Prospects
-from function_script.sandbox.speech import sanitize_stderr
+from function_script.sandbox.ipc import ReplyHeader
+from function_script.sandbox.outcome import (
+    Answered,
+    AppliedLimits,
+    Cause,
+    Failed,
+    Reply,
+    sanitize_stderr,
+)
+from function_script.sandbox.scheduler import HEAVY_SECONDS, RunProfile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from function_script.limits import Limits
-    from function_script.sandbox.costs import Costs
     from function_script.sandbox.idle_workers import IdleWorkers
-    from function_script.sandbox.pace import RuntimeEstimate
-    from function_script.sandbox.scheduler import Scheduler, Slot
-    from function_script.sandbox.suspects import PenaltyBox
+    from function_script.sandbox.scheduler import (
+        CostEstimates,
+        PenaltyBox,
+        RuntimeEstimate,
+        Scheduler,
+        Slot,
+    )
     from function_script.sandbox.worker_process import WorkerProcess
 
-LOOK_SECONDS = 0.0125
-# The worker's own alarm comes first; this one is for when it does not.
+POLL_SECONDS = 0.0125
+# The worker's own watchdog comes first; the pool acts when that does not.
 _GRACE_SECONDS = 0.1
-# A run that gets so little of the CPU is ended: its worker may have been stopped.
+# On the clock a run may take so many times its CPU limit: its worker may have been stopped.
 _MAX_STRETCH = 10
-# A run that ends in an error after this share of the time is likely to cost as much again.
-_SUSPICIOUS_SHARE = 0.5
+# A run that fails after this share of its time is likely to cost as much again.
+_PENALTY_SHARE = 0.5
 _MAX_ATTEMPTS = 3
+# The operator reads why a worker crashed without a cause: so much of what it printed last.
+_STDERR_TAIL = 500
+_UNEXPLAINED = frozenset({Cause.CRASH, Cause.FORBIDDEN})
+# The secrets of larger requests are not searched for.
+_MAX_REDACTED_BYTES = 1 * MIB
 
 
 class PoolContext:
-    """What all runs of a pool share."""
+    """The objects that all executions of a pool share.
 
-    def __init__(  # noqa: PLR0913 # what a pool is made of
+    ``penalty_key`` and ``program_key`` return keys of a request, see ``PoolOptions``.
+    """
+
+    def __init__(  # noqa: PLR0913 # the parts of a pool
         self,
         *,
         limits: Limits,
-        places: Scheduler,
-        crew: IdleWorkers,
-        pace: RuntimeEstimate,
-        suspects: PenaltyBox,
-        costs: Costs,
-        suspect_of: Callable[[bytes], Hashable],
-        program_of: Callable[[bytes], Hashable],
+        scheduler: Scheduler,
+        workers: IdleWorkers,
+        runtimes: RuntimeEstimate,
+        penalties: PenaltyBox,
+        costs: CostEstimates,
+        penalty_key: Callable[[bytes], Hashable],
+        program_key: Callable[[bytes], Hashable],
     ) -> None:
-        self.terms: Final = AppliedLimits(
+        self.limits: Final = AppliedLimits(
             timeout_seconds=limits.timeout_seconds, memory_bytes=limits.memory_bytes
         )
-        self.places: Final = places
-        self.crew: Final = crew
-        self.pace: Final = pace
-        self.suspects: Final = suspects
+        self.scheduler: Final = scheduler
+        self.workers: Final = workers
+        self.runtimes: Final = runtimes
+        self.penalties: Final = penalties
         self.costs: Final = costs
-        self.suspect_of: Final = suspect_of
-        self.program_of: Final = program_of
+        self.penalty_key: Final = penalty_key
+        self.program_key: Final = program_key
 
-    def prospects(self, data: bytes, left_seconds: float) -> Prospects:
-        """What is known of the run of a request."""
-        suspect = partial(self.suspect_of, data)
-        expect = partial(self.costs.expect, partial(self.program_of, data), suspect)
-        return Prospects(expect, left_seconds, is_suspect=self.suspects.has(suspect))
+    def profile(self, data: bytes, remaining_seconds: float) -> RunProfile:
+        """Return the facts about a request that the scheduler needs."""
+        penalty_key = partial(self.penalty_key, data)
+        estimate = partial(self.costs.estimate, partial(self.program_key, data), penalty_key)
+        is_penalized = self.penalties.contains(penalty_key)
+        return RunProfile(estimate, remaining_seconds, is_penalized=is_penalized)
 
 
 class WorkerLost:
-    """A worker that did not answer: it has ended, or is to be ended because it ``is_late``.
+    """A result of ``Execution``: the worker has exited, or is killed because it ``is_late``.
 
-    The run has taken ``seconds``, of which it had the CPU for ``used_seconds``.
+    The run has taken ``seconds`` on the clock and ``used_seconds`` of CPU time.
     """
 
     def __init__(
         self,
-        child: WorkerProcess,
         *,
         seconds: float,
         used_seconds: float,
-        is_late: bool,
-        is_at_deadline: bool,
+        is_late: bool = False,
+        is_at_deadline: bool = False,
     ) -> None:
-        self.child: Final = child
         self.seconds: Final = seconds
         self.used_seconds: Final = used_seconds
         self.is_late: Final = is_late
         self.is_at_deadline: Final = is_at_deadline
 
 
-class Execution:
-    """``data`` in ``place`` until ``deadline`` (monotonic seconds) at the latest."""
+class NotBegun:
+    """A result of ``Execution``: the worker exited before it began; retry with another one."""
 
-    def __init__(self, means: PoolContext, place: Slot, data: bytes, deadline: float) -> None:
-        self._means = means
-        self._place = place
+
+class Execution:
+    """The run of a request in ``worker``, until ``deadline`` (monotonic seconds) at the latest."""
+
+    def __init__(
+        self,
+        context: PoolContext,
+        slot: Slot,
+        data: bytes,
+        deadline: float,
+        worker: WorkerProcess,
+    ) -> None:
+        self._context = context
         self._data = data
         self._deadline = deadline
-        self._terms = means.terms
-        self._picks = 0
-        self._child: WorkerProcess
-        self._began = self._end = 0.0
+        self._limits = context.limits
+        self._attempts = 0
+        self._started = self._latest_end = 0.0
         self._paused_at = 0.0
-        self.is_suspect = place.is_suspect
-        """Whether it may cost its worker, as one for the same suspect did of late."""
-        self.due = 0.0
-        """When to look next (monotonic seconds), should no receipt have come by then."""
+        self.slot: Final = slot
+        self.worker = worker
+        self.next_poll = 0.0
+        """The time of the next ``poll`` (monotonic seconds), unless a reply comes before."""
 
     @property
     def is_paused(self) -> bool:
-        """Whether its worker is stopped until there is a CPU for it."""
+        """True while the worker is stopped until the scheduler grants it a CPU."""
         return self._paused_at != 0.0
 
-    def begin(self, child: WorkerProcess) -> None:
-        """Hand the request over."""
-        if not child.counts_cpu:
-            self._terms = replace(self._terms, counts_cpu=False)
-        self._child = child
-        self._began = time.monotonic()
-        self._end = self._began + self._means.terms.timeout_seconds * _MAX_STRETCH
-        self.due = self._began + LOOK_SECONDS
-        if self.is_suspect:
-            child.set_aside()
-        child.begin(self._data)
+    def start(self) -> None:
+        """Send the request to the worker."""
+        worker = self.worker
+        if not worker.counts_cpu:
+            self._limits = replace(self._limits, counts_cpu=False)
+        self._started = time.monotonic()
+        self._latest_end = self._started + self._context.limits.timeout_seconds * _MAX_STRETCH
+        self.next_poll = self._started + POLL_SECONDS
+        if self.slot.is_penalized:
+            worker.set_sched_idle()
+        worker.send_request(self._data)
 
-    def look(self, now: float) -> bool:
-        """No receipt has come by ``due``: see how it does; False when its time is over."""
-        used_seconds = self._child.used_seconds()
-        if used_seconds > HEAVY_SECONDS and not self._place.is_slow:
-            self._means.costs.note(self._program, used_seconds)
-            self._place.give_way()
-        if self._place.is_paused is not self.is_paused:
-            self._follow(now)
-        self.due = now + LOOK_SECONDS
-        if now >= self._deadline or (now >= self._end and not self.is_paused):
+    def retry(self, worker: WorkerProcess) -> None:
+        """Send the request to another worker, after ``NotBegun``."""
+        self.worker = worker
+        self.start()
+
+    def poll(self, now: float) -> bool:
+        """Demote a run that turns out to be heavy, and pause or resume it; call it when due.
+
+        Return False when its time is over.
+        """
+        used_seconds = self.worker.used_seconds()
+        if used_seconds > HEAVY_SECONDS and not self.slot.is_slow:
+            self._context.costs.raise_to(self._program_key, used_seconds)
+            self.slot.demote()
+        if self.slot.is_paused is not self.is_paused:
+            self._pause_or_resume(now)
+        self.next_poll = now + POLL_SECONDS
+        if now >= self._deadline or (now >= self._latest_end and not self.is_paused):
             return False
-        return used_seconds < self._limit_seconds() + _GRACE_SECONDS
+        limits = _narrow(self._limits, self.worker)
+        return used_seconds < limits.timeout_seconds + _GRACE_SECONDS
 
-    def _follow(self, now: float) -> None:
-        """Stop the worker, or let it go on, as its place says; being paused takes no time."""
-        if self._place.is_paused:
-            self._child.pause()
+    def _pause_or_resume(self, now: float) -> None:
+        """Stop or continue the worker as its slot says; the pause is not time of the run."""
+        if self.slot.is_paused:
+            self.worker.pause()
             self._paused_at = now
         else:
-            self._child.resume()
-            self._end += now - self._paused_at
+            self.worker.resume()
+            self._latest_end += now - self._paused_at
             self._paused_at = 0.0
 
-    def end(self, frame: bytes | None) -> Reply | WorkerLost | None:
-        """What a receipt says; no bytes: the worker is gone, None: it is late.
-
-        None is returned for a worker that was dying when it was picked: begin with another one.
-        """
-        child = self._child
+    def finish(self, frame: bytes) -> Reply | WorkerLost | NotBegun:
+        """Return the result for the frame that came; it is b"" when the worker is gone."""
+        worker = self.worker
         if frame:
             if self.is_paused:
-                # It had answered before it was stopped.
-                child.resume()
-            return self._read(child, frame)
-        if frame is None or child.has_begun():
-            now = time.monotonic()
+                # It had replied before it was stopped.
+                worker.resume()
+            return self._read_reply(frame)
+        if worker.has_begun():
             return WorkerLost(
-                child,
-                seconds=now - self._began,
-                used_seconds=child.used_seconds(),
-                is_late=frame is None,
-                is_at_deadline=frame is None and now >= self._deadline,
+                seconds=time.monotonic() - self._started, used_seconds=worker.used_seconds()
             )
-        self._means.crew.replace_later(child)
-        self._picks += 1
-        if self._picks < _MAX_ATTEMPTS:
-            return None
-        return self._failed(Cause.KILLED, self._terms, detail="workers end before they begin")
+        self._context.workers.replace_in_background(worker)
+        self._attempts += 1
+        if self._attempts < _MAX_ATTEMPTS:
+            return NotBegun()
+        return self._fail(Cause.KILLED, self._limits, detail="workers end before they begin")
 
-    def explain(self, loss: WorkerLost, on_end: Callable[[], object] = bool) -> Failed:
-        """What a worker died of, which takes a while; one that is late is not waited for.
+    def expire(self) -> WorkerLost:
+        """Return the result of a run that ``poll`` has found out of time."""
+        now = time.monotonic()
+        return WorkerLost(
+            seconds=now - self._started,
+            used_seconds=self.worker.used_seconds(),
+            is_late=True,
+            is_at_deadline=now >= self._deadline,
+        )
 
-        ``on_end`` is called, in any thread, when its process has ended.
+    def explain(self, loss: WorkerLost, on_exit: Callable[[], object] | None = None) -> Failed:
+        """Kill the lost worker and return the failure; blocks unless the worker is late.
+
+        ``on_exit`` is called, in any thread, when the worker has exited.
         """
-        child, crew, terms = loss.child, self._means.crew, _narrowed(self._terms, loss.child)
-        used_seconds = loss.used_seconds
-        log = sanitize_stderr(child.last_words())
-        if used_seconds >= terms.timeout_seconds:
-            crew.replace_later(child, on_end)
-            return self._timed_out(terms, log, used_seconds)
+        worker, workers = self.worker, self._context.workers
+        limits = _narrow(self._limits, worker)
+        log = sanitize_stderr(worker.read_stderr())
+        if loss.used_seconds >= limits.timeout_seconds:
+            workers.replace_in_background(worker, on_exit)
+            return self._time_out(limits, log, loss.used_seconds)
         if loss.is_late:
-            # Others had the CPU, and it is not to blame.
-            crew.replace_later(child, on_end)
+            # Others had the CPU: the program is not to blame.
+            workers.replace_in_background(worker, on_exit)
             return Failed(
-                error=outcome.starved(
-                    used_seconds, loss.seconds, is_at_deadline=loss.is_at_deadline
+                error=outcome.starved_error(
+                    loss.used_seconds, loss.seconds, is_at_deadline=loss.is_at_deadline
                 ),
                 cause=Cause.STARVED,
                 log=log,
-                waited_seconds=self._place.waited_seconds,
-                cpu_seconds=used_seconds,
+                waited_seconds=self.slot.waited_seconds,
+                cpu_seconds=loss.used_seconds,
             )
-        death = crew.replace(child)
-        on_end()
-        cause = outcome.cause_of(death, terms)
+        exit_status = workers.replace(worker)
+        if on_exit is not None:
+            on_exit()
+        cause = outcome.find_cause(exit_status, limits)
         if cause is Cause.TIMEOUT:
-            return self._timed_out(terms, log, terms.timeout_seconds)
+            return self._time_out(limits, log, limits.timeout_seconds)
         if cause is not Cause.KILLED:
-            self._means.suspects.add(self._suspect)
-        return self._failed(cause, terms, log=log, detail=f"wait status {death.status}")
+            self._context.penalties.add(self._penalty_key)
+        detail = exit_status.describe()
+        if cause in _UNEXPLAINED:
+            detail += self._describe_stderr(log)
+        return self._fail(cause, limits, log=log, detail=detail)
 
-    def _timed_out(self, terms: AppliedLimits, log: str, used_seconds: float) -> Failed:
-        if self._is_suspicious(used_seconds):
-            self._means.suspects.add(self._suspect)
-        self._learn(used_seconds)
-        failed = self._failed(Cause.TIMEOUT, terms, log=log)
+    def _describe_stderr(self, log: str) -> str:
+        """Return the end of what the worker printed, without the secrets of the request."""
+        tail = log.strip()[-_STDERR_TAIL:]
+        if not tail or len(self._data) > _MAX_REDACTED_BYTES:
+            return ""
+        return f"; it printed last: {redaction.redact_text(tail, self._data)}"
+
+    def _time_out(self, limits: AppliedLimits, log: str, used_seconds: float) -> Failed:
+        if self._is_expensive(used_seconds):
+            self._context.penalties.add(self._penalty_key)
+        self._observe_cost(used_seconds)
+        failed = self._fail(Cause.TIMEOUT, limits, log=log)
         return replace(failed, cpu_seconds=used_seconds)
 
-    def _is_suspicious(self, used_seconds: float) -> bool:
-        """Whether a run that came to nothing has cost much, by the operator's measure."""
-        return used_seconds > self._means.terms.timeout_seconds * _SUSPICIOUS_SHARE
+    def _is_expensive(self, used_seconds: float) -> bool:
+        """Report whether a failed run has used much of what the operator allows."""
+        return used_seconds > self._context.limits.timeout_seconds * _PENALTY_SHARE
 
-    def _read(self, child: WorkerProcess, frame: bytes) -> Reply:
-        crew = self._means.crew
-        used_seconds = child.used_seconds()
-        self._learn(used_seconds)
+    def _read_reply(self, frame: bytes) -> Reply:
+        worker, workers = self.worker, self._context.workers
+        used_seconds = worker.used_seconds()
+        self._observe_cost(used_seconds)
         try:
-            receipt = Receipt.unpack(frame)
-            response, text = child.payload(receipt)
-            reply = self._to_reply(response, report.from_json(text), used_seconds)
+            header = ReplyHeader.unpack(frame)
+            response, text = worker.read_payload(header)
+            reply = self._build_reply(response, report.from_json(text), used_seconds)
         except ValueError as error:
-            crew.replace_later(child)
+            workers.replace_in_background(worker)
             detail = f"its worker answered with {error}"
-            return self._failed(Cause.CRASH, self._terms, detail=detail)
+            return self._fail(Cause.CRASH, self._limits, detail=detail)
         if isinstance(reply, Answered) and not reply.diagnostics:
-            self._means.suspects.forgive(self._suspect)
-            self._means.pace.learn(used_seconds)
-        elif isinstance(reply, Failed) or self._is_suspicious(used_seconds):
-            self._means.suspects.add(self._suspect)
-        child.finish(max(len(self._data), receipt.payload_length + receipt.report_length))
+            self._context.penalties.clear(self._penalty_key)
+            self._context.runtimes.observe(used_seconds)
+        elif isinstance(reply, Failed) or self._is_expensive(used_seconds):
+            self._context.penalties.add(self._penalty_key)
+        worker.trim(max(len(self._data), header.payload_length + header.report_length))
         if isinstance(reply, Failed):
-            crew.replace_later(child)
-        elif receipt.is_last or not child.is_reusable:
-            crew.retire(child)
+            workers.replace_in_background(worker)
+        elif header.is_last or not worker.is_reusable:
+            workers.retire(worker)
         else:
-            crew.give_back(child)
+            workers.release(worker)
         return reply
 
-    def _to_reply(self, response: bytes, told: report.WorkerReport, used_seconds: float) -> Reply:
-        if told.cause is None:
+    def _build_reply(
+        self, response: bytes, worker_report: report.WorkerReport, used_seconds: float
+    ) -> Reply:
+        if worker_report.cause is None:
             return Answered(
                 response=response,
-                diagnostics=told.diagnostics,
-                info=told.info,
-                log=told.log,
-                waited_seconds=self._place.waited_seconds,
+                diagnostics=worker_report.diagnostics,
+                info=worker_report.info,
+                log=worker_report.log,
+                waited_seconds=self.slot.waited_seconds,
                 cpu_seconds=used_seconds,
             )
+        limits = _narrow(self._limits, self.worker)
         return Failed(
-            error=outcome.explain(told.cause, _narrowed(self._terms, self._child), told.detail),
-            cause=told.cause,
-            log=told.log,
-            detail=told.trace,
-            waited_seconds=self._place.waited_seconds,
+            error=outcome.explain(worker_report.cause, limits, worker_report.detail),
+            cause=worker_report.cause,
+            log=worker_report.log,
+            detail=worker_report.trace,
+            waited_seconds=self.slot.waited_seconds,
             cpu_seconds=used_seconds,
         )
 
-    def _suspect(self) -> Hashable:
-        return self._means.suspect_of(self._data)
+    def _penalty_key(self) -> Hashable:
+        return self._context.penalty_key(self._data)
 
-    def _program(self) -> Hashable:
-        return self._means.program_of(self._data)
+    def _program_key(self) -> Hashable:
+        return self._context.program_key(self._data)
 
-    def _learn(self, used_seconds: float) -> None:
-        self._means.costs.learn(self._program, self._suspect, used_seconds)
+    def _observe_cost(self, used_seconds: float) -> None:
+        self._context.costs.observe(self._program_key, self._penalty_key, used_seconds)
 
-    def _limit_seconds(self) -> float:
-        """The time in force; a worker can only narrow it."""
-        return _narrowed(self._terms, self._child).timeout_seconds
-
-    def _failed(
-        self, cause: Cause, terms: AppliedLimits, *, log: str = "", detail: str = ""
+    def _fail(
+        self, cause: Cause, limits: AppliedLimits, *, log: str = "", detail: str = ""
     ) -> Failed:
         return Failed(
-            error=outcome.explain(cause, terms),
+            error=outcome.explain(cause, limits),
             cause=cause,
             log=log,
             detail=detail,
-            waited_seconds=self._place.waited_seconds,
+            waited_seconds=self.slot.waited_seconds,
         )
 
 
-def _narrowed(terms: AppliedLimits, child: WorkerProcess) -> AppliedLimits:
-    """The terms after the input had its say."""
-    timeout_seconds, memory_bytes = child.limits_in_force()
-    if 0 < timeout_seconds < terms.timeout_seconds:
-        terms = replace(terms, timeout_seconds=timeout_seconds, timeout_set_by="limits.timeout")
-    if 0 < memory_bytes < terms.memory_bytes:
-        terms = replace(terms, memory_bytes=memory_bytes, memory_set_by="limits.memory")
-    return terms
+def _narrow(limits: AppliedLimits, worker: WorkerProcess) -> AppliedLimits:
+    """Return the limits as the input narrowed them; a worker cannot widen them."""
+    timeout_seconds, memory_bytes = worker.applied_limits()
+    if 0 < timeout_seconds < limits.timeout_seconds:
+        limits = replace(limits, timeout_seconds=timeout_seconds, timeout_set_by="limits.timeout")
+    if 0 < memory_bytes < limits.memory_bytes:
+        limits = replace(limits, memory_bytes=memory_bytes, memory_set_by="limits.memory")
+    return limits

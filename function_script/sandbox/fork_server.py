@@ -1,4 +1,7 @@
-"""The pool's side of the zygote: start it, have it fork, ask how a worker ended, replace it."""
+"""The pool's side of the zygote: spawn it, have it fork workers, replace it.
+
+``ForkServer`` keeps a registry of the living workers and their confinement, for probes.
+"""
 
 from __future__ import annotations
 
@@ -9,196 +12,229 @@ import socket
 import subprocess
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from function_script.errors import SandboxError
-from function_script.sandbox import interpreter, measures, orders
-from function_script.sandbox.measures import Measure
+from function_script.sandbox import confinement, ipc
+from function_script.sandbox.confinement import UNKNOWN, Measure
 from function_script.sandbox.outcome import ExitStatus
-from function_script.sandbox.reaper import Reaper
-from function_script.sandbox.refusals import Call, CallRefusedError, cannot_start, explain, named
-from function_script.sandbox.registry import Registry
 from function_script.sandbox.shared_memory import SharedMemory
-from function_script.sandbox.worker_process import ForkedChild
+from function_script.sandbox.spawn import spawn
+from function_script.sandbox.spawn_errors import (
+    Call,
+    CallRefusedError,
+    cannot_start,
+    explain,
+    system_call,
+)
+from function_script.sandbox.threads import Reaper
+from function_script.sandbox.worker_process import ForkedWorker
 from function_script.sandbox.zygote_config import ANSWER_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from function_script.sandbox.measures import Confinement
+    from function_script.sandbox.confinement import Confinement
     from function_script.sandbox.worker_process import WorkerProcess
     from function_script.sandbox.zygote_config import ZygoteConfig
 
-# A newborn process that is killed is gone in a moment.
-_MAX_LOOKS = 100
-_LOOK_SECONDS = 0.01
-# Imports on a cold disk, or with a tenth of a CPU, take their time.
+# A new process that is killed exits in a moment.
+_MAX_POLLS = 100
+_POLL_SECONDS = 0.01
+# Imports on a cold disk, or with a tenth of a CPU, take long.
 _BOOT_SECONDS = 180.0
-# From the fork of a worker to its first word.
-_BIRTH_SECONDS = 15.0
-# A worker that ends before it is ready was most likely killed from outside.
-_MAX_BIRTHS = 3
+# From the fork of a worker to its first frame.
+_READY_SECONDS = 15.0
+# A requested worker that is not ready after this time is late.
+_LATE_SECONDS = 5.0
+# A worker or a zygote that exits meanwhile was most likely killed from outside.
+_MAX_ATTEMPTS = 4
 _SHORTAGE_HINT = "is the node or the pod short of CPU or memory?"
-_END_SECONDS = 2.0
+_CLOSE_SECONDS = 2.0
 
 
 class ForkServer:
-    """Forks workers from a zygote and starts another zygote when that one dies or is late.
+    """Forks workers from a zygote, and spawns another zygote when that one exits or is late.
 
-    Thread-safe. ``answer_seconds`` is the time a zygote that is ready may take to answer.
-    ``is_strict``: a worker that is not fully confined is ended instead of used.
+    Thread-safe. ``answer_seconds`` is the time that a zygote which is ready has for an answer.
+    ``is_strict``: a worker that is not fully confined is killed instead of used.
     """
 
     def __init__(
         self,
-        settings: ZygoteConfig,
+        config: ZygoteConfig,
         *,
         answer_seconds: float = ANSWER_SECONDS,
         is_strict: bool = False,
     ) -> None:
-        self._settings = settings
+        self._config = config
         self._answer_seconds = answer_seconds
         self._is_strict = is_strict
         self._lock = threading.Lock()
-        self._registry = Registry()
+        self._registry = _Registry()
         self._is_closed = False
-        self._zygote = self._start()
+        self._zygote = self._spawn_zygote()
 
-    def fork(self) -> WorkerProcess:
-        """A new worker; raises SandboxError when there is no way to get one."""
-        with self._registry.birth():
-            for _ in range(_MAX_BIRTHS):
-                try:
-                    child = self._fork_child()
-                except CallRefusedError as refusal:
-                    raise explain(refusal.call, refusal.errno) from refusal
-                try:
-                    confinement = self._confinement_of(child)
-                except SandboxError:
-                    self._discard(child)
-                    raise
-                if confinement is not None:
-                    self._registry.add(child, confinement)
-                    return child
-                # It was killed, perhaps together with its zygote.
-                self._discard(child)
+    def spawn_worker(self) -> WorkerProcess:
+        """Return a new worker; raise SandboxError when none can be spawned."""
+        with self._registry.tracking_spawn():
+            for _ in range(_MAX_ATTEMPTS):
+                worker = self._try_spawn()
+                if worker is not None:
+                    return worker
             raise cannot_start("the new process ended before it was ready", _SHORTAGE_HINT)
 
     def reap(self, pid: int) -> ExitStatus:
-        """How the worker ended; it has ended."""
+        """Return the exit status of a worker that has exited."""
         self._registry.remove(pid)
         with self._lock:
             try:
                 packet, _ = self._order(pid)
             except (OSError, EOFError):
                 return ExitStatus(status=None)
-        return orders.unpack_death(packet)
+        return ipc.unpack_exit_status(packet)
 
-    def build_reaper(self, bury: Callable[[WorkerProcess], object]) -> Reaper:
-        """Build who waits for the end of workers, and starts at once."""
-        return Reaper(bury)
+    def start_reaper(self, reap: Callable[[WorkerProcess], object]) -> Reaper:
+        """Start a reaper for the workers of this factory."""
+        return Reaper(reap)
 
     def confinement(self) -> Confinement:
-        """What holds for all workers there are."""
+        """Return the confinement that all workers have."""
         return self._registry.confinement()
 
-    def is_able(self) -> bool:
-        """Whether a worker lives, or one could be had when the last was asked for."""
-        return self._registry.is_able()
+    def is_available(self) -> bool:
+        """Report whether a worker lives, or the last requested one was spawned in time."""
+        return self._registry.is_available()
 
     def close(self) -> None:
-        """End the zygote."""
+        """End the zygote, and its workers with it."""
         with self._lock:
             self._is_closed = True
             self._zygote.close()
 
-    def _start(self) -> _ZygoteClient:
+    def _spawn_zygote(self) -> _ZygoteClient:
         try:
-            with named(Call.EXECVE):
-                return _ZygoteClient(self._settings, self._answer_seconds)
+            with system_call(Call.EXECVE):
+                return _ZygoteClient(self._config, self._answer_seconds)
         except CallRefusedError as refusal:
-            raise explain(refusal.call, refusal.errno) from refusal
+            raise explain(refusal) from refusal
 
-    def _fork_child(self) -> ForkedChild:
-        """A process that is about to be a worker; raises CallRefusedError and SandboxError."""
-        with ExitStack() as ours, ExitStack() as theirs:
-            with named(Call.SOCKETPAIR):
-                here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            ours.enter_context(here)
-            theirs.enter_context(there)
-            with named(Call.MEMFD_CREATE):
-                log = os.memfd_create("function-script-log")
-                ours.callback(os.close, log)
-                shared = SharedMemory.build(self._settings.capacity_bytes)
-                theirs.callback(os.close, shared)
-            with named(Call.MMAP):
-                box = SharedMemory(shared)
-            ours.callback(box.close)
-            pid, pidfd = self._fork([there.fileno(), shared, log])
-            ours.pop_all()
-        return ForkedChild(connection=here, box=box, log=log, pid=pid, pidfd=pidfd)
+    def _try_spawn(self) -> WorkerProcess | None:
+        """Fork a worker and check its confinement; return None when it, or its zygote, exits.
 
-    def _confinement_of(self, child: WorkerProcess) -> Confinement | None:
-        """What a newborn worker reports; None: it has ended.
-
-        Raises SandboxError when it is not to be used.
+        Raise SandboxError when it cannot be forked or must not be used.
         """
-        frame = child.receipt(_BIRTH_SECONDS)
+        try:
+            worker = self._fork_worker()
+        except CallRefusedError as refusal:
+            raise explain(refusal) from refusal
+        except _ZygoteLostError:
+            # It may have forked a worker that still sends on its connection before it dies: the
+            # next attempt needs descriptors of its own.
+            return None
+        try:
+            measures = self._read_confinement(worker)
+        except SandboxError:
+            self._discard(worker)
+            raise
+        if measures is None:
+            # It was killed, perhaps together with its zygote.
+            self._discard(worker)
+            return None
+        self._registry.add(worker, measures)
+        return worker
+
+    def _fork_worker(self) -> ForkedWorker:
+        """Fork a process that becomes a worker.
+
+        Raise CallRefusedError, _ZygoteLostError or SandboxError.
+        """
+        with ExitStack() as on_failure, ExitStack() as handed_over:
+            with system_call(Call.SOCKETPAIR):
+                connection, peer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            on_failure.enter_context(connection)
+            handed_over.enter_context(peer)
+            with system_call(Call.MEMFD_CREATE):
+                log = os.memfd_create("function-script-log")
+                on_failure.callback(os.close, log)
+                memory_fd = SharedMemory.create(self._config.capacity_bytes)
+                handed_over.callback(os.close, memory_fd)
+            with system_call(Call.MMAP):
+                memory = SharedMemory(memory_fd)
+            on_failure.callback(memory.close)
+            pid, pidfd = self._fork([peer.fileno(), memory_fd, log])
+            on_failure.pop_all()
+        return ForkedWorker(connection=connection, memory=memory, log=log, pid=pid, pidfd=pidfd)
+
+    def _read_confinement(self, worker: WorkerProcess) -> Confinement | None:
+        """Return the report of a new worker, or None when it has exited.
+
+        Raise SandboxError when the worker must not be used.
+        """
+        frame = worker.read_reply(_READY_SECONDS)
         if frame is None:
             raise cannot_start("the new process is not ready in time", _SHORTAGE_HINT)
         if not frame:
             return None
         try:
-            confinement = measures.unpack(frame)
+            measures = confinement.unpack(frame)
         except CallRefusedError as refusal:
-            raise explain(refusal.call, refusal.errno) from refusal
-        if self._is_strict and not confinement.is_full:
-            raise _unconfined(confinement)
-        return confinement
+            raise explain(refusal) from refusal
+        if self._is_strict and not measures.is_full:
+            hint = None
+            if Measure.SYSTEM_CALLS in measures.missing:
+                hint = (
+                    "the container runtime must allow the system call seccomp: look at its profile"
+                )
+            raise cannot_start(
+                f"full confinement is required by --require-sandbox, and is not to be had: "
+                f"without {measures.describe_missing()}",
+                hint,
+            )
+        return measures
 
-    def _discard(self, child: WorkerProcess) -> None:
-        """End a worker that nobody has used."""
-        child.kill()
-        child.has_ended()
-        self.reap(child.pid)
-        child.close()
+    def _discard(self, worker: WorkerProcess) -> None:
+        """Kill and reap a worker that was never used."""
+        worker.kill()
+        worker.wait_for_exit()
+        self.reap(worker.pid)
+        worker.close()
 
     def _fork(self, descriptors: list[int]) -> tuple[int, int]:
+        """Order a fork; return the process id and the pidfd of the child."""
         with self._lock:
             if self._is_closed:
                 raise cannot_start("the function is shutting down", "it is tried again")
+            is_new = self._zygote.is_closed
+            if is_new:
+                self._zygote = self._spawn_zygote()
             try:
                 packet, received = self._order(descriptors=descriptors)
-            except (OSError, EOFError):
-                packet, received = self._order_of_new(descriptors)
-            pid = orders.unpack_fork(packet)
+            except (OSError, EOFError) as error:
+                if not is_new:
+                    raise _ZygoteLostError from error
+                reason = "the process that forks them is late or ends at once"
+                raise cannot_start(reason, "the function's log may have more") from error
+            pid = ipc.unpack_fork(packet)
             if not received:
-                self._end_without_pidfd(pid)
+                self._kill_without_pidfd(pid)
                 raise CallRefusedError(Call.PIDFD_OPEN, errno.EMFILE)
         return pid, received[0]
 
-    def _end_without_pidfd(self, pid: int) -> None:
-        """End a worker whose pidfd found no free descriptor in this process."""
+    def _kill_without_pidfd(self, pid: int) -> None:
+        """Kill and reap a worker without its pidfd, for which no descriptor was free here."""
         os.kill(pid, signal.SIGKILL)
-        for _ in range(_MAX_LOOKS):
+        for _ in range(_MAX_POLLS):
             packet, _ = self._order(pid)
-            if orders.unpack_death(packet).status is not None:
+            if ipc.unpack_exit_status(packet).status is not None:
                 return
-            time.sleep(_LOOK_SECONDS)
-
-    def _order_of_new(self, descriptors: list[int]) -> tuple[bytes, list[int]]:
-        self._zygote = self._start()
-        try:
-            return self._order(descriptors=descriptors)
-        except (OSError, EOFError) as error:
-            reason = "the process that forks them is late or ends at once"
-            raise cannot_start(reason, "the function's log may have more") from error
+            time.sleep(_POLL_SECONDS)
 
     def _order(self, pid: int = 0, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
-        """Have the zygote obey. One that does not, or not in time, is ended, and its workers."""
+        """Send an order to the zygote. One that fails or is late is ended with its workers."""
         try:
-            return self._zygote.order(pid, descriptors)
+            return self._zygote.request(pid, descriptors)
         except TimeoutError:
             self._zygote.kill()
             raise
@@ -207,64 +243,114 @@ class ForkServer:
             raise
 
 
-def _unconfined(confinement: Confinement) -> SandboxError:
-    hint = None
-    if Measure.SYSTEM_CALLS in confinement.missing:
-        hint = "the container runtime must allow the system call seccomp: look at its profile"
-    return cannot_start(
-        f"full confinement is required by --require-sandbox, and is not to be had: "
-        f"without {confinement.gaps()}",
-        hint,
-    )
+class _ZygoteLostError(Exception):
+    """The zygote exited or was late, and the next order gets a new one."""
 
 
 class _ZygoteClient:
-    """One zygote process. It starts at once; the first order waits until it is ready."""
+    """A zygote process. The constructor spawns it; the first request waits until it is ready."""
 
-    def __init__(self, settings: ZygoteConfig, answer_seconds: float) -> None:
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    def __init__(self, config: ZygoteConfig, answer_seconds: float) -> None:
+        self._control, peer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.settimeout(_BOOT_SECONDS)
         self._answer_seconds = answer_seconds
         self._is_ready = False
         self._number = 0
-        with theirs, ExitStack() as failing:
-            failing.callback(self._control.close)
-            self._process = interpreter.start("zygote", [theirs.fileno()], settings)
-            failing.pop_all()
+        self.is_closed = False
+        with peer, ExitStack() as on_failure:
+            on_failure.callback(self._control.close)
+            self._process = spawn("zygote", [peer.fileno()], config)
+            on_failure.pop_all()
 
-    def order(self, pid: int, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
-        """Send an order, return the answer; raises OSError or EOFError when it is no more."""
+    def request(self, pid: int, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
+        """Send an order, return the answer; raise OSError or EOFError when the zygote is gone."""
         if not self._is_ready:
             self._receive()
             self._is_ready = True
             self._control.settimeout(self._answer_seconds)
         self._number += 1
-        packet = orders.pack_order(self._number, pid)
-        socket.send_fds(self._control, [packet], descriptors)
+        socket.send_fds(self._control, [ipc.pack_order(self._number, pid)], descriptors)
         answer, received = self._receive()
-        while orders.read_number(answer) != self._number:
-            # Of an order whose answer was not waited for.
+        while ipc.read_number(answer) != self._number:
+            # The answer to an earlier order that was given up.
             for descriptor in received:
                 os.close(descriptor)
             answer, received = self._receive()
         return answer, received
 
     def _receive(self) -> tuple[bytes, list[int]]:
-        packet, descriptors, _, _ = socket.recv_fds(self._control, orders.MAX_BYTES, 1)
+        packet, descriptors, _, _ = socket.recv_fds(self._control, ipc.MAX_ORDER_BYTES, 1)
         if not packet:
             raise EOFError
         return packet, descriptors
 
     def close(self) -> None:
-        """Hang up, which ends the process; it has no time to think about it."""
+        """Close the control socket, at which the process exits; kill it when it does not."""
+        self.is_closed = True
         self._control.close()
         try:
-            self._process.wait(_END_SECONDS)
+            self._process.wait(_CLOSE_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
 
     def kill(self) -> None:
-        """End the process and its workers at once."""
+        """Kill the process, and with it its workers."""
+        self.is_closed = True
         self._control.close()
         self._process.kill()
         self._process.wait()
+
+
+class _Registry:
+    """The living workers by process id, with their confinement. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._workers: dict[int, tuple[WorkerProcess, Confinement]] = {}
+        # The start times of workers that are being spawned.
+        self._spawning: list[float] = []
+        # Until the first worker is ready.
+        self._has_failed = True
+        self._last = UNKNOWN
+
+    @contextmanager
+    def tracking_spawn(self) -> Iterator[None]:
+        """Record how long spawning a worker takes, and whether it fails."""
+        started = time.monotonic()
+        with self._lock:
+            self._spawning.append(started)
+        has_failed = False
+        try:
+            yield
+        except SandboxError:
+            has_failed = True
+            raise
+        finally:
+            with self._lock:
+                self._spawning.remove(started)
+                self._has_failed = has_failed
+
+    def add(self, worker: WorkerProcess, measures: Confinement) -> None:
+        """Add a new worker."""
+        with self._lock:
+            self._workers[worker.pid] = worker, measures
+            self._last = measures
+
+    def remove(self, pid: int) -> None:
+        """Remove a worker that has exited."""
+        with self._lock:
+            self._workers.pop(pid, None)
+
+    def confinement(self) -> Confinement:
+        """Return the confinement that all living workers and the newest one have."""
+        with self._lock:
+            living = [measures for _, measures in self._workers.values()]
+            return confinement.combine([self._last, *living])
+
+    def is_available(self) -> bool:
+        """Report whether a worker lives, or the last requested one was spawned in time."""
+        oldest = time.monotonic() - _LATE_SECONDS
+        with self._lock:
+            if any(worker.is_alive() for worker, _ in self._workers.values()):
+                return True
+            return not self._has_failed and all(started > oldest for started in self._spawning)

@@ -1,6 +1,6 @@
-"""The workers a pool has: idle ones kept warm, new ones when needed, dead ones buried.
+"""The worker processes of a pool: keeps idle ones, forks on demand, reaps killed ones.
 
-Called by the pool from many threads. Knows nothing of requests.
+Threads of the pool share it. It knows nothing about requests.
 """
 
 from __future__ import annotations
@@ -16,171 +16,181 @@ from function_script.sandbox.threads import start_threads
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.sandbox.measures import Confinement
+    from function_script.sandbox.confinement import Confinement
     from function_script.sandbox.worker_process import WorkerProcess
 
 
 class Reaper(Protocol):
-    """Waits for processes that are about to end, while nothing else does."""
+    """Waits for the exit of killed workers in a thread of its own."""
 
-    def add(self, child: WorkerProcess, on_end: Callable[[], object]) -> None:
-        """Bury ``child``, which was killed, when it has ended, and call ``on_end`` then."""
+    def add(self, worker: WorkerProcess, on_exit: Callable[[], object] | None) -> None:
+        """Reap ``worker``, which was killed, when it has exited; call ``on_exit`` then."""
 
     def close(self) -> None:
-        """Return when all who were added are buried, or will not end."""
+        """Return when all added workers are reaped, or after a long while."""
 
 
-class Nursery(Protocol):
-    """Starts workers, and knows what they are confined to and how they ended."""
+class WorkerFactory(Protocol):
+    """Spawns workers, and knows their confinement and their exit statuses."""
 
-    def fork(self) -> WorkerProcess:
-        """Return a new worker; raises SandboxError when there is no way to get one."""
+    def spawn_worker(self) -> WorkerProcess:
+        """Return a new worker; raise SandboxError when none can be spawned."""
 
     def reap(self, pid: int) -> ExitStatus:
-        """Tell how a worker ended that has ended."""
+        """Return the exit status of a worker that has exited."""
 
-    def build_reaper(self, bury: Callable[[WorkerProcess], object]) -> Reaper:
-        """Build who waits for the end of workers, and starts at once."""
+    def start_reaper(self, reap: Callable[[WorkerProcess], object]) -> Reaper:
+        """Start a reaper for the workers of this factory."""
 
     def confinement(self) -> Confinement:
-        """Return what holds for all workers there are."""
+        """Return the confinement that all workers have."""
 
-    def is_able(self) -> bool:
-        """Tell whether a worker lives, or one could be had when the last was asked for."""
+    def is_available(self) -> bool:
+        """Report whether a worker lives, or the last requested one was spawned in time."""
 
     def close(self) -> None:
-        """End every worker that is left."""
+        """Kill all workers that are left."""
 
 
 class IdleWorkers:
-    """Keeps up to ``max_idle`` workers, and after a loss at least ``spare`` of them ready."""
+    """Keeps up to ``max_idle`` idle workers, and after a loss at least ``min_idle`` of them."""
 
-    def __init__(self, nursery: Nursery, *, max_idle: int, spare: int) -> None:
-        self._nursery = nursery
+    def __init__(self, factory: WorkerFactory, *, max_idle: int, min_idle: int) -> None:
+        self._factory = factory
         self._max_idle = max_idle
-        self._spare = spare
+        self._min_idle = min_idle
         self._lock = threading.Lock()
+        # The worker that was busy last is at the end.
         self._idle: list[WorkerProcess] = []
         self._is_closed = False
         self._has_reaper = True
         self._restocking = start_threads(1, "restock")
-        self._reaper = nursery.build_reaper(self._bury)
+        self._reaper = factory.start_reaper(self._reap)
         self.retired = 0
-        """How many workers were ended in good order."""
+        """The number of workers that were ended as planned."""
 
     @property
     def idle(self) -> int:
-        """How many workers are ready."""
+        """The number of idle workers."""
         return len(self._idle)
 
-    def hire(self, number: int) -> None:
-        """Have ``number`` more workers ready; raises SandboxError when they do not start."""
-        for _ in range(number):
-            self._keep(self._nursery.fork(), is_warm=False)
+    def prefork(self, count: int) -> None:
+        """Spawn ``count`` idle workers; raise SandboxError when one does not start."""
+        for _ in range(count):
+            self._add(self._factory.spawn_worker(), is_warm=False)
 
-    def take(self, *, coldest: bool = False) -> WorkerProcess:
-        """An idle worker or a new one; raises SandboxError when none starts."""
-        return self.find_idle(coldest=coldest) or self._nursery.fork()
+    def acquire(self, *, coldest: bool = False) -> WorkerProcess:
+        """Return an idle worker or a new one; raise SandboxError when it does not start."""
+        return self.acquire_nowait(coldest=coldest) or self._factory.spawn_worker()
 
-    def find_idle(self, *, coldest: bool = False) -> WorkerProcess | None:
-        """The worker that was busy last, for its caches are warmest; takes no time.
+    def acquire_nowait(self, *, coldest: bool = False) -> WorkerProcess | None:
+        """Return the idle worker that was busy last and has the warmest caches, or None.
 
-        ``coldest``: the one that would be missed least, for a run that may cost it, and never
-        the warmest.
+        ``coldest``: return the one that has been idle longest, for a run that may cost it, but
+        never the warmest.
         """
-        kept = 1 if coldest else 0
+        reserved = 1 if coldest else 0
         while True:
             with self._lock:
-                if len(self._idle) <= kept:
+                if len(self._idle) <= reserved:
                     return None
-                child = self._idle.pop(0 if coldest else -1)
-            if child.is_alive():
-                return child
-            self.replace_later(child)
+                worker = self._idle.pop(0 if coldest else -1)
+            if worker.is_alive():
+                return worker
+            self.replace_in_background(worker)
 
-    def give_back(self, child: WorkerProcess) -> None:
-        """A worker is idle again."""
-        self._keep(child, is_warm=True)
+    def release(self, worker: WorkerProcess) -> None:
+        """Return a worker to the idle ones."""
+        self._add(worker, is_warm=True)
 
-    def retire(self, child: WorkerProcess) -> None:
-        """End a worker that has done enough, while the caller goes on."""
+    def retire(self, worker: WorkerProcess) -> None:
+        """Kill a worker that has served its time, without waiting for its exit."""
         self.retired += 1
-        self.replace_later(child)
+        self.replace_in_background(worker)
 
-    def replace(self, child: WorkerProcess) -> ExitStatus:
-        """End a worker and tell how it ended; another is made ready when few are."""
-        death = self.end(child)
-        self._restock_later()
-        return death
+    def replace(self, worker: WorkerProcess) -> ExitStatus:
+        """Kill a worker and return its exit status; restock idle workers."""
+        exit_status = self.kill(worker)
+        self._restock_in_background()
+        return exit_status
 
-    def replace_later(self, child: WorkerProcess, on_end: Callable[[], object] = bool) -> None:
-        """The same, while the caller goes on: a large process takes its time to end."""
+    def replace_in_background(
+        self, worker: WorkerProcess, on_exit: Callable[[], object] | None = None
+    ) -> None:
+        """Kill a worker without waiting for its exit; restock idle workers then.
 
-        def end() -> None:
-            on_end()
-            self._restock_later()
+        ``on_exit`` is called, in any thread, when the worker has exited.
+        """
 
-        child.kill()
-        self._bury_later(child, end)
+        def restock() -> None:
+            if on_exit is not None:
+                on_exit()
+            self._restock_in_background()
+
+        worker.kill()
+        self._reap_in_background(worker, restock)
+
+    def kill(self, worker: WorkerProcess) -> ExitStatus:
+        """Kill a worker and return its exit status."""
+        worker.kill()
+        if worker.wait_for_exit():
+            return self._reap(worker)
+        self._reap_in_background(worker)
+        return ExitStatus(status=None)
 
     def close(self) -> None:
-        """End the idle workers and the zygote, and with it every other worker."""
+        """Kill the idle workers, and with the factory all others."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
-        for child in idle:
-            self.end(child)
+        for worker in idle:
+            self.kill(worker)
         self._restocking.shutdown()
         with self._lock:
             self._has_reaper = False
         self._reaper.close()
-        self._nursery.close()
+        self._factory.close()
 
-    def end(self, child: WorkerProcess) -> ExitStatus:
-        """End a worker and tell how it ended."""
-        child.kill()
-        if child.has_ended():
-            return self._bury(child)
-        self._bury_later(child)
-        return ExitStatus(status=None)
+    def _reap_in_background(
+        self, worker: WorkerProcess, on_exit: Callable[[], object] | None = None
+    ) -> None:
+        """Reap a killed worker when it has exited.
 
-    def _bury_later(self, child: WorkerProcess, on_end: Callable[[], object] = bool) -> None:
-        """Bury a worker that was killed when it has ended.
-
-        A run may outlast the reaper, which ends with the crew. Then this waits for the worker.
+        A run may outlast the reaper, which ends with the pool. Then this waits for the worker.
         """
         with self._lock:
             if self._has_reaper:
-                self._reaper.add(child, on_end)
+                self._reaper.add(worker, on_exit)
                 return
-        if child.has_ended():
-            self._bury(child)
-            on_end()
+        if worker.wait_for_exit():
+            self._reap(worker)
+            if on_exit is not None:
+                on_exit()
 
-    def _bury(self, child: WorkerProcess) -> ExitStatus:
-        death = self._nursery.reap(child.pid)
-        child.close()
-        return death
+    def _reap(self, worker: WorkerProcess) -> ExitStatus:
+        exit_status = self._factory.reap(worker.pid)
+        worker.close()
+        return exit_status
 
-    def _keep(self, child: WorkerProcess, *, is_warm: bool) -> None:
+    def _add(self, worker: WorkerProcess, *, is_warm: bool) -> None:
         with self._lock:
             if len(self._idle) < self._max_idle and not self._is_closed:
-                self._idle.insert(len(self._idle) if is_warm else 0, child)
+                self._idle.insert(len(self._idle) if is_warm else 0, worker)
                 return
-        child.kill()
-        self._bury_later(child)
+        worker.kill()
+        self._reap_in_background(worker)
 
     def _restock(self) -> None:
         if self._is_short():
             with suppress(SandboxError):
-                self.hire(1)
+                self.prefork(1)
 
-    def _restock_later(self) -> None:
+    def _restock_in_background(self) -> None:
         if self._is_short():
-            # After the end nobody needs more.
+            # The executor refuses after ``close``, when no worker is needed any more.
             with suppress(RuntimeError):
                 self._restocking.submit(self._restock)
 
     def _is_short(self) -> bool:
         with self._lock:
-            return len(self._idle) < self._spare and not self._is_closed
+            return len(self._idle) < self._min_idle and not self._is_closed

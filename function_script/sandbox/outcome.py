@@ -1,14 +1,15 @@
-"""How a run ended, and the error to show when a worker did not survive it."""
+"""The outcomes of a request, the exit of a worker, and the errors that explain them."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from function_script.diagnostics import Diagnostic, cut
+from function_script.diagnostics import CONTROL, Diagnostic, cut
 from function_script.errors import FatalError, LimitError, SandboxError
 from function_script.limits import MIB
 from function_script.telemetry import RequestInfo
@@ -16,15 +17,18 @@ from function_script.telemetry import RequestInfo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# What a program printed is kept up to here, and printing more ends it.
+# A program that prints more is ended.
 MAX_LOG_BYTES = 64 * 1024
-# A worker that grew this close to its limit did not die of deep nesting.
+# A worker that grew this close to its limit did not crash from deep nesting.
 _MEMORY_SUSPICION = 0.75
 _MAX_DETAIL_BYTES = 300
+_PANIC = re.compile(
+    r"^\n?thread '[^\n]*panicked at [^\n]*\n[^\n]*\n?(note: [^\n]*\n?)?", re.MULTILINE
+)
 
 
 class Cause(Enum):
-    """Why there is no answer; the values appear in logs and metrics."""
+    """The reason why there is no response; the values appear in logs and metrics."""
 
     TIMEOUT = "timeout"
     MEMORY = "memory"
@@ -39,15 +43,12 @@ class Cause(Enum):
 
 
 RETRIED: Final = frozenset({Cause.STARVED, Cause.WAITED, Cause.REFUSED})
-"""The causes for which no program is to blame: the call fails as a whole, and is tried again."""
+"""The causes that are not the program's fault: the call fails as a whole and is tried again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The evaluation finished; ``response`` is what the handler built, be it good or FATAL.
-
-    ``cpu_seconds`` is what the run used.
-    """
+    """A request with a response, which may be FATAL; ``cpu_seconds`` is the CPU time it used."""
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -59,7 +60,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """There is no response: ``error`` says why to the user, ``detail`` more to the operator."""
+    """A request without a response: ``error`` is for the user, ``detail`` for the operator."""
 
     error: FatalError
     cause: Cause
@@ -74,9 +75,9 @@ Reply: TypeAlias = Answered | Failed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedLimits:
-    """What a run was allowed; ``timeout_set_by`` and ``memory_set_by`` complete "set by …".
+    """The effective limits of a run; ``timeout_set_by`` and ``memory_set_by`` name their sources.
 
-    ``counts_cpu``: the timeout is CPU time, and not time on the clock.
+    ``counts_cpu``: the timeout is CPU time, not time on the clock.
     """
 
     timeout_seconds: float
@@ -88,7 +89,7 @@ class AppliedLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExitStatus:
-    """How a worker ended: its wait status (None: nobody knows) and largest resident size.
+    """The wait status of a worker, None when it is unknown, and its largest resident size.
 
     ``cause`` is set when its pool ended it for a reason of its own.
     """
@@ -97,25 +98,36 @@ class ExitStatus:
     peak_bytes: int = 0
     cause: Cause | None = None
 
+    def describe(self) -> str:
+        """Return the status with its meaning, for the operator: ``wait status 11 (SIGSEGV)``."""
+        if self.status is None:
+            return "unknown wait status: the process that forked it is gone"
+        if os.WIFSIGNALED(self.status):
+            number = os.WTERMSIG(self.status)
+            meaning = _SIGNAL_NAMES.get(number, f"signal {number}")
+        else:
+            meaning = f"exit code {os.WEXITSTATUS(self.status)}"
+        return f"wait status {self.status} ({meaning})"
 
-def cause_of(death: ExitStatus, terms: AppliedLimits) -> Cause:
-    """Tell from a worker's end what it died of."""
-    if death.cause is not None:
-        return death.cause
-    if death.status is None:
+
+def find_cause(exit_status: ExitStatus, limits: AppliedLimits) -> Cause:
+    """Return the cause of a worker's exit."""
+    if exit_status.cause is not None:
+        return exit_status.cause
+    if exit_status.status is None:
         return Cause.KILLED
-    if not os.WIFSIGNALED(death.status):
+    if not os.WIFSIGNALED(exit_status.status):
         return Cause.CRASH
-    name = _SIGNALS.get(os.WTERMSIG(death.status), "")
+    name = _SIGNAL_NAMES.get(os.WTERMSIG(exit_status.status), "")
     if name in {"SIGSEGV", "SIGBUS"}:
-        # Many small allocations up to the limit end like this, as a stack overflow does.
-        is_full = death.peak_bytes >= _MEMORY_SUSPICION * terms.memory_bytes
+        # Many small allocations up to the limit end like this, and so does a stack overflow.
+        is_full = exit_status.peak_bytes >= _MEMORY_SUSPICION * limits.memory_bytes
         return Cause.MEMORY if is_full else Cause.CRASH
     return _CAUSES_BY_SIGNAL.get(name, Cause.CRASH)
 
 
-# By name: not every system has every one of them.
-_SIGNALS: Mapping[int, str] = {number.value: number.name for number in signal.Signals}
+# By name: not every system has all of them.
+_SIGNAL_NAMES: Mapping[int, str] = {number.value: number.name for number in signal.Signals}
 _CAUSES_BY_SIGNAL: Mapping[str, Cause] = {
     "SIGALRM": Cause.TIMEOUT,
     "SIGPROF": Cause.TIMEOUT,
@@ -126,16 +138,25 @@ _CAUSES_BY_SIGNAL: Mapping[str, Cause] = {
 }
 
 
-def explain(cause: Cause, terms: AppliedLimits, detail: str = "") -> FatalError:
-    """The error for a run that ended by ``cause``; ``detail`` is safe to show to the user."""
+def sanitize_stderr(printed: bytes) -> str:
+    """Return printed text without terminal codes and without notices of Rust panics.
+
+    The notices hold paths of a build machine.
+    """
+    text = _PANIC.sub("", printed.decode("utf-8", "replace"))
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def explain(cause: Cause, limits: AppliedLimits, detail: str = "") -> FatalError:
+    """Build the error of a run that ended by ``cause``; ``detail`` is safe to show to the user."""
     if cause is Cause.TIMEOUT:
-        took = "it needed more CPU time" if terms.counts_cpu else "on the clock it took more time"
-        text = f"{took} than its limit of {_seconds(terms.timeout_seconds)}"
-        return _limit(text, f"set by {terms.timeout_set_by}")
+        took = "it needed more CPU time" if limits.counts_cpu else "on the clock it took more time"
+        text = f"{took} than its limit of {_seconds(limits.timeout_seconds)}"
+        return _limit(text, f"set by {limits.timeout_set_by}")
     if cause is Cause.MEMORY:
         return _limit(
-            f"it needed more memory than its limit of {_size(terms.memory_bytes)}",
-            f"set by {terms.memory_set_by}",
+            f"it needed more memory than its limit of {_size(limits.memory_bytes)}",
+            f"set by {limits.memory_set_by}",
         )
     if cause is Cause.OUTPUT:
         return _limit(f"it printed more than {_size(MAX_LOG_BYTES)}", "print less")
@@ -145,15 +166,15 @@ def explain(cause: Cause, terms: AppliedLimits, detail: str = "") -> FatalError:
     return SandboxError.of(f"cannot run the program: {text}", hint=hint)
 
 
-def starved(cpu_seconds: float, seconds: float, *, is_at_deadline: bool) -> FatalError:
-    """The error for a run of so many seconds that was ended before it had used its CPU time."""
+def starved_error(cpu_seconds: float, seconds: float, *, is_at_deadline: bool) -> FatalError:
+    """Build the error of a run that was ended after ``seconds`` before it had its CPU time."""
     after = _seconds(seconds)
     when = f"at the call's deadline, after {after}" if is_at_deadline else f"after {after}"
     return _limit(f"it was not done {when}: it had {_seconds(cpu_seconds)} of CPU time", _BUSY_HINT)
 
 
 def wait_timeout_error(seconds: float, expected_seconds: float) -> Failed:
-    """No worker became free while the call's deadline still left the time that is expected."""
+    """Build the failure of a request that waited for a worker as long as its deadline allowed."""
     until = "until the call's deadline"
     if expected_seconds:
         until += f" left less than the {_seconds(expected_seconds)} of CPU time that it needs"
@@ -162,26 +183,26 @@ def wait_timeout_error(seconds: float, expected_seconds: float) -> Failed:
     return Failed(error=error, cause=Cause.WAITED, waited_seconds=seconds)
 
 
-def too_late(expected_seconds: float, left_seconds: float) -> Failed:
-    """The call's deadline comes before a program can be done that needs so much CPU time."""
+def too_late_error(expected_seconds: float, remaining_seconds: float) -> Failed:
+    """Build the failure of a request that needs more CPU time than its deadline leaves."""
     text = (
         f"it needed {_seconds(expected_seconds)} of CPU time before, and the call's deadline "
-        f"leaves {_seconds(left_seconds)}"
+        f"leaves {_seconds(remaining_seconds)}"
     )
     return Failed(error=_limit(text, "it is tried again"), cause=Cause.REFUSED)
 
 
-def too_busy(wait_seconds: float, left_seconds: float) -> Failed:
-    """Heavy programs are in line for longer than the call's deadline leaves."""
+def too_busy_error(wait_seconds: float, remaining_seconds: float) -> Failed:
+    """Build the failure of a request behind more heavy programs than its deadline allows."""
     text = (
         f"programs before it need the CPUs for {_seconds(wait_seconds)}, and the call's "
-        f"deadline leaves {_seconds(left_seconds)}"
+        f"deadline leaves {_seconds(remaining_seconds)}"
     )
     return Failed(error=_limit(text, _BUSY_HINT), cause=Cause.REFUSED)
 
 
 def queue_full_error(waiting_of_this: int, waiting: int) -> Failed:
-    """More requests wait already than the pool lets wait, in all or of this composite resource."""
+    """Build the failure of a request that finds the queue, or its key's share of it, full."""
     text = (
         f"all workers are busy and {waiting} requests are waiting, "
         f"{waiting_of_this} of them of this composite resource"
@@ -190,7 +211,7 @@ def queue_full_error(waiting_of_this: int, waiting: int) -> Failed:
 
 
 def request_too_large_error(request_bytes: int, max_bytes: int) -> Failed:
-    """The request does not fit."""
+    """Build the failure of a request that is too large."""
     text = f"the request has {_size(request_bytes)}, more than the limit of {_size(max_bytes)}"
     error = _limit(text, "set by --max-recv-message-size")
     return Failed(error=error, cause=Cause.REFUSED)

@@ -1,6 +1,6 @@
-"""The pool's side of plain workers: for systems that have no more than POSIX promises.
+"""The pool's side of plain workers, for systems with POSIX only, such as macOS.
 
-Each worker is an interpreter of its own. Its memory is watched from outside while it runs.
+Each worker is an interpreter of its own. The pool watches its resident size while it runs.
 """
 
 from __future__ import annotations
@@ -18,54 +18,64 @@ from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from function_script.sandbox import interpreter, stream
-from function_script.sandbox.ipc import Receipt, Request
-from function_script.sandbox.measures import UNKNOWN
+from function_script.sandbox import stream
+from function_script.sandbox.confinement import UNKNOWN
+from function_script.sandbox.ipc import ReplyHeader, RequestHeader
 from function_script.sandbox.outcome import MAX_LOG_BYTES, Cause, ExitStatus
-from function_script.sandbox.refusals import Call, CallRefusedError, cannot_start, explain, named
-from function_script.sandbox.worker_process import LAST_BREATH_SECONDS, WorkerProcess
+from function_script.sandbox.spawn import spawn
+from function_script.sandbox.spawn_errors import (
+    Call,
+    CallRefusedError,
+    cannot_start,
+    explain,
+    system_call,
+)
+from function_script.sandbox.worker_process import EXIT_SECONDS, WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from function_script.sandbox.measures import Confinement
+    from function_script.sandbox.confinement import Confinement
     from function_script.sandbox.zygote_config import ZygoteConfig
 
-# A worker can fill some 100 MiB between two looks.
-_LOOK_SECONDS = 0.02
-# Imports on a cold disk can take seconds; a worker that is silent for longer is stuck.
+# A worker can allocate some 100 MiB between two polls of its size.
+_POLL_SECONDS = 0.02
+# Imports on a cold disk can take seconds; a worker that is silent for longer hangs.
 _READY_SECONDS = 30.0
 _PS_SECONDS = 5.0
 
 
-class PlainChild(WorkerProcess):
-    """Owns a process, a connection and a file, until ``close``."""
+class PlainWorker(WorkerProcess):
+    """A worker with an interpreter of its own.
+
+    Owns a process, a connection and a file, until ``close``.
+    """
 
     counts_cpu = False
 
-    def __init__(self, settings: ZygoteConfig) -> None:
-        """Start the process; raises CallRefusedError."""
-        with ExitStack() as ours:
-            with named(Call.OPEN):
-                self._log: IO[bytes] = ours.enter_context(tempfile.TemporaryFile())
-            with named(Call.SOCKETPAIR):
-                self._connection, theirs = socket.socketpair()
-            ours.enter_context(self._connection)
-            with theirs, named(Call.EXECVE):
-                descriptors = [theirs.fileno(), self._log.fileno()]
-                self._process = interpreter.start("plain_worker", descriptors, settings)
-            ours.pop_all()
+    def __init__(self, config: ZygoteConfig) -> None:
+        """Start the process; raise CallRefusedError."""
+        with ExitStack() as on_failure:
+            with system_call(Call.OPEN):
+                self._log: IO[bytes] = on_failure.enter_context(tempfile.TemporaryFile())
+            with system_call(Call.SOCKETPAIR):
+                self._connection, peer = socket.socketpair()
+            on_failure.enter_context(self._connection)
+            with peer, system_call(Call.EXECVE):
+                descriptors = [peer.fileno(), self._log.fileno()]
+                self._process = spawn("plain_worker", descriptors, config)
+            on_failure.pop_all()
         super().__init__(self._process.pid)
-        self._incoming = stream.Incoming(self._connection, settings.capacity_bytes)
-        self._ceiling_bytes = settings.limits.memory_bytes
-        self._ceiling_seconds = settings.limits.timeout_seconds
+        self._frames = stream.FrameReader(self._connection, config.capacity_bytes)
+        self._max_bytes = config.limits.memory_bytes
+        self._max_seconds = config.limits.timeout_seconds
         self._idle_bytes = self._peak_bytes = 0
-        self._began = self._look_at = 0.0
+        self._started = self._next_poll = 0.0
         self._cause: Cause | None = None
 
     def wait_until_ready(self) -> None:
-        """Return when the worker takes requests; raises SandboxError when it does not."""
-        if self._incoming.next(time.monotonic() + _READY_SECONDS) != stream.READY:
+        """Return when the worker accepts requests; raise SandboxError when it does not."""
+        if self._frames.next(time.monotonic() + _READY_SECONDS) != stream.READY:
             reason = "the new process is late or ends at once"
             raise cannot_start(reason, "what it printed above may say why")
         try:
@@ -74,105 +84,105 @@ class PlainChild(WorkerProcess):
             raise cannot_start(f"its memory cannot be watched: {error}") from error
 
     def is_alive(self) -> bool:
-        """Tell whether the process has not ended; one that speaks unasked counts as ended."""
-        return self._process.poll() is None and self._incoming.is_silent()
+        """Report whether the process has not exited and has sent no frame without a request."""
+        return self._process.poll() is None and self._frames.is_silent()
 
-    def begin(self, data: bytes) -> None:
-        """Hand over a request; a dead worker shows when its receipt is awaited."""
-        self._began = time.monotonic()
-        self._look_at = self._began + _LOOK_SECONDS
-        self._incoming.limits = (0.0, 0)
-        self._connection.settimeout(self._ceiling_seconds)
+    def send_request(self, data: bytes) -> None:
+        """Send a request; that the worker is gone shows when its reply is read."""
+        self._started = time.monotonic()
+        self._next_poll = self._started + _POLL_SECONDS
+        self._frames.limits = (0.0, 0)
+        self._connection.settimeout(self._max_seconds)
         try:
-            self._connection.sendall(Request(len(data)).pack())
+            self._connection.sendall(RequestHeader(len(data)).pack())
             self._connection.sendall(data)
         except OSError:
             return
 
-    def receipt(self, timeout_seconds: float) -> bytes | None:
-        """Wait for the next frame; no bytes: the worker is gone; None: nothing came in time."""
-        end = time.monotonic() + timeout_seconds
+    def read_reply(self, timeout_seconds: float) -> bytes | None:
+        """Return the next frame, b"" when the worker is gone, None when nothing came in time."""
+        deadline = time.monotonic() + timeout_seconds
         while True:
-            kind = self._incoming.next(min(end, self._look_at))
+            kind = self._frames.next(min(deadline, self._next_poll))
             if kind is None:
                 now = time.monotonic()
-                if now >= self._look_at:
-                    self._look()
-                elif now >= end:
+                if now >= self._next_poll:
+                    self._poll_memory()
+                elif now >= deadline:
                     return None
             elif kind != stream.LIMITS:
-                return self._incoming.receipt if kind == stream.RECEIPT else kind
+                return self._frames.reply if kind == stream.REPLY else kind
 
-    def receipt_now(self) -> bytes | None:
-        """Do the same without waiting."""
-        return self.receipt(0.0)
+    def read_reply_nowait(self) -> bytes | None:
+        """Return the next frame, b"" when the worker is gone, None when nothing has come."""
+        return self.read_reply(0.0)
 
     def fileno(self) -> int:
-        """Return the descriptor that turns readable when there is a receipt."""
+        """Return the descriptor that is readable when a reply has come."""
         return self._connection.fileno()
 
-    def payload(self, receipt: Receipt) -> tuple[bytes, bytes]:
-        """Return response and report; they came with the receipt."""
-        del receipt
-        payload, self._incoming.payload = self._incoming.payload, (b"", b"")
+    def read_payload(self, header: ReplyHeader) -> tuple[bytes, bytes]:
+        """Return response and report, which came with the header."""
+        del header
+        payload, self._frames.payload = self._frames.payload, (b"", b"")
         return payload
 
     def has_begun(self) -> bool:
-        """Tell whether the worker has looked at the request it was handed last."""
-        return self._incoming.limits[0] != 0
+        """Report whether the worker has begun with the last request."""
+        return self._frames.limits[0] != 0
 
-    def limits_in_force(self) -> tuple[float, int]:
-        """Return timeout in seconds and memory in bytes, as the last input narrowed them."""
-        return self._incoming.limits
+    def applied_limits(self) -> tuple[float, int]:
+        """Return timeout in seconds and memory in bytes as the last input narrowed them."""
+        return self._frames.limits
 
-    def finish(self, used_bytes: int) -> None:
-        """Keep nothing: the payload was handed out."""
+    def trim(self, used_bytes: int) -> None:
+        """Do nothing: no memory is shared."""
 
     def used_seconds(self) -> float:
-        """Count the time since the last request began: no system but Linux has a cheaper clock."""
-        return time.monotonic() - self._began
+        """Return the time since the last request: only Linux has a clock of its CPU time."""
+        return time.monotonic() - self._started
 
     def pause(self) -> None:
-        """Let it run: the time on the clock would pass all the same."""
+        """Do nothing: the time on the clock, which counts here, would pass all the same."""
 
     def resume(self) -> None:
-        """It was not stopped."""
+        """Do nothing: ``pause`` does nothing."""
 
-    def set_aside(self) -> None:
-        """Let others have most of the CPU: POSIX knows no lower class."""
-        self.slow_down()
+    def set_sched_idle(self) -> None:
+        """Leave most of the CPU to others: POSIX has no idle class."""
+        self.renice()
 
     def kill(self) -> None:
-        """Have the process end; it takes a while."""
+        """Kill the process, without waiting for its end."""
         self._process.kill()
 
-    def has_ended(self) -> bool:
-        """Wait for a process that was killed; False: it is not gone after a long while."""
+    def wait_for_exit(self) -> bool:
+        """Wait for a killed process; return False when it has not exited after a long while."""
         try:
-            self._process.wait(LAST_BREATH_SECONDS)
+            self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             return False
         return True
 
-    def last_words(self) -> bytes:
-        """Return what the worker had printed when it ended."""
+    def read_stderr(self) -> bytes:
+        """Return the beginning of what the worker has printed during the last request."""
         return os.pread(self._log.fileno(), MAX_LOG_BYTES, 0)
 
-    def death(self) -> ExitStatus:
-        """Tell how the process ended, which it has."""
+    def exit_status(self) -> ExitStatus:
+        """Return the status of a process that has exited."""
         code: int | None = self._process.poll()
-        # As wait(2) encodes it.
+        # Encoded like wait(2).
         status = code if code is None else -code if code < 0 else code << 8
         return ExitStatus(status=status, peak_bytes=self._peak_bytes, cause=self._cause)
 
     def close(self) -> None:
-        """Release everything; the process has ended."""
+        """Release all resources of a process that has exited."""
         self._connection.close()
         self._log.close()
 
-    def _look(self) -> None:
-        """End the worker when it holds more than it may, or when that cannot be seen."""
-        limit_bytes = self._incoming.limits[1] or self._ceiling_bytes
+    def _poll_memory(self) -> None:
+        """Kill the worker when it exceeds its memory limit, or when its size is unknown."""
+        limit_bytes = self._frames.limits[1] or self._max_bytes
         try:
             grown_bytes = resident_bytes(self.pid) - self._idle_bytes
         except OSError:
@@ -182,106 +192,109 @@ class PlainChild(WorkerProcess):
             if grown_bytes > limit_bytes and self._process.poll() is None:
                 self._cause = Cause.MEMORY
                 self._process.kill()
-        self._look_at = time.monotonic() + _LOOK_SECONDS
+        self._next_poll = time.monotonic() + _POLL_SECONDS
 
 
 class PlainReaper:
-    """Buries each worker when it has ended, one after the other, in a thread of its own."""
+    """A thread that waits for killed workers, one after the other, and reaps them."""
 
-    def __init__(self, bury: Callable[[WorkerProcess], object]) -> None:
-        self._bury = bury
-        self._dying: queue.SimpleQueue[tuple[WorkerProcess, Callable[[], object]] | None]
-        self._dying = queue.SimpleQueue()
-        self._runner = threading.Thread(target=self._work, name="reaper", daemon=True)
-        self._runner.start()
+    def __init__(self, reap: Callable[[WorkerProcess], object]) -> None:
+        self._reap = reap
+        self._killed: queue.SimpleQueue[tuple[WorkerProcess, Callable[[], object] | None] | None]
+        self._killed = queue.SimpleQueue()
+        # mypyc makes of the name `_thread` a keyword of C.
+        self._reaping_thread = threading.Thread(target=self._run, name="reaper", daemon=True)
+        self._reaping_thread.start()
 
-    def add(self, child: WorkerProcess, on_end: Callable[[], object]) -> None:
-        """Bury ``child``, which was killed, when it has ended, and call ``on_end`` then."""
-        self._dying.put((child, on_end))
+    def add(self, worker: WorkerProcess, on_exit: Callable[[], object] | None) -> None:
+        """Reap ``worker``, which was killed, when it has exited; call ``on_exit`` then."""
+        self._killed.put((worker, on_exit))
 
     def close(self) -> None:
-        """Return when all who were added are buried, or will not end."""
-        self._dying.put(None)
-        self._runner.join(LAST_BREATH_SECONDS)
+        """Return when all added workers are reaped, or after a long while."""
+        self._killed.put(None)
+        self._reaping_thread.join(EXIT_SECONDS)
 
-    def _work(self) -> None:
-        while (dying := self._dying.get()) is not None:
-            child, on_end = dying
-            if child.has_ended():
-                self._bury(child)
-                on_end()
+    def _run(self) -> None:
+        while (entry := self._killed.get()) is not None:
+            worker, on_exit = entry
+            if worker.wait_for_exit():
+                self._reap(worker)
+                if on_exit is not None:
+                    on_exit()
 
 
-class PlainNursery:
-    """Starts plain workers, the first one at once. Thread-safe."""
+class PlainFactory:
+    """Spawns plain workers, the first one at once. Thread-safe."""
 
-    def __init__(self, settings: ZygoteConfig) -> None:
-        self._settings = settings
+    def __init__(self, config: ZygoteConfig) -> None:
+        self._config = config
         self._lock = threading.Lock()
         self._is_closed = False
-        self._children: dict[int, PlainChild] = {}
-        self._first: PlainChild | None = self._start()
+        self._workers: dict[int, PlainWorker] = {}
+        self._first: PlainWorker | None = self._start()
 
-    def fork(self) -> WorkerProcess:
-        """Return a new worker; raises SandboxError when there is no way to get one."""
+    def spawn_worker(self) -> WorkerProcess:
+        """Return a new worker; raise SandboxError when none can be spawned."""
         with self._lock:
             if self._is_closed:
                 raise cannot_start("the function is shutting down", "it is tried again")
-            child, self._first = self._first or self._start(), None
+            worker, self._first = self._first or self._start(), None
         try:
-            child.wait_until_ready()
+            worker.wait_until_ready()
         except BaseException:
-            self._end(child)
+            self._discard(worker)
             raise
-        return child
+        return worker
 
     def reap(self, pid: int) -> ExitStatus:
-        """Tell how a worker ended that has ended."""
+        """Return the exit status of a worker that has exited."""
         with self._lock:
-            child = self._children.pop(pid)
-        return child.death()
+            worker = self._workers.pop(pid)
+        return worker.exit_status()
 
-    def build_reaper(self, bury: Callable[[WorkerProcess], object]) -> PlainReaper:
-        """Build who waits for the end of workers, and starts at once."""
-        return PlainReaper(bury)
+    def start_reaper(self, reap: Callable[[WorkerProcess], object]) -> PlainReaper:
+        """Start a reaper for the workers of this factory."""
+        return PlainReaper(reap)
 
     def confinement(self) -> Confinement:
-        """Return that nothing is known to hold: no server asks here."""
+        """Return that no measure is known to be in force; only a server reads it."""
         return UNKNOWN
 
-    def is_able(self) -> bool:
-        """Tell whether workers can be had."""
+    def is_available(self) -> bool:
+        """Report whether workers can be spawned."""
         return not self._is_closed
 
     def close(self) -> None:
-        """End every worker that is left; a run that waits for one notices."""
+        """Kill all workers that are left; their runs fail."""
         with self._lock:
             self._is_closed = True
             first, self._first = self._first, None
-            children = list(self._children.values())
-        for child in children:
-            child.kill()
-            child.has_ended()
+            workers = list(self._workers.values())
+        for worker in workers:
+            worker.kill()
+            worker.wait_for_exit()
         if first is not None:
-            self._end(first)
+            self._discard(first)
 
-    def _start(self) -> PlainChild:
+    def _start(self) -> PlainWorker:
         try:
-            child = PlainChild(self._settings)
+            worker = PlainWorker(self._config)
         except CallRefusedError as refusal:
-            raise explain(refusal.call, refusal.errno) from refusal
-        self._children[child.pid] = child
-        return child
+            raise explain(refusal) from refusal
+        self._workers[worker.pid] = worker
+        return worker
 
-    def _end(self, child: PlainChild) -> None:
-        child.kill()
-        child.has_ended()
-        self.reap(child.pid)
-        child.close()
+    def _discard(self, worker: PlainWorker) -> None:
+        """Kill and reap a worker that was never used."""
+        worker.kill()
+        worker.wait_for_exit()
+        self.reap(worker.pid)
+        worker.close()
 
 
 def resident_bytes(pid: int) -> int:
-    """Return how much memory a process holds; raises OSError when no way shows it."""
+    """Return the resident size of a process; raise OSError when it is unknown."""
     try:
         pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
@@ -292,11 +305,11 @@ def resident_bytes(pid: int) -> int:
 def _resident_kib(pid: int) -> int:
     command = [_ps(), "-o", "rss=", "-p", str(pid)]
     try:
-        # Descriptors are not inherited anyway, and macOS starts it faster without closing them.
-        done = subprocess.run(  # noqa: S603 - the system's own program
+        # Descriptors are not inherited, and macOS starts it faster without closing them.
+        process = subprocess.run(  # noqa: S603 - the system's own program
             command, close_fds=False, capture_output=True, check=True, timeout=_PS_SECONDS
         )
-        return int(done.stdout)
+        return int(process.stdout)
     except (subprocess.SubprocessError, ValueError) as error:
         raise OSError(f"ps says nothing of process {pid}") from error
 

@@ -1,7 +1,6 @@
-"""The life of a plain worker process: a fresh interpreter that serves one connection.
+"""The process of a plain worker: a fresh interpreter that serves one connection.
 
-Started by ``plain``. Programs run in a thread, for a thread's stack can be made as large as theirs
-must be; the main thread only waits.
+Programs run in a thread, since only a thread's stack can be made as large as they need.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from function_script.sandbox import rlimits, warming
+from function_script.sandbox import rlimits
 from function_script.sandbox.stream import StreamChannel
-from function_script.sandbox.worker import Worker
-from function_script.sandbox.zygote_config import ZygoteConfig
+from function_script.sandbox.worker import Worker, exception_site
+from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,87 +25,89 @@ if TYPE_CHECKING:
     from function_script.limits import Limits
     from function_script.sandbox.worker import Handle, HandlerResult, Memory
 
-_SIZES = Path("/proc/self/statm")
-# How getrusage(2) counts memory: Linux and BSD in KiB.
-_RESIDENT_UNIT = 1 if sys.platform == "darwin" else 1024
+_STATM = Path("/proc/self/statm")
+# The unit of getrusage(2): bytes on macOS, KiB on Linux and BSD.
+_MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
-def main(connection_fd: int, log_fd: int, settings_json: str) -> None:
-    """Answer requests until the pool hangs up."""
+def main(connection_fd: int, log_fd: int, config_json: str) -> None:
+    """Answer requests until the pool closes the connection."""
     # Ctrl-C in a terminal reaches the whole group; only the pool decides when workers end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    settings = ZygoteConfig.from_json(settings_json)
+    config = ZygoteConfig.from_json(config_json)
     threading.stack_size(rlimits.STACK_BYTES)
-    thread = threading.Thread(target=_live, args=(connection_fd, log_fd, settings))
+    thread = threading.Thread(target=_run_worker, args=(connection_fd, log_fd, config))
     thread.start()
     thread.join()
 
 
-def _live(connection_fd: int, log_fd: int, settings: ZygoteConfig) -> None:
-    handle = warming.load(settings)
+def _run_worker(connection_fd: int, log_fd: int, config: ZygoteConfig) -> None:
+    handle = load_handler(config)
     code = 1
     try:
         connection = socket.socket(fileno=connection_fd)
         os.dup2(log_fd, 2)
         os.close(log_fd)
-        rlimits.bound_worker()
-        channel = StreamChannel(connection, settings.capacity_bytes)
-        memory = _memory(settings.limits)
+        rlimits.limit_worker()
+        channel = StreamChannel(connection, config.capacity_bytes)
+        memory: Memory
+        if _STATM.exists():
+            memory = rlimits.MemoryLimit(config.limits.memory_bytes)
+        else:
+            # The size of the address space is unknown: the pool watches the resident size.
+            memory = peak_memory = PeakMemory(config.limits.memory_bytes)
+            handle = peak_memory.guard(handle)
         worker = Worker(
             channel=channel,
-            handle=memory.guard(handle) if isinstance(memory, PeakMemory) else handle,
-            limits=settings.limits,
+            handle=handle,
+            limits=config.limits,
             memory=memory,
-            alarm=rlimits.Watchdog(on_the_clock=True),
+            watchdog=rlimits.Watchdog(on_the_clock=True),
         )
         channel.announce()
-        worker.serve(settings.max_runs)
+        worker.serve(config.max_runs)
         code = 0
     except MemoryError:
         # Not even the report could be written; the signal tells the pool why.
         os.abort()
+    except BaseException as error:  # noqa: BLE001 - the process exits in any case
+        # The pool logs this when it finds that the worker has exited.
+        os.write(2, f"{exception_site(error)}\n".encode())
     finally:
         os._exit(code)
 
 
-def _memory(limits: Limits) -> Memory:
-    """Bound the address space where its size can be known; else the pool watches."""
-    if _SIZES.exists():
-        return rlimits.MemoryLimit(limits.memory_bytes)
-    return PeakMemory(limits.memory_bytes)
-
-
 class PeakMemory:
-    """The most that this process has held at a time, which is all that POSIX systems count."""
+    """The peak resident size of this process, the only size that every POSIX system counts."""
 
     def __init__(self, max_bytes: int) -> None:
         self._idle_bytes = _peak_bytes()
         self._max_bytes = max_bytes
 
     def limit(self, max_bytes: int) -> None:
-        """Let a run hold at most ``max_bytes`` more than the idle worker from now on."""
+        """Let a run add at most ``max_bytes`` to the idle worker from now on."""
         self._max_bytes = max_bytes
 
     def grown_bytes(self) -> int:
-        """Count what the worker has held at most beyond what it had when it was idle."""
+        """Return the peak less what the worker had when it was idle."""
         return _peak_bytes() - self._idle_bytes
 
     def guard(self, handle: Handle) -> Handle:
-        """Wrap ``handle`` so that a run fails which held too much, and was quicker than a look."""
+        """Wrap ``handle`` to fail a run that exceeded the limit between two polls of the pool."""
 
         def guarded(
             data: bytes, limits: Limits, on_limits: Callable[[Limits], None]
         ) -> HandlerResult:
             before = self.grown_bytes()
-            answer = handle(data, limits, on_limits)
-            # Else an earlier run was the one that held so much, under another limit.
+            result = handle(data, limits, on_limits)
+            # Otherwise an earlier run reached that peak, under another limit.
             if before < self.grown_bytes() > self._max_bytes:
                 raise MemoryError
-            return answer
+            return result
 
         return guarded
 
 
 def _peak_bytes() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RESIDENT_UNIT
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _MAXRSS_BYTES

@@ -1,7 +1,9 @@
-"""The pool: one request to one worker, under limits, with an explanation for each that is lost.
+"""A pool of worker processes: one request to one worker, under limits, with explained failures.
 
-Local tools and the threaded transport call ``run``, from any thread; a server with an event loop
-puts a ``Switchboard`` on it. A pool knows limits and processes; it reads no requests.
+A zygote forks the workers (``fork_server``, ``zygote``). A request gets a slot or waits in a queue
+(``scheduler``), gets an idle worker or a new one (``idle_workers``), and runs in it
+(``execution``). Local tools call ``Pool.run`` from any thread; a server with an event loop uses a
+``Dispatcher``. Requests are opaque bytes.
 """
 
 from __future__ import annotations
@@ -15,71 +17,76 @@ from typing import TYPE_CHECKING, Self
 from function_script.errors import SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import capacity, outcome, system
-from function_script.sandbox.costs import Costs
-from function_script.sandbox.execution import Execution, PoolContext, WorkerLost
+from function_script.sandbox.execution import Execution, NotBegun, PoolContext, WorkerLost
 from function_script.sandbox.idle_workers import IdleWorkers
 from function_script.sandbox.outcome import Cause, Failed, Reply
-from function_script.sandbox.pace import RuntimeEstimate
-from function_script.sandbox.scheduler import Scheduler, Slot
-from function_script.sandbox.suspects import PenaltyBox
+from function_script.sandbox.scheduler import (
+    CostEstimates,
+    PenaltyBox,
+    RuntimeEstimate,
+    Scheduler,
+    Slot,
+)
 from function_script.sandbox.zygote_config import ANSWER_SECONDS, ZygoteConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from types import TracebackType
 
-    from function_script.sandbox.measures import Confinement
+    from function_script.sandbox.confinement import Confinement
 
-# Nobody waits longer for a worker: Crossplane gives a whole pipeline two minutes.
-_PATIENCE_SECONDS = 600.0
-# A response is at most the desired state that came with the request, and what the step adds.
-_ROOM_FOR_OUTPUT_BYTES = 16 * MIB
+# The longest wait for a worker: Crossplane gives a whole pipeline two minutes.
+_MAX_WAIT_SECONDS = 600.0
+# A response is at most the desired state of the request and the additions of the step.
+_OUTPUT_BYTES = 16 * MIB
 
 
-def _of_nobody(_: bytes) -> Hashable:
+def _no_key(_: bytes) -> Hashable:
     return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolOptions:
-    """How a pool is run.
+    """The configuration of a pool.
 
-    ``workers`` run programs at the same time. ``slow_workers`` more may have begun heavy ones
-    (None: as many as the machine bears), of which ``heavy_runs`` go on at the same time (None: as
-    many as there are CPUs); ``spare`` idle ones are kept ready when others are lost.
-    ``key_of`` says whose a request is: those who wait take turns by it. ``suspect_of`` says who is
-    to blame for a worker that is lost (None: the same), and whose cost is learned; ``program_of``
-    says whose cost it is likely to be otherwise. ``gathers``: short runs wait a moment for a
-    worker that is awake; for a Switchboard, which looks after them.
-    ``module``, ``preload`` and ``rehearsals`` make workers warm at birth (see Settings).
-    ``requires_confinement``: no worker that lacks a measure is used. ``answer_seconds``: see
-    Nursery.
+    ``workers`` programs run at the same time. ``slow_workers`` more may have begun heavy ones
+    (None: as many as the machine has memory for), of which ``heavy_runs`` run at the same time
+    (None: as many as there are CPUs). ``min_idle`` idle workers are kept ready when others are
+    lost. ``queue_size`` bounds the requests that wait.
+
+    ``fairness_key`` returns the owner of a request: those that wait are served round robin by it.
+    ``penalty_key`` returns the key that is penalized for a lost worker and that costs are estimated
+    by (None: the fairness key); ``program_key`` the key that a new one's cost is estimated by.
+    ``batches``: short runs wait a moment for a running worker, which needs a ``Dispatcher``.
+    ``module``, ``preload`` and ``warmup_requests``: see ``ZygoteConfig``.
+    ``requires_confinement``: a worker that lacks a measure is not used.
+    ``answer_seconds``: see ``ForkServer``.
     """
 
     limits: Limits = field(default_factory=Limits)
     workers: int = field(default_factory=capacity.cpu_count)
     slow_workers: int | None = None
     heavy_runs: int | None = None
-    spare: int = 1
-    max_waiting: int = 1_000
+    min_idle: int = 1
+    queue_size: int = 1_000
     max_request_bytes: int = 64 * MIB
     max_runs: int = 10_000
-    key_of: Callable[[bytes], Hashable] = _of_nobody
-    suspect_of: Callable[[bytes], Hashable] | None = None
-    program_of: Callable[[bytes], Hashable] = _of_nobody
-    gathers: bool = False
+    fairness_key: Callable[[bytes], Hashable] = _no_key
+    penalty_key: Callable[[bytes], Hashable] | None = None
+    program_key: Callable[[bytes], Hashable] = _no_key
+    batches: bool = False
     module: str = "function_script.function"
     preload: tuple[str, ...] = ()
-    rehearsals: tuple[bytes, ...] = ()
+    warmup_requests: tuple[bytes, ...] = ()
     requires_confinement: bool = False
     answer_seconds: float = ANSWER_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolStats:
-    """Requests in line, quick runs, others that have begun, idle workers.
+    """The numbers of queued requests, fast runs, other begun runs and idle workers.
 
-    ``retired``: workers ended in good order so far.
+    ``retired``: workers that were ended as planned, since the start.
     """
 
     waiting: int = 0
@@ -90,48 +97,48 @@ class PoolStats:
 
 
 class Pool:
-    """Starts on construction, ends with the ``with`` block or ``close``."""
+    """Starts with its construction, ends with the ``with`` block or ``close``."""
 
     def __init__(self, options: PoolOptions) -> None:
         self._options = options
         slow = options.slow_workers
         if slow is None:
             slow = capacity.max_slow_slots(options.limits.memory_bytes, options.workers)
-        settings = ZygoteConfig(
+        heavy = capacity.heavy_slots() if options.heavy_runs is None else options.heavy_runs
+        config = ZygoteConfig(
             module=options.module,
             preload=options.preload,
-            rehearsals=options.rehearsals,
+            warmup_requests=options.warmup_requests,
             limits=options.limits,
             max_runs=options.max_runs,
-            capacity_bytes=options.max_request_bytes + _ROOM_FOR_OUTPUT_BYTES,
+            capacity_bytes=options.max_request_bytes + _OUTPUT_BYTES,
         )
-        heavy = capacity.heavy_runs() if options.heavy_runs is None else options.heavy_runs
-        pace = RuntimeEstimate()
-        places = Scheduler(
-            quick=options.workers,
-            heavy=heavy,
-            slow=slow,
-            waiting=options.max_waiting,
-            gathering_seconds=pace.gathering_seconds if options.gathers else float,
+        runtimes = RuntimeEstimate()
+        scheduler = Scheduler(
+            fast_slots=options.workers,
+            heavy_slots=heavy,
+            slow_slots=slow,
+            queue_size=options.queue_size,
+            batch_delay=runtimes.batch_delay if options.batches else float,
         )
-        self._nursery = system.build_nursery(
-            settings,
+        self._factory = system.build_factory(
+            config,
             answer_seconds=options.answer_seconds,
             is_strict=options.requires_confinement,
         )
-        self.means = PoolContext(
+        self.context = PoolContext(
             limits=options.limits,
-            places=places,
-            crew=IdleWorkers(
-                self._nursery,
-                max_idle=options.workers + min(heavy, slow) + options.spare,
-                spare=options.spare,
+            scheduler=scheduler,
+            workers=IdleWorkers(
+                self._factory,
+                max_idle=options.workers + min(heavy, slow) + options.min_idle,
+                min_idle=options.min_idle,
             ),
-            pace=pace,
-            suspects=PenaltyBox(),
-            costs=Costs(),
-            suspect_of=options.suspect_of or options.key_of,
-            program_of=options.program_of,
+            runtimes=runtimes,
+            penalties=PenaltyBox(),
+            costs=CostEstimates(),
+            penalty_key=options.penalty_key or options.fairness_key,
+            program_key=options.program_key,
         )
 
     def __enter__(self) -> Self:
@@ -145,81 +152,92 @@ class Pool:
     ) -> None:
         self.close()
 
-    def fill(self) -> None:
-        """Have workers ready before the first request; raises SandboxError when it cannot be."""
-        self.means.crew.hire(self._options.workers)
+    def prefork(self) -> None:
+        """Spawn all workers before the first request; raise SandboxError when that fails."""
+        self.context.workers.prefork(self._options.workers)
 
-    def enter(self, data: bytes, end: float, on_turn: Callable[[], None]) -> Slot | Failed:
-        """A place for a request (see Places.enter) whose caller waits until ``end``."""
+    def request_slot(
+        self, data: bytes, deadline: float, on_grant: Callable[[Slot], None]
+    ) -> Slot | Failed:
+        """Return a slot for a request (see ``Scheduler.request_slot``), or why there is none."""
         if len(data) > self._options.max_request_bytes:
             return outcome.request_too_large_error(len(data), self._options.max_request_bytes)
-        prospects = self.means.prospects(data, end - time.monotonic())
-        key_of = partial(self._options.key_of, data)
-        return self.means.places.enter(key_of, on_turn, prospects)
+        profile = self.context.profile(data, deadline - time.monotonic())
+        key_of = partial(self._options.fairness_key, data)
+        return self.context.scheduler.request_slot(key_of, on_grant, profile)
 
     def run(self, data: bytes, timeout_seconds: float | None = None) -> Reply:
         """Evaluate a request in a worker.
 
-        ``timeout_seconds`` is what is left of the caller's time, waiting for a worker included;
-        None: no other limit than the step's own. Never raises for what a program did.
+        ``timeout_seconds`` is the time until the caller's deadline, waiting for a worker included;
+        None: only the step's own limit holds. Never raises because of what a program does.
         """
-        end = deadline(timeout_seconds)
-        turn = threading.Event()
-        place = self.enter(data, end, turn.set)
-        if isinstance(place, Failed):
-            return place
-        if place.is_waiting:
-            turn.wait(max(0.0, end - place.expected_seconds - time.monotonic()))
-            if not turn.is_set() and place.give_up():
-                return outcome.wait_timeout_error(place.age_seconds(), place.expected_seconds)
-        run = Execution(self.means, place, data, end)
-        with place:
-            reply = self._to_end(run)
-        if isinstance(reply, WorkerLost):
-            # The next one may run meanwhile: a large process takes its time to end.
-            return run.explain(reply)
-        return reply
+        deadline = deadline_after(timeout_seconds)
+        granted = threading.Event()
+        slot = self.request_slot(data, deadline, lambda _: granted.set())
+        if isinstance(slot, Failed):
+            return slot
+        if slot.is_waiting:
+            granted.wait(max(0.0, deadline - slot.expected_seconds - time.monotonic()))
+            if not granted.is_set() and slot.abandon():
+                return outcome.wait_timeout_error(slot.age_seconds(), slot.expected_seconds)
+        with slot:
+            try:
+                worker = self.context.workers.acquire(coldest=slot.is_penalized)
+                execution = Execution(self.context, slot, data, deadline, worker)
+                result = self._run(execution)
+            except SandboxError as error:
+                return Failed(error=error, cause=Cause.KILLED)
+        if isinstance(result, WorkerLost):
+            # Without the slot, which the next run may use: a large process takes long to exit.
+            return execution.explain(result)
+        return result
 
-    def load(self) -> PoolStats:
-        """How busy it is, for the operator."""
-        places, crew = self.means.places, self.means.crew
+    def stats(self) -> PoolStats:
+        """Return how busy the pool is."""
+        scheduler, workers = self.context.scheduler, self.context.workers
         return PoolStats(
-            waiting=places.waiting,
-            busy=places.busy,
-            slow=places.slow,
-            idle=crew.idle,
-            retired=crew.retired,
+            waiting=scheduler.waiting,
+            busy=scheduler.busy,
+            slow=scheduler.slow,
+            idle=workers.idle,
+            retired=workers.retired,
         )
 
     def confinement(self) -> Confinement:
-        """What holds for all workers there are, as they reported it themselves."""
-        return self._nursery.confinement()
+        """Return the confinement that all workers have, as they reported it themselves."""
+        return self._factory.confinement()
 
-    def is_able(self) -> bool:
-        """Whether a worker lives, or one could be had when the last was asked for."""
-        return self._nursery.is_able()
+    def is_available(self) -> bool:
+        """Report whether a worker lives, or the last requested one was spawned in time."""
+        return self._factory.is_available()
 
     def close(self) -> None:
         """End all processes."""
-        self.means.crew.close()
+        self.context.workers.close()
 
-    def _to_end(self, run: Execution) -> Reply | WorkerLost:
-        """Evaluate in the next worker that lives to begin; one may be dying when it is picked."""
-        reply = None
-        while reply is None:
-            try:
-                child = self.means.crew.take(coldest=run.is_suspect)
-            except SandboxError as error:
-                return Failed(error=error, cause=Cause.KILLED)
-            run.begin(child)
-            frame = child.receipt(run.due - time.monotonic())
-            while frame is None and run.look(time.monotonic()):
-                frame = child.receipt(run.due - time.monotonic())
-            reply = run.end(frame)
-        return reply
+    def _run(self, execution: Execution) -> Reply | WorkerLost:
+        """Run to the end; retry when the worker was exiting already.
+
+        Raise SandboxError when there is no worker for another attempt.
+        """
+        execution.start()
+        while isinstance(result := _wait(execution), NotBegun):
+            execution.retry(self.context.workers.acquire(coldest=execution.slot.is_penalized))
+        return result
 
 
-def deadline(timeout_seconds: float | None) -> float:
-    """The moment (monotonic seconds) until which a caller with that much time left waits."""
-    left = _PATIENCE_SECONDS if timeout_seconds is None else timeout_seconds
-    return time.monotonic() + min(left, _PATIENCE_SECONDS)
+def _wait(execution: Execution) -> Reply | WorkerLost | NotBegun:
+    """Poll a run until its reply comes or its time is over."""
+    while True:
+        frame = execution.worker.read_reply(execution.next_poll - time.monotonic())
+        if frame is not None:
+            return execution.finish(frame)
+        if not execution.poll(time.monotonic()):
+            return execution.expire()
+
+
+def deadline_after(timeout_seconds: float | None) -> float:
+    """Return the deadline (monotonic seconds) of a caller with that much time left."""
+    remaining = _MAX_WAIT_SECONDS if timeout_seconds is None else timeout_seconds
+    return time.monotonic() + min(remaining, _MAX_WAIT_SECONDS)

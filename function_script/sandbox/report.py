@@ -1,7 +1,6 @@
-"""The report a worker sends beside a response: JSON in, typed values out.
+"""The report that a worker sends with a response, as JSON and as typed values.
 
-A worker has run a stranger's program, so its pool believes nothing that does not parse: reading
-raises ValueError for any surprise.
+Reports are untrusted input: parsing raises ValueError for anything unexpected.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from function_script.telemetry import COUNTS, RequestInfo
 if TYPE_CHECKING:
     from function_script.values import Object, Value
 
-_SURPRISES = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
-# Of a report that is too long; JSON may take six bytes for one.
+_PARSE_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+# Bounds of a report that is too long; JSON may need six bytes for one.
 _MAX_PROBLEMS = 50
 _MAX_LOG_BYTES = 16 * 1024
-# Of a text of a RequestInfo, and of its numbers.
+# Bounds of a text and of a number of a RequestInfo.
 _MAX_CHARACTERS = 256
 _MAX_NUMBER = 10**12
 _NUMBERS = frozenset({*COUNTS, "program_microseconds"})
@@ -33,9 +32,10 @@ _NUMBERS = frozenset({*COUNTS, "program_microseconds"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerReport:
-    """``cause`` is set when there is no answer; ``detail`` is then shown to the user.
+    """The facts about a run that its response does not show.
 
-    ``trace`` is for the operator's log only: where in our own code a bug struck.
+    ``cause`` is set when there is no response; ``detail`` is then shown to the user. ``trace``
+    locates a bug in our own code, for the operator's log only.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -47,15 +47,30 @@ class WorkerReport:
 
 
 def to_bounded_json(report: WorkerReport) -> bytes:
-    """The same as ``to_json``, shortened to what a pool takes; most reports are small."""
+    """Return the report as JSON, shortened to the length that a pool accepts."""
     text = to_json(report)
     if len(text) <= MAX_REPORT_BYTES:
         return text
-    problems = tuple(_shortened(problem) for problem in report.diagnostics[:_MAX_PROBLEMS])
+    # Without their source, which may be one line of any length.
+    problems = tuple(
+        replace(
+            problem,
+            message=cut(problem.message),
+            hint=None if problem.hint is None else cut(problem.hint),
+            notes=(),
+            excerpt=None,
+            field=problem.field if len(problem.field) <= _MAX_CHARACTERS else "",
+        )
+        for problem in report.diagnostics[:_MAX_PROBLEMS]
+    )
+    members = {
+        name: cut(value) if isinstance(value, str) else value
+        for name, value in _info_to_json(report.info).items()
+    }
     return to_json(
         WorkerReport(
             diagnostics=problems,
-            info=_shortened_info(report.info),
+            info=RequestInfo(**members),  # type: ignore[arg-type] # of the same types
             log=cut(report.log, _MAX_LOG_BYTES),
             cause=report.cause,
             detail=cut(report.detail),
@@ -64,31 +79,11 @@ def to_bounded_json(report: WorkerReport) -> bytes:
     )
 
 
-def _shortened_info(info: RequestInfo) -> RequestInfo:
-    members = {
-        name: cut(value) if isinstance(value, str) else value
-        for name, value in _from_info(info).items()
-    }
-    return RequestInfo(**members)  # type: ignore[arg-type] # of the same types
-
-
-def _shortened(problem: Diagnostic) -> Diagnostic:
-    """The problem without its source, which may be one line of any length."""
-    return replace(
-        problem,
-        message=cut(problem.message),
-        hint=None if problem.hint is None else cut(problem.hint),
-        notes=(),
-        excerpt=None,
-        field=problem.field if len(problem.field) <= _MAX_CHARACTERS else "",
-    )
-
-
 def to_json(report: WorkerReport) -> bytes:
-    """The report's bytes, without what is empty; lone surrogates and the like are replaced."""
-    document: Object = {"info": _from_info(report.info)}
+    """Return the report as JSON without empty members; lone surrogates are replaced."""
+    document: Object = {"info": _info_to_json(report.info)}
     if report.diagnostics:
-        document["diagnostics"] = [_from_diagnostic(problem) for problem in report.diagnostics]
+        document["diagnostics"] = [_diagnostic_to_json(problem) for problem in report.diagnostics]
     if report.log:
         document["log"] = report.log
     if report.cause is not None:
@@ -100,37 +95,33 @@ def to_json(report: WorkerReport) -> bytes:
     try:
         return orjson.dumps(document)
     except TypeError:
-        # It does not write lone surrogates.
+        # orjson does not write lone surrogates.
         return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def from_json(data: bytes) -> WorkerReport:
-    """The report in ``data``; raises ValueError."""
+    """Parse a report; raise ValueError."""
     try:
         document = orjson.loads(data)
+        info = _parse_info(document["info"])
         if len(document) == 1:
-            return WorkerReport(info=_to_info(document["info"]))
-        return _report(document)
-    except _SURPRISES as error:
+            return WorkerReport(info=info)
+        diagnostics = _check_list(document.get("diagnostics", []))
+        cause = document.get("cause")
+        return WorkerReport(
+            diagnostics=tuple(_parse_diagnostic(_check_object(item)) for item in diagnostics),
+            info=info,
+            log=_check_text(document.get("log", "")),
+            cause=None if cause is None else Cause(cause),
+            detail=_check_text(document.get("detail", "")),
+            trace=_check_text(document.get("trace", "")),
+        )
+    except _PARSE_ERRORS as error:
         raise ValueError(f"an unreadable report: {type(error).__name__}") from error
 
 
-def _report(document: Object) -> WorkerReport:
-    cause = document.get("cause")
-    return WorkerReport(
-        diagnostics=tuple(
-            _to_diagnostic(_object(item)) for item in _list(document.get("diagnostics", []))
-        ),
-        info=_to_info(document["info"]),
-        log=_text(document.get("log", "")),
-        cause=None if cause is None else Cause(cause),
-        detail=_text(document.get("detail", "")),
-        trace=_text(document.get("trace", "")),
-    )
-
-
-def _from_info(info: RequestInfo) -> Object:
-    """The fields that are known."""
+def _info_to_json(info: RequestInfo) -> Object:
+    """Return the fields that are set."""
     return {
         name: value
         for name, value in zip(RequestInfo._fields, info, strict=True)
@@ -138,8 +129,8 @@ def _from_info(info: RequestInfo) -> Object:
     }
 
 
-def _to_info(value: Value) -> RequestInfo:
-    members = _object(value)
+def _parse_info(value: Value) -> RequestInfo:
+    members = _check_object(value)
     for name, item in members.items():
         if name in _NUMBERS:
             if type(item) is not int or not 0 <= item < _MAX_NUMBER:
@@ -148,86 +139,86 @@ def _to_info(value: Value) -> RequestInfo:
             raise TypeError
         elif len(item) > _MAX_CHARACTERS and name != "bug":
             members[name] = item[:_MAX_CHARACTERS]
-    return RequestInfo(**members)  # type: ignore[arg-type] # checked, and other names are TypeErrors
+    return RequestInfo(**members)  # type: ignore[arg-type] # checked; other names are TypeErrors
 
 
-def _from_diagnostic(problem: Diagnostic) -> Object:
+def _diagnostic_to_json(problem: Diagnostic) -> Object:
     excerpt = problem.excerpt
     return {
         "message": problem.message,
         "hint": problem.hint,
         "notes": [
-            note if isinstance(note, str) else [note.text, _from_span(note.span)]
+            note if isinstance(note, str) else [note.text, _span_to_json(note.span)]
             for note in problem.notes
         ],
-        "span": _from_span(problem.span),
+        "span": _span_to_json(problem.span),
         "excerpt": [excerpt.first_line, *excerpt.lines] if excerpt else None,
         "field": problem.field,
-        "mention": _from_span(problem.mention),
+        "mention": _span_to_json(problem.mention),
     }
 
 
-def _from_span(span: Span | None) -> Value:
+def _span_to_json(span: Span | None) -> Value:
     return None if span is None else [span.name, span.line, span.column, span.width]
 
 
-def _to_diagnostic(document: Object) -> Diagnostic:
-    excerpt, hint = document["excerpt"], document["hint"]
+def _parse_diagnostic(document: Object) -> Diagnostic:
+    span, mention, excerpt = document["span"], document["mention"], document["excerpt"]
+    hint = document["hint"]
     return Diagnostic(
-        message=_text(document["message"]),
-        hint=None if hint is None else _text(hint),
-        notes=tuple(_note(note) for note in _list(document["notes"])),
-        span=_to_span(document["span"]),
-        excerpt=None if excerpt is None else _excerpt(_list(excerpt)),
-        field=_text(document["field"]),
-        mention=_to_span(document["mention"]),
+        message=_check_text(document["message"]),
+        hint=None if hint is None else _check_text(hint),
+        notes=tuple(_parse_note(note) for note in _check_list(document["notes"])),
+        span=None if span is None else _parse_span(_check_list(span)),
+        excerpt=None if excerpt is None else _parse_excerpt(_check_list(excerpt)),
+        field=_check_text(document["field"]),
+        mention=None if mention is None else _parse_span(_check_list(mention)),
     )
 
 
-def _note(value: Value) -> str | Note:
+def _parse_note(value: Value) -> str | Note:
     if isinstance(value, str):
         return value
-    text, span = _list(value)
-    return Note(_text(text), _span(_list(span)))
+    text, span = _check_list(value)
+    return Note(_check_text(text), _parse_span(_check_list(span)))
 
 
-def _to_span(value: Value) -> Span | None:
-    return None if value is None else _span(_list(value))
-
-
-def _span(parts: list[Value]) -> Span:
+def _parse_span(parts: list[Value]) -> Span:
     name, line, column, width = parts
     return Span(
-        name=_text(name),
-        line=_number(line),
-        column=None if column is None else _number(column),
-        width=_number(width),
+        name=_check_text(name),
+        line=_check_number(line),
+        column=None if column is None else _check_number(column),
+        width=_check_number(width),
     )
 
 
-def _excerpt(parts: list[Value]) -> Excerpt:
-    return Excerpt(first_line=_number(parts[0]), lines=tuple(_text(line) for line in parts[1:]))
+def _parse_excerpt(parts: list[Value]) -> Excerpt:
+    first_line, *lines = parts
+    return Excerpt(
+        first_line=_check_number(first_line), lines=tuple(_check_text(line) for line in lines)
+    )
 
 
-def _object(value: Value) -> Object:
+def _check_object(value: Value) -> Object:
     if not isinstance(value, dict):
         raise TypeError
     return value
 
 
-def _list(value: Value) -> list[Value]:
+def _check_list(value: Value) -> list[Value]:
     if not isinstance(value, list):
         raise TypeError
     return value
 
 
-def _text(value: Value) -> str:
+def _check_text(value: Value) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
 
 
-def _number(value: Value) -> int:
+def _check_number(value: Value) -> int:
     if not isinstance(value, int):
         raise TypeError
     return value

@@ -1,19 +1,25 @@
-"""Who may run now: places in three lanes, each with a line before it that takes turns by key.
+"""The scheduler: which run may use a worker now, which waits, and which is paused.
 
-A run begins in the quick lane, unless it is known to be heavy or suspect. One that turns out to be
-heavy goes on in the heavy lane, which has as many places as there are CPUs, and is paused until it
-has its turn there. Knows nothing of workers and processes.
+A run needs a slot of one of three lanes. Each lane has a queue that is fair between keys:
+
+- the fast lane, in which every run begins that is neither known to be heavy nor penalized;
+- the heavy lane, with one slot for each CPU. A run that uses much CPU time in the fast lane is
+  demoted to it, and is paused until it is granted a slot there;
+- the penalty lane, for runs of keys that lost a worker lately.
+
+``RuntimeEstimate``, ``CostEstimates`` and ``PenaltyBox`` remember earlier runs for it. Nothing in
+here knows workers or processes.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
-from typing import TYPE_CHECKING, Final, Self
+from collections import Counter, OrderedDict, deque
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar
 
 from function_script.sandbox import outcome
-from function_script.sandbox.turns import FairQueue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -21,69 +27,154 @@ if TYPE_CHECKING:
 
     from function_script.sandbox.outcome import Failed
 
-# Of the line, for one key: a flood of one XR must leave room for the others.
-_SHARE_OF_LINE = 4
-# Of the slow places, for suspects; and of the rest, for one key.
-_SHARE_OF_SUSPECTS = 4
-_SHARE_OF_HEAVY = 2
-# When no run has begun for so long, those that are there are not as short as was thought.
+HEAVY_SECONDS = 0.05
+"""A run that needs more CPU time than this is heavy: others need not wait behind it."""
+# One key may have this share of the queue: a flood of one XR must leave room for the others.
+_QUEUE_SHARE = 4
+# The penalty lane has this share of the slow slots, and one key this share of the rest.
+_PENALTY_SHARE = 4
+_HEAVY_SHARE = 2
+# When no run has begun for so long, the running ones are not as short as was estimated.
 _STALL_SECONDS = 0.004
+# The estimate follows the longest of the last hundred or so runs: long programs may be rare.
+_DECAY = 0.98
+# While programs need no more than this, a run waits so long before another worker is woken: a
+# worker that goes on is up to a third cheaper than two that find their CPU caches cold.
+_SHORT_SECONDS = 0.002
+_BATCH_DELAY_SECONDS = 0.015
+# A penalized run that gets no CPU can neither crash nor complete, and a program that is refused
+# for its cost never shows that it became cheap: both kinds of entries expire.
+_EXPIRY_SECONDS = 60.0
+_MAX_PENALTIES = 1_000
+_MAX_PROGRAMS = 1_000
+_MAX_RUNS = 10_000
+_NO_KEY = object()
+
+T = TypeVar("T")
+K = TypeVar("K")
 
 
-class Prospects:
-    """What can be known of a run before it begins.
+class RunProfile:
+    """The facts about a run that are known before it begins.
 
-    ``expect`` gives the CPU seconds that it needs, 0.0 when they are few or not known; it is asked
-    once more when its turn comes. ``left_seconds`` is what the caller's deadline leaves.
+    ``estimate`` returns the CPU seconds that the run needs, 0.0 when they are few or unknown; it is
+    called again when the run leaves the queue. ``remaining_seconds`` is the time until the
+    caller's deadline.
     """
 
     def __init__(
         self,
-        expect: Callable[[], float] = float,
-        left_seconds: float = float("inf"),
+        estimate: Callable[[], float] = float,
+        remaining_seconds: float = float("inf"),
         *,
-        is_suspect: bool = False,
+        is_penalized: bool = False,
     ) -> None:
-        self.expect: Final = expect
-        self.left_seconds: Final = left_seconds
-        self.is_suspect: Final = is_suspect
+        self.estimate: Final = estimate
+        self.remaining_seconds: Final = remaining_seconds
+        self.is_penalized: Final = is_penalized
 
 
-UNKNOWN: Final = Prospects()
+UNKNOWN_RUN: Final = RunProfile()
+
+
+class FairQueue(Generic[T]):
+    """First come first served among the items of one key; round robin between keys."""
+
+    def __init__(self) -> None:
+        self._length = 0
+        self._items_by_key: OrderedDict[Hashable, deque[T]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def count(self, key: Hashable) -> int:
+        """Return how many items of ``key`` are queued."""
+        return len(self._items_by_key.get(key, ()))
+
+    def add(self, key: Hashable, item: T) -> None:
+        """Append an item; a new key is served after all others."""
+        self._items_by_key.setdefault(key, deque()).append(item)
+        self._length += 1
+
+    def add_before(self, key: Hashable, item: T, is_later: Callable[[T], bool]) -> None:
+        """Insert an item before the first one of the same key for which ``is_later`` is true."""
+        items = self._items_by_key.setdefault(key, deque())
+        later = (index for index, other in enumerate(items) if is_later(other))
+        items.insert(next(later, len(items)), item)
+        self._length += 1
+
+    def next(self, may_start: Callable[[T], bool]) -> T | None:
+        """Remove and return the next item, or None.
+
+        Keys whose first item may not start are skipped.
+        """
+        key = next((k for k, items in self._items_by_key.items() if may_start(items[0])), _NO_KEY)
+        if key is _NO_KEY:
+            return None
+        items = self._items_by_key[key]
+        item = items.popleft()
+        self._length -= 1
+        self._items_by_key.move_to_end(key)
+        if not items:
+            del self._items_by_key[key]
+        return item
+
+    def ahead(self, key: Hashable) -> list[T]:
+        """List the items that are served before a new item of ``key``."""
+        rounds = self.count(key) + 1
+        return [item for items in self._items_by_key.values() for item in islice(items, rounds)]
+
+    def has_unblocked(self, is_blocked: Callable[[Hashable], bool]) -> bool:
+        """Report whether an item of a key that is not blocked is queued."""
+        return any(not is_blocked(key) for key in self._items_by_key)
+
+    def remove(self, key: Hashable, item: T) -> bool:
+        """Remove an item; return False when it is not queued."""
+        items = self._items_by_key.get(key)
+        if items is None or item not in items:
+            return False
+        items.remove(item)
+        self._length -= 1
+        if not items:
+            del self._items_by_key[key]
+        return True
 
 
 class Lane:
-    """So many places, of which some are free, and who waits for one."""
+    """A number of slots, some of them free, and the queue for them."""
 
-    def __init__(self, places: int) -> None:
-        self.places: Final = places
-        self.free = places
-        self.line: FairQueue[Slot] = FairQueue()
+    def __init__(self, slots: int) -> None:
+        self.slots: Final = slots
+        self.free = slots
+        self.queue: FairQueue[Slot] = FairQueue()
 
 
 class Slot:
-    """The right to run, for the time of a ``with`` block; at first perhaps only a place in line."""
+    """The right to run, held for a ``with`` block; it may begin as an entry of a queue.
+
+    ``on_grant`` is called with the slot when a queued one is granted.
+    """
 
     def __init__(
         self,
-        places: Scheduler,
-        prospects: Prospects,
+        scheduler: Scheduler,
+        profile: RunProfile,
         key_of: Callable[[], Hashable],
-        on_turn: Callable[[], None],
+        on_grant: Callable[[Slot], None],
     ) -> None:
-        self._places = places
+        self._scheduler = scheduler
         self._key_of: Callable[[], Hashable] | None = key_of
         self._key: Hashable = None
-        self._arrival = time.monotonic()
-        self._on_turn: Callable[[], None] | None = on_turn
-        self._stopped = 0.0
-        self._expect = prospects.expect
-        self.expected_seconds = prospects.expect()
-        self.is_suspect = prospects.is_suspect
-        self.lane: Lane
+        self._requested_at = time.monotonic()
+        self._paused_at = 0.0
+        self._on_grant: Callable[[Slot], None] | None = on_grant
+        self._estimate = profile.estimate
+        self.expected_seconds = profile.estimate()
+        self.is_penalized = profile.is_penalized
+        self.lane = scheduler.choose_lane(self)
         self.is_waiting = False
         self.is_paused = False
-        """Whether it has begun and may not go on."""
+        """Whether the run has begun and may not go on."""
         self.waited_seconds = 0.0
 
     def __enter__(self) -> Self:
@@ -95,265 +186,414 @@ class Slot:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.leave()
+        self.release()
 
     @property
     def key(self) -> Hashable:
-        """Whose run it is; found out when first asked for, since mostly nobody asks."""
+        """The fairness key; read from the request on first use, for most runs never need it."""
         if self._key_of is not None:
             self._key, self._key_of = self._key_of(), None
         return self._key
 
     @property
     def is_slow(self) -> bool:
-        """Whether it is in another lane than the quick one."""
-        return self._places.is_slow(self)
+        """True in another lane than the fast one."""
+        return self._scheduler.is_slow(self)
 
-    def expect(self) -> bool:
-        """Find out anew what it needs; whether it is heavy, as far as is known."""
-        self.expected_seconds = self._expect()
+    def is_heavy_now(self) -> bool:
+        """Estimate the cost again, and report whether the run is known to be heavy."""
+        self.expected_seconds = self._estimate()
         return self.expected_seconds > 0.0
 
-    def turn(self) -> None:
-        """It is this one's turn: it waits no more."""
+    def grant(self) -> None:
+        """Mark the slot as granted."""
         self.is_waiting = False
         self.waited_seconds = self.age_seconds()
 
     def pause(self) -> None:
-        """It may not go on for now."""
+        """Mark the run as paused."""
         self.is_paused = True
-        self._stopped = time.monotonic()
+        self._paused_at = time.monotonic()
 
     def resume(self) -> None:
-        """It may go on."""
+        """Mark the run as going on; the pause counts as waiting."""
         self.is_paused = False
-        self.waited_seconds += time.monotonic() - self._stopped
+        self.waited_seconds += time.monotonic() - self._paused_at
 
-    def tell(self) -> None:
-        """Call whoever waited, once."""
-        on_turn = self.forget()
-        if on_turn is not None:
-            on_turn()
+    def notify(self) -> None:
+        """Call ``on_grant``, once."""
+        on_grant, self._on_grant = self._on_grant, None
+        if on_grant is not None:
+            on_grant(self)
 
-    def forget(self) -> Callable[[], None] | None:
-        """Let go of whoever waits: it holds the place, and a cycle would live for long."""
-        on_turn, self._on_turn = self._on_turn, None
-        return on_turn
+    def drop_callback(self) -> None:
+        """Forget ``on_grant``, which holds the request: it would live as long as the slot."""
+        self._on_grant = None
 
     def age_seconds(self) -> float:
-        """The time since it was asked for."""
-        return time.monotonic() - self._arrival
+        """Return the time since the slot was requested."""
+        return time.monotonic() - self._requested_at
 
-    def give_way(self) -> None:
-        """Leave the quick lane, if the heavy one has room for one more; it may be paused then."""
-        self._places.give_way(self)
+    def demote(self) -> None:
+        """Move from the fast lane to the heavy one, if that has room; the run may be paused."""
+        self._scheduler.demote(self)
 
-    def give_up(self) -> bool:
-        """Wait no longer; False: the turn has come meanwhile."""
-        return self._places.give_up(self)
+    def abandon(self) -> bool:
+        """Leave the queue; return False when the slot was granted meanwhile."""
+        return self._scheduler.abandon(self)
 
-    def leave(self) -> None:
-        """End the run."""
-        self._places.leave(self)
+    def release(self) -> None:
+        """End the run, and give the slot to the next one."""
+        self._scheduler.release(self)
 
 
 class Scheduler:
-    """``quick`` runs at the same time, ``slow`` more that have begun, ``waiting`` before them.
+    """Grants slots to runs. Thread-safe.
 
-    A quarter of the slow ones is for suspects. Of the others ``heavy`` run, and the rest is paused.
-    Thread-safe. ``on_turn`` is called in the thread that makes room, with no lock held.
-    ``gathering_seconds`` says how long a run waits for the place of another although one is free;
-    then ``relieve`` must be called from time to time.
+    ``fast_slots`` is the number of runs at the same time in the fast lane, ``slow_slots`` the
+    number of begun runs in the other two: a quarter of them penalized, the rest heavy. Of the heavy
+    ones ``heavy_slots`` run, the others are paused. ``queue_size`` bounds all queues together.
+    ``batch_delay`` returns the seconds that a run waits for the slot of another although one is
+    free; while it is not zero, ``release_batched`` must be called from time to time.
+    Callbacks run in the thread that makes room, without a lock.
     """
 
     def __init__(
         self,
         *,
-        quick: int,
-        heavy: int,
-        slow: int,
-        waiting: int,
-        gathering_seconds: Callable[[], float] = float,
+        fast_slots: int,
+        heavy_slots: int,
+        slow_slots: int,
+        queue_size: int,
+        batch_delay: Callable[[], float] = float,
     ) -> None:
         self._lock = threading.Lock()
-        self._gathering_seconds = gathering_seconds
+        self._batch_delay = batch_delay
         self._last_start = 0.0
-        aside = slow // _SHARE_OF_SUSPECTS
-        # Of heavy runs, with those that are paused.
-        self._max_begun = slow - aside
-        self._max_begun_of_one = max(self._max_begun // _SHARE_OF_HEAVY, 1)
-        self._begun_of: Counter[Hashable] = Counter()
+        penalty_slots = slow_slots // _PENALTY_SHARE
+        # Heavy runs that have begun, paused ones included.
+        self._max_begun = slow_slots - penalty_slots
+        self._max_begun_per_key = max(self._max_begun // _HEAVY_SHARE, 1)
+        self._begun_by_key: Counter[Hashable] = Counter()
         self._begun = self._paused = 0
-        self._quick = Lane(quick)
-        self._heavy = Lane(min(heavy, self._max_begun))
-        self._aside = Lane(aside)
-        self._lanes = (self._quick, self._heavy, self._aside)
-        self._max_waiting = waiting
-        self._max_waiting_of_one = max(waiting // _SHARE_OF_LINE, 1)
+        self._fast = Lane(fast_slots)
+        self._heavy = Lane(min(heavy_slots, self._max_begun))
+        self._penalty = Lane(penalty_slots)
+        self._lanes = (self._fast, self._heavy, self._penalty)
+        self._queue_size = queue_size
+        self._queue_size_per_key = max(queue_size // _QUEUE_SHARE, 1)
 
     @property
     def busy(self) -> int:
-        """How many quick places are taken."""
-        return self._quick.places - self._quick.free
+        """The number of fast slots in use."""
+        return self._fast.slots - self._fast.free
 
     @property
     def slow(self) -> int:
-        """How many runs in the other lanes have begun, those that are paused included."""
-        return self._begun + self._aside.places - self._aside.free
+        """The number of begun runs in the other lanes, paused ones included."""
+        return self._begun + self._penalty.slots - self._penalty.free
 
     @property
     def waiting(self) -> int:
-        """How many requests are in line."""
-        return sum(len(lane.line) for lane in self._lanes) - self._paused
+        """The number of queued runs that have not begun."""
+        return sum(len(lane.queue) for lane in self._lanes) - self._paused
 
-    def enter(
+    def request_slot(
         self,
         key_of: Callable[[], Hashable],
-        on_turn: Callable[[], None],
-        prospects: Prospects = UNKNOWN,
+        on_grant: Callable[[Slot], None],
+        profile: RunProfile = UNKNOWN_RUN,
     ) -> Slot | Failed:
-        """A place to run, or one in line until ``on_turn`` is called; or why there is neither."""
-        place = Slot(self, prospects, key_of, on_turn)
-        if place.expected_seconds > prospects.left_seconds:
-            return outcome.too_late(place.expected_seconds, prospects.left_seconds)
+        """Return a granted slot, a queued one of which ``on_grant`` is called, or a refusal."""
+        slot = Slot(self, profile, key_of, on_grant)
+        if slot.expected_seconds > profile.remaining_seconds:
+            return outcome.too_late_error(slot.expected_seconds, profile.remaining_seconds)
         with self._lock:
-            place.lane = lane = self._lane_of(place)
-            if lane.free > 0 and self._is_due(place) and not self._is_held(place):
-                self._begin(place)
-                place.forget()
-                return place
-            if failed := self._refusal(place, prospects.left_seconds):
+            if slot.lane.free > 0 and self._may_start(slot):
+                self._begin(slot)
+                slot.drop_callback()
+                return slot
+            if failed := self._refuse(slot, profile.remaining_seconds):
                 return failed
-            place.is_waiting = True
-            lane.line.add(place.key, place)
-        return place
+            slot.is_waiting = True
+            slot.lane.queue.add(slot.key, slot)
+        return slot
 
-    def is_slow(self, place: Slot) -> bool:
-        """Whether ``place`` is in another lane than the quick one."""
-        return place.lane is not self._quick
+    def choose_lane(self, slot: Slot) -> Lane:
+        """Return the lane in which a new run begins."""
+        if slot.is_penalized and self._penalty.slots:
+            return self._penalty
+        return self._heavy if slot.expected_seconds and self._heavy.slots else self._fast
 
-    def give_up(self, place: Slot) -> bool:
-        """Take ``place`` out of the line; False: it is not in line any more."""
+    def is_slow(self, slot: Slot) -> bool:
+        """Report whether ``slot`` belongs to another lane than the fast one."""
+        return slot.lane is not self._fast
+
+    def abandon(self, slot: Slot) -> bool:
+        """Remove ``slot`` from its queue; return False when it is not queued any more."""
         with self._lock:
-            has_left = place.is_waiting and place.lane.line.remove(place.key, place)
-        if has_left:
-            place.forget()
-        return has_left
+            is_removed = slot.is_waiting and slot.lane.queue.remove(slot.key, slot)
+        if is_removed:
+            slot.drop_callback()
+        return is_removed
 
-    def give_way(self, place: Slot) -> None:
-        """Move ``place`` from the quick lane to the heavy one, if it has room for one more."""
-        called: list[Slot] = []
+    def demote(self, slot: Slot) -> None:
+        """Move ``slot`` from the fast lane to the heavy one, if one more may begin there."""
+        granted: list[Slot] = []
         with self._lock:
-            if place.lane is self._quick and self._begun < self._max_begun:
-                self._quick.free += 1
-                self._count_begun(place, 1)
-                place.lane = self._heavy
-                place.pause()
+            if slot.lane is self._fast and self._begun < self._max_begun:
+                self._fast.free += 1
+                self._count_begun(slot, 1)
+                slot.lane = self._heavy
+                slot.pause()
                 self._paused += 1
-                # Who has begun holds memory, and goes on before others of its key begin.
-                self._heavy.line.add_before(place.key, place, _has_not_begun)
-                called = self._call()
-        _tell(called)
+                # A begun run holds memory: it goes on before others of its key begin.
+                self._heavy.queue.add_before(slot.key, slot, lambda other: not other.is_paused)
+                granted = self._admit()
+        _notify(granted)
 
-    def leave(self, place: Slot) -> None:
-        """End a run."""
+    def release(self, slot: Slot) -> None:
+        """End a run, and admit the next ones."""
         with self._lock:
-            if place.is_paused:
-                self._heavy.line.remove(place.key, place)
-                place.resume()
+            if slot.is_paused:
+                self._heavy.queue.remove(slot.key, slot)
+                slot.resume()
                 self._paused -= 1
             else:
-                place.lane.free += 1
-            if place.lane is self._heavy:
-                self._count_begun(place, -1)
-            called = self._call()
-        _tell(called)
+                slot.lane.free += 1
+            if slot.lane is self._heavy:
+                self._count_begun(slot, -1)
+            granted = self._admit()
+        _notify(granted)
 
-    def relieve(self) -> bool:
-        """Call those who have waited enough; whether others wait although a place is free."""
+    def release_batched(self) -> bool:
+        """Admit runs after their batch delay; report whether others are still delayed."""
         with self._lock:
-            called = self._call()
-            is_gathering = self._quick.free > 0 and self._quick.line.has_any(self._has_its_share)
-        _tell(called)
-        return is_gathering
+            granted = self._admit()
+            has_delayed = self._fast.free > 0 and self._fast.queue.has_unblocked(
+                self._is_key_over_share
+            )
+        _notify(granted)
+        return has_delayed
 
-    def _lane_of(self, place: Slot) -> Lane:
-        if place.is_suspect and self._aside.places:
-            return self._aside
-        return self._heavy if place.expected_seconds and self._heavy.places else self._quick
-
-    def _refusal(self, place: Slot, left_seconds: float) -> Failed | None:
-        """Why ``place`` cannot line up, if so."""
-        own = sum(lane.line.count(place.key) for lane in self._lanes)
-        is_own_full = place.key is not None and own >= self._max_waiting_of_one
-        if is_own_full or self.waiting >= self._max_waiting:
+    def _refuse(self, slot: Slot, remaining_seconds: float) -> Failed | None:
+        """Return the error of a run that may not be queued, or None."""
+        own = sum(lane.queue.count(slot.key) for lane in self._lanes)
+        is_own_share_full = slot.key is not None and own >= self._queue_size_per_key
+        if is_own_share_full or self.waiting >= self._queue_size:
             return outcome.queue_full_error(own, self.waiting)
-        if not place.expected_seconds:
+        if not slot.expected_seconds:
             return None
-        ahead = sum(other.expected_seconds for other in place.lane.line.ahead(place.key))
-        wait_seconds = ahead / place.lane.places
-        if wait_seconds + place.expected_seconds <= left_seconds:
+        ahead = sum(other.expected_seconds for other in slot.lane.queue.ahead(slot.key))
+        wait_seconds = ahead / slot.lane.slots
+        if wait_seconds + slot.expected_seconds <= remaining_seconds:
             return None
-        return outcome.too_busy(wait_seconds, left_seconds)
+        return outcome.too_busy_error(wait_seconds, remaining_seconds)
 
-    def _is_due(self, place: Slot) -> bool:
-        """Whether ``place`` may have a free one now, rather than wait for one that is taken."""
-        if place.lane is not self._quick or self._quick.free == self._quick.places:
-            return True
-        seconds = self._gathering_seconds()
-        is_stalled = time.monotonic() - self._last_start >= _STALL_SECONDS
-        return not seconds or is_stalled or place.age_seconds() >= seconds
+    def _may_start(self, slot: Slot) -> bool:
+        """Report whether ``slot`` may use a free slot of its lane now."""
+        return not self._is_delayed(slot) and not self._is_over_share(slot)
 
-    def _is_held(self, place: Slot) -> bool:
-        """Whether ``place`` has not begun, and must wait for heavy runs that have."""
-        if place.is_paused or not self._begun or place.lane is self._aside:
+    def _is_delayed(self, slot: Slot) -> bool:
+        """Report whether ``slot`` waits for a worker that runs rather than wake another one."""
+        if slot.lane is not self._fast or self._fast.free == self._fast.slots:
             return False
-        is_full = place.lane is self._heavy and self._begun >= self._max_begun
-        return is_full or self._has_its_share(place.key)
+        delay = self._batch_delay()
+        is_stalled = time.monotonic() - self._last_start >= _STALL_SECONDS
+        return bool(delay) and not is_stalled and slot.age_seconds() < delay
 
-    def _has_its_share(self, key: Hashable) -> bool:
-        """Whether so many heavy runs of one key have begun that its next one waits for them."""
-        return key is not None and self._begun_of[key] >= self._max_begun_of_one
+    def _is_over_share(self, slot: Slot) -> bool:
+        """Report whether ``slot`` has not begun and must wait for heavy runs that have."""
+        if slot.is_paused or not self._begun or slot.lane is self._penalty:
+            return False
+        is_full = slot.lane is self._heavy and self._begun >= self._max_begun
+        return is_full or self._is_key_over_share(slot.key)
 
-    def _begin(self, place: Slot) -> None:
-        place.lane.free -= 1
-        if place.lane is self._heavy:
-            self._count_begun(place, 1)
-        elif place.lane is self._quick:
+    def _is_key_over_share(self, key: Hashable) -> bool:
+        """Report whether a key has so many begun heavy runs that its next one waits for them."""
+        return key is not None and self._begun_by_key[key] >= self._max_begun_per_key
+
+    def _begin(self, slot: Slot) -> None:
+        slot.lane.free -= 1
+        if slot.lane is self._heavy:
+            self._count_begun(slot, 1)
+        elif slot.lane is self._fast:
             self._last_start = time.monotonic()
 
-    def _count_begun(self, place: Slot, count: int) -> None:
-        self._begun += count
-        self._begun_of[place.key] += count
-        self._begun_of += Counter()  # drops keys that are at zero
+    def _count_begun(self, slot: Slot, change: int) -> None:
+        self._begun += change
+        self._begun_by_key[slot.key] += change
+        self._begun_by_key += Counter()  # Drops keys with a count of zero.
 
-    def _call(self) -> list[Slot]:
-        """Hand free places straight to those whose turn it is, so that no newcomer overtakes."""
-        called = []
+    def _admit(self) -> list[Slot]:
+        """Give free slots to the next of each queue at once, so that no newcomer overtakes.
+
+        Return the slots to notify when the lock is released.
+        """
+        granted = []
         for lane in self._lanes:
-            while lane.free > 0 and (place := lane.line.next(self._may_begin)) is not None:
-                if place.is_paused:
+            while lane.free > 0 and (slot := lane.queue.next(self._may_start)) is not None:
+                if slot.is_paused:
                     lane.free -= 1
                     self._paused -= 1
-                    place.resume()
-                elif lane is self._quick and self._heavy.places and place.expect():
-                    # It has turned out to be heavy in line; the heavy lane is called next.
-                    place.lane = self._heavy
-                    self._heavy.line.add(place.key, place)
+                    slot.resume()
+                elif lane is self._fast and self._heavy.slots and slot.is_heavy_now():
+                    # Learned while it was queued; the heavy lane is the next of this loop.
+                    slot.lane = self._heavy
+                    self._heavy.queue.add(slot.key, slot)
                 else:
-                    self._begin(place)
-                    place.turn()
-                    called.append(place)
-        return called
-
-    def _may_begin(self, place: Slot) -> bool:
-        return self._is_due(place) and not self._is_held(place)
+                    self._begin(slot)
+                    slot.grant()
+                    granted.append(slot)
+        return granted
 
 
-def _has_not_begun(place: Slot) -> bool:
-    return not place.is_paused
+def _notify(granted: list[Slot]) -> None:
+    for slot in granted:
+        slot.notify()
 
 
-def _tell(called: list[Slot]) -> None:
-    for place in called:
-        place.tell()
+class RuntimeEstimate:
+    """The CPU time that programs usually need, from which the batch delay follows.
+
+    Only completed runs count. Threads may use it without a lock: a lost update does no harm.
+    """
+
+    def __init__(self) -> None:
+        # Until runs have completed, programs are taken for long.
+        self._usual_seconds = 1.0
+
+    def observe(self, cpu_seconds: float) -> None:
+        """Take a completed run into account."""
+        self._usual_seconds = max(cpu_seconds, self._usual_seconds * _DECAY)
+
+    def batch_delay(self) -> float:
+        """Return the seconds that a run waits for a running worker before another is woken."""
+        return _BATCH_DELAY_SECONDS if self._usual_seconds <= _SHORT_SECONDS else 0.0
+
+
+class PenaltyBox:
+    """Keys that lost a worker lately and have not completed a run since. Thread-safe.
+
+    The next run of such a key gets the worker that is missed least. Keys are passed as functions,
+    since computing one costs more than the answer while the box is empty.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._expiry_by_key: OrderedDict[Hashable, float] = OrderedDict()
+
+    def add(self, key_of: Callable[[], Hashable]) -> None:
+        """Penalize a key, unless it is None."""
+        key = key_of()
+        if key is None:
+            return
+        with self._lock:
+            self._expiry_by_key[key] = time.monotonic() + _EXPIRY_SECONDS
+            self._expiry_by_key.move_to_end(key)
+            if len(self._expiry_by_key) > _MAX_PENALTIES:
+                self._expiry_by_key.popitem(last=False)
+
+    def clear(self, key_of: Callable[[], Hashable]) -> None:
+        """End the penalty of a key."""
+        if self._expiry_by_key:
+            key = key_of()
+            with self._lock:
+                self._expiry_by_key.pop(key, None)
+
+    def contains(self, key_of: Callable[[], Hashable]) -> bool:
+        """Report whether a key is penalized."""
+        if not self._expiry_by_key:
+            return False
+        return self._expiry_by_key.get(key_of(), 0.0) > time.monotonic()
+
+
+class CostEstimates:
+    """The CPU seconds that heavy programs needed lately. Thread-safe.
+
+    A run is identified by its program and its XR. Only programs with heavy runs are remembered; a
+    new XR is expected to cost what its program costs for other XRs. Keys are passed as functions,
+    since computing one costs more than the answer while no program is heavy.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._programs: _Averages[Hashable] = _Averages(_MAX_PROGRAMS)
+        self._runs: _Averages[Hashable] = _Averages(_MAX_RUNS)
+
+    def observe(
+        self,
+        program_of: Callable[[], Hashable],
+        run_of: Callable[[], Hashable],
+        cpu_seconds: float,
+    ) -> None:
+        """Take a run into account that has ended."""
+        if cpu_seconds <= HEAVY_SECONDS and not self._programs:
+            return
+        program = program_of()
+        with self._lock:
+            if program is None or (cpu_seconds <= HEAVY_SECONDS and program not in self._programs):
+                return
+            self._runs.add(run_of(), cpu_seconds)
+            if self._programs.add(program, cpu_seconds) < HEAVY_SECONDS / 2:
+                self._programs.remove(program)
+
+    def raise_to(self, program_of: Callable[[], Hashable], cpu_seconds: float) -> None:
+        """Take a run into account that has used so much already and goes on."""
+        program = program_of()
+        with self._lock:
+            if program is not None and (self._programs.get(program) or 0.0) < cpu_seconds:
+                self._programs.set(program, cpu_seconds)
+
+    def estimate(self, program_of: Callable[[], Hashable], run_of: Callable[[], Hashable]) -> float:
+        """Return the expected CPU seconds of a run, 0.0 unless it is known to be heavy."""
+        if not self._programs:
+            return 0.0
+        with self._lock:
+            program_seconds = self._programs.get(program_of())
+            if program_seconds is None:
+                return 0.0
+            run_seconds = self._runs.get(run_of())
+        seconds = program_seconds if run_seconds is None else run_seconds
+        return seconds if seconds > HEAVY_SECONDS else 0.0
+
+
+class _Averages(Generic[K]):
+    """The most recent ``max_keys`` averages; each is the mean of the last value and itself."""
+
+    def __init__(self, max_keys: int) -> None:
+        self._max_keys = max_keys
+        # The average with its expiry time.
+        self._entries: OrderedDict[K, tuple[float, float]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._entries
+
+    def get(self, key: K) -> float | None:
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        average, expiry = entry
+        if expiry < time.monotonic():
+            del self._entries[key]
+            return None
+        return average
+
+    def add(self, key: K, seconds: float) -> float:
+        """Take a value into account; return the new average."""
+        previous = self.get(key)
+        average = seconds if previous is None else (previous + seconds) / 2
+        self.set(key, average)
+        return average
+
+    def set(self, key: K, seconds: float) -> None:
+        self._entries[key] = (seconds, time.monotonic() + _EXPIRY_SECONDS)
+        self._entries.move_to_end(key)
+        if len(self._entries) > self._max_keys:
+            self._entries.popitem(last=False)
+
+    def remove(self, key: K) -> None:
+        del self._entries[key]

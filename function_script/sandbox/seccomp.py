@@ -1,8 +1,8 @@
-"""A filter of system calls for workers: no network, no processes, no writing to the file system.
+"""The seccomp filter of workers: no network, no processes, no writing to the file system.
 
-Nor can a worker signal another process, or change its limits and priority. No language can make a
-system call, so this is for the day when a fault in native code is used to run foreign code. Calls
-that are not allowed fail with EPERM; what normal work needs is untouched.
+A worker cannot signal another process or change its limits and priority, either. No language can
+make a system call: the filter is for the case that a bug in native code runs injected code. Denied
+calls fail with EPERM.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _SET_MODE_FILTER = 1
-# Without it, older kernels slow the whole process down by a mitigation that programs do not need.
+# Without it, older kernels slow the whole process down by a mitigation that workers do not need.
 _FLAG_SPEC_ALLOW = 4
 
 # linux/bpf_common.h, linux/seccomp.h
@@ -23,19 +23,19 @@ _LOAD, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
 _ALLOW, _DENY, _KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-# Numbers from here on belong to x86's x32 calls, which nobody needs.
+# Numbers from here on belong to the x32 ABI of x86, which is not used.
 _FOREIGN_NUMBERS = 0x40000000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """System call numbers of one architecture.
+    """The system call numbers of an architecture.
 
-    ``signals`` name their target process in the first argument, ``prlimit`` has 0 there for its
-    own; ``opens`` have their flags in the argument given.
+    ``signals`` have their target process in the first argument, and so has ``prlimit``, 0 for its
+    own. ``opens`` are pairs of a call and the index of its flags argument.
     """
 
-    architecture: int
+    audit_arch: int
     seccomp: int
     denied: tuple[int, ...]
     signals: tuple[int, ...]
@@ -54,17 +54,17 @@ _DENIED_EVERYWHERE = (
     *(428, 429, 430, 432, 442),  # open_tree, move_mount, fsopen, fsmount, mount_setattr
     *(440, 443, 448, 452),  # process_madvise, quotactl_fd, process_mrelease, fchmodat2
 )
-# Whom a descriptor that is ready signals, and how: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY; and
-# F_SETLEASE, by which others wait who open a file.
+# Signals for a ready descriptor: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY; and F_SETLEASE, which
+# blocks other processes that open the file.
 _DENIED_FCNTL = (8, 10, 15, 1024, 1026)
 _F_SETFL, _O_ASYNC = 4, 0x2000
 # The same by ioctl: FIOSETOWN, SIOCSPGRP, FIOASYNC; and input for a terminal: TIOCSTI, TIOCLINUX.
 _DENIED_IOCTL = (0x8901, 0x8902, 0x5452, 0x5412, 0x541C)
-# What holds since birth: PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_PTRACER.
+# Undoing restrictions: PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_PTRACER.
 _DENIED_PRCTL = (1, 4, 0x59616D61)
-MACHINES = {
+ARCHITECTURES = {
     "x86_64": Architecture(
-        architecture=0xC000003E,
+        audit_arch=0xC000003E,
         seccomp=317,
         denied=(
             *(41, 42, 43, 49, 50, 53, 288),  # socket, connect, accept, bind, listen, …pair, accept4
@@ -107,7 +107,7 @@ MACHINES = {
         opens=((2, 1), (257, 2)),  # open, openat
     ),
     "aarch64": Architecture(
-        architecture=0xC00000B7,
+        audit_arch=0xC00000B7,
         seccomp=277,
         denied=(
             *(198, 199, 200, 201, 202, 203, 242),  # socket, …pair, bind, listen, accept, connect
@@ -144,57 +144,59 @@ MACHINES = {
 
 
 def install() -> int:
-    """Filter this process's calls from now on; 0, or the errno that says why that is not possible.
+    """Filter this process's calls from now on; return 0, or the errno of the failure.
 
-    -1: the system said yes, and lets pass what the filter forbids. The process must have given up
-    new privileges before.
+    Return -1 when the call succeeds and the filter has no effect. The process must have set
+    PR_SET_NO_NEW_PRIVS before.
     """
-    machine = MACHINES.get(os.uname().machine)
-    if machine is None:
+    architecture = ARCHITECTURES.get(os.uname().machine)
+    if architecture is None:
         return errno.ENOSYS
-    program = build(machine, os.getpid())
+    program = build(architecture, os.getpid())
     code = ctypes.create_string_buffer(program, len(program))
-    # struct sock_fprog: a number of instructions, and where they are.
+    # struct sock_fprog: the number of instructions, and their address.
     header = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
-    if _LIBC.syscall(machine.seccomp, _SET_MODE_FILTER, _FLAG_SPEC_ALLOW, header) != 0:
+    if _LIBC.syscall(architecture.seccomp, _SET_MODE_FILTER, _FLAG_SPEC_ALLOW, header) != 0:
         return ctypes.get_errno()
-    return 0 if _is_filtered() else -1
+    # A harmless call that the filter denies.
+    has_failed = _LIBC.syscall(_PIDFD_SEND_SIGNAL, -1, 0, 0, 0) == -1
+    return 0 if has_failed and ctypes.get_errno() == errno.EPERM else -1
 
 
-def _is_filtered() -> bool:
-    """Make a call that does no harm and that the filter forbids."""
-    refused = _LIBC.syscall(_PIDFD_SEND_SIGNAL, -1, 0, 0, 0) == -1
-    return refused and ctypes.get_errno() == errno.EPERM
-
-
-def build(machine: Architecture, pid: int) -> bytes:
-    """The filter's program for the process ``pid``, which may send signals to itself only."""
+def build(architecture: Architecture, pid: int) -> bytes:
+    """Return the BPF program for the process ``pid``, which may send signals to itself only."""
     rules = [
         _load(_ARCHITECTURE_AT),
-        _jump(_JUMP_EQUAL, machine.architecture, if_true=1, if_false=0),
+        _jump(_JUMP_EQUAL, architecture.audit_arch, if_true=1, if_false=0),
         _return(_KILL),
         _load(_NUMBER_AT),
         *_deny_when(_JUMP_GREATER_EQUAL, _FOREIGN_NUMBERS),
     ]
-    for number in (*machine.denied, *_DENIED_EVERYWHERE):
+    for number in (*architecture.denied, *_DENIED_EVERYWHERE):
         rules += _deny_when(_JUMP_EQUAL, number)
-    for number in machine.signals:
+    for number in architecture.signals:
         rules += _unless_argument(number, 0, _jump(_JUMP_EQUAL, pid, if_true=0, if_false=1))
-    for number, argument in machine.opens:
+    for number, argument in architecture.opens:
         rules += _unless_argument(
             number, argument, _jump(_JUMP_ANY_BIT, _WRITING, if_true=1, if_false=0)
         )
-    rules += _unless_argument(machine.prlimit, 0, _jump(_JUMP_EQUAL, 0, if_true=0, if_false=1))
-    rules += _deny_arguments(machine.ioctl, 1, _DENIED_IOCTL)
-    rules += _deny_arguments(machine.prctl, 0, _DENIED_PRCTL)
-    rules += _deny_arguments(machine.fcntl, 1, _DENIED_FCNTL, _deny_async())
+    rules += _unless_argument(architecture.prlimit, 0, _jump(_JUMP_EQUAL, 0, if_true=0, if_false=1))
+    rules += _deny_arguments(architecture.ioctl, 1, _DENIED_IOCTL)
+    rules += _deny_arguments(architecture.prctl, 0, _DENIED_PRCTL)
+    # The command of fcntl is loaded: no signals when a descriptor is ready.
+    deny_async = (
+        _jump(_JUMP_EQUAL, _F_SETFL, if_true=0, if_false=3),
+        _load(_ARGUMENTS_AT + 8 * 2),
+        *_deny_when(_JUMP_ANY_BIT, _O_ASYNC),
+    )
+    rules += _deny_arguments(architecture.fcntl, 1, _DENIED_FCNTL, deny_async)
     return b"".join([*rules, _return(_ALLOW)])
 
 
 def _deny_arguments(
     number: int, argument: int, values: tuple[int, ...], others: tuple[bytes, ...] = ()
 ) -> list[bytes]:
-    """Rules for one call: denied when the argument is one of ``values``, then ``others``."""
+    """Return rules that deny a call for ``values`` of an argument, followed by ``others``."""
     rules = [_load(_ARGUMENTS_AT + 8 * argument)]
     for value in values:
         rules += _deny_when(_JUMP_EQUAL, value)
@@ -202,21 +204,12 @@ def _deny_arguments(
     return [_jump(_JUMP_EQUAL, number, if_true=0, if_false=len(rules)), *rules]
 
 
-def _deny_async() -> tuple[bytes, ...]:
-    """Rules for fcntl, whose command is loaded: no signals when a descriptor is ready."""
-    return (
-        _jump(_JUMP_EQUAL, _F_SETFL, if_true=0, if_false=3),
-        _load(_ARGUMENTS_AT + 8 * 2),
-        *_deny_when(_JUMP_ANY_BIT, _O_ASYNC),
-    )
-
-
 def _deny_when(operation: int, value: int) -> list[bytes]:
     return [_jump(operation, value, if_true=0, if_false=1), _return(_DENY)]
 
 
 def _unless_argument(number: int, argument: int, is_harmless: bytes) -> list[bytes]:
-    """Rules for one call: allowed when the jump ``is_harmless`` falls through, else denied."""
+    """Return rules that allow a call when the jump ``is_harmless`` falls through, else deny it."""
     return [
         _jump(_JUMP_EQUAL, number, if_true=0, if_false=4),
         _load(_ARGUMENTS_AT + 8 * argument),

@@ -1,7 +1,7 @@
-"""Memory that a worker and its pool share, on Linux.
+"""The memory that a worker and its pool share on Linux, and the worker's channel over it.
 
-A frame announces how many of its bytes count. Copying them through a socket would cost 15 times
-more for a request of 2 MB.
+A frame on a socket announces how many bytes of the memory count. Copying them through the socket
+would cost 15 times more for a request of 2 MB.
 """
 
 from __future__ import annotations
@@ -10,18 +10,26 @@ import fcntl
 import mmap
 import os
 import struct
+from typing import TYPE_CHECKING
+
+from function_script.sandbox.ipc import Channel, RequestHeader, receive
+
+if TYPE_CHECKING:
+    import socket
+
+    from function_script.sandbox.ipc import ReplyHeader
 
 _LIMITS = struct.Struct("<dQ")
 _HEADER_BYTES = mmap.PAGESIZE
-# Pages beyond this are given back after each request; below it, keeping them is faster.
-_KEPT_BYTES = 4 << 20
+# Pages beyond this are returned after each request; below it, keeping them is faster.
+_RESIDENT_BYTES = 4 << 20
 
 
 class SharedMemory:
-    """Memory that one worker and its pool share: the limits in force, then the payload.
+    """A mapping that one worker and its pool share: the effective limits, then the payload.
 
-    The file behind it is sealed, so that a worker that went astray cannot shrink it under the
-    pool's feet. Only touched pages cost memory.
+    The file behind it is sealed: a compromised worker cannot shrink it while the pool reads. Only
+    touched pages use memory.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -29,10 +37,10 @@ class SharedMemory:
         self._map = mmap.mmap(descriptor, self._size)
 
     @staticmethod
-    def build(capacity_bytes: int) -> int:
-        """A descriptor to build the two ends of a box from; the caller closes it."""
+    def create(capacity_bytes: int) -> int:
+        """Return a descriptor for the mappings of both ends; the caller closes it."""
         flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
-        descriptor = os.memfd_create("function-script-box", flags)
+        descriptor = os.memfd_create("function-script-memory", flags)
         os.ftruncate(descriptor, _HEADER_BYTES + capacity_bytes)
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
@@ -40,38 +48,65 @@ class SharedMemory:
 
     @property
     def capacity_bytes(self) -> int:
-        """How much payload fits."""
+        """The largest payload."""
         return self._size - _HEADER_BYTES
 
-    def put(self, *parts: bytes) -> None:
-        """Write ``parts`` one after the other; the caller has compared with the capacity."""
+    def write(self, *parts: bytes) -> None:
+        """Write a payload of concatenated ``parts``, which fit into the capacity."""
         start = _HEADER_BYTES
         for part in parts:
             self._map[start : start + len(part)] = part
             start += len(part)
 
-    def get(self, length: int, *, after: int = 0) -> bytes:
-        """A copy of ``length`` bytes of payload; raises ValueError when the box is smaller."""
-        start = _HEADER_BYTES + after
-        if length + after > self.capacity_bytes:
+    def read(self, length: int, *, offset: int = 0) -> bytes:
+        """Copy ``length`` bytes of the payload; raise ValueError beyond the capacity."""
+        start = _HEADER_BYTES + offset
+        if length + offset > self.capacity_bytes:
             raise ValueError(f"{length} bytes announced, {self.capacity_bytes} fit")
         return self._map[start : start + length]
 
-    def put_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
-        """Leave word of the limits in force, for the pool to read when the worker has died."""
+    def write_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
+        """Store the effective limits where the pool can read them after a crash."""
         _LIMITS.pack_into(self._map, 0, timeout_seconds, memory_bytes)
 
-    def get_limits(self) -> tuple[float, int]:
-        """Timeout in seconds and memory in bytes, as last put."""
+    def read_limits(self) -> tuple[float, int]:
+        """Return the timeout in seconds and the memory in bytes that were written last."""
         timeout_seconds, memory_bytes = _LIMITS.unpack_from(self._map, 0)
         return timeout_seconds, memory_bytes
 
     def trim(self, used_bytes: int) -> None:
-        """Give the pages of a large payload back to the system."""
-        if used_bytes > _KEPT_BYTES:
-            start = _HEADER_BYTES + _KEPT_BYTES
-            self._map.madvise(mmap.MADV_REMOVE, start, used_bytes - _KEPT_BYTES)
+        """Return the pages of a large payload to the system."""
+        if used_bytes > _RESIDENT_BYTES:
+            start = _HEADER_BYTES + _RESIDENT_BYTES
+            self._map.madvise(mmap.MADV_REMOVE, start, used_bytes - _RESIDENT_BYTES)
 
     def close(self) -> None:
         """Unmap."""
         self._map.close()
+
+
+class SharedMemoryChannel(Channel):
+    """A worker's channel with frames on a SOCK_SEQPACKET socket and payloads in shared memory."""
+
+    def __init__(self, connection: socket.socket, memory: SharedMemory) -> None:
+        super().__init__(memory.capacity_bytes)
+        self._connection = connection
+        self._memory = memory
+
+    def receive(self) -> RequestHeader | None:
+        """Wait for the next request; return None when the pool has closed the connection."""
+        frame = receive(self._connection)
+        return RequestHeader.unpack(frame) if frame else None
+
+    def read_request(self, length: int) -> bytes:
+        """Return the ``length`` bytes that a header has announced."""
+        return self._memory.read(length)
+
+    def write_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
+        """Publish the effective limits, which the pool reads after a crash."""
+        self._memory.write_limits(timeout_seconds, memory_bytes)
+
+    def send_reply(self, header: ReplyHeader, response: bytes, report: bytes) -> None:
+        """Send a response and its report, which fit into the capacity."""
+        self._memory.write(response, report)
+        self._connection.send(header.pack())

@@ -1,6 +1,6 @@
-"""Frames on a stream of bytes, for systems without sockets of packets and shared memory.
+"""Frames on a stream of bytes, for systems without SOCK_SEQPACKET and shared memory.
 
-A byte says which frame it is; a request and a receipt are followed by the bytes they announce.
+The first byte is the kind of a frame. The bytes that a header announces follow it.
 """
 
 from __future__ import annotations
@@ -9,74 +9,83 @@ import struct
 import time
 from typing import TYPE_CHECKING
 
-from function_script.sandbox.channel import Channel
-from function_script.sandbox.ipc import RECEIPT_BYTES, REQUEST_BYTES, Receipt, Request
+from function_script.sandbox.ipc import (
+    REPLY_BYTES,
+    REQUEST_BYTES,
+    Channel,
+    ReplyHeader,
+    RequestHeader,
+)
 
 if TYPE_CHECKING:
     import socket
 
-READY, LIMITS, RECEIPT, GARBAGE = b"\1", b"\2", b"\3", b"?"
+READY, LIMITS, REPLY, GARBAGE = b"\1", b"\2", b"\3", b"?"
 _LIMITS = struct.Struct("<dQ")
-_BODY_BYTES = {READY: 0, LIMITS: _LIMITS.size, RECEIPT: RECEIPT_BYTES}
+_BODY_BYTES = {READY: 0, LIMITS: _LIMITS.size, REPLY: REPLY_BYTES}
 _CHUNK_BYTES = 1 << 18
 
 
 class StreamChannel(Channel):
-    """The worker's end."""
+    """The worker's end of a stream."""
 
     def __init__(self, connection: socket.socket, capacity_bytes: int) -> None:
         super().__init__(capacity_bytes)
         self._connection = connection
-        self._incoming = connection.makefile("rb")
+        self._file = connection.makefile("rb")
 
     def announce(self) -> None:
-        """Tell the pool that the worker is ready."""
+        """Report to the pool that the worker is ready."""
         self._connection.sendall(READY)
 
-    def receive(self) -> Request | None:
-        """Wait for the next request; None: the pool has hung up."""
+    def receive(self) -> RequestHeader | None:
+        """Wait for the next request; return None when the pool has closed the connection."""
         try:
-            frame = self._incoming.read(REQUEST_BYTES)
+            frame = self._file.read(REQUEST_BYTES)
         except ConnectionResetError:
             return None
-        return Request.unpack(frame) if len(frame) == REQUEST_BYTES else None
+        return RequestHeader.unpack(frame) if len(frame) == REQUEST_BYTES else None
 
-    def read(self, length: int) -> bytes:
-        """Return the ``length`` bytes that a request has announced; raises EOFError."""
-        data = self._incoming.read(length)
+    def read_request(self, length: int) -> bytes:
+        """Return the ``length`` bytes that a header has announced; raise EOFError."""
+        data = self._file.read(length)
         if len(data) < length:
             raise EOFError
         return data
 
-    def put_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
-        """Tell the pool the limits in force, which it reads when the worker has died."""
+    def write_limits(self, timeout_seconds: float, memory_bytes: int) -> None:
+        """Publish the effective limits, which the pool reads after a crash."""
         self._connection.sendall(LIMITS + _LIMITS.pack(timeout_seconds, memory_bytes))
 
-    def send(self, receipt: Receipt, response: bytes, report: bytes) -> None:
-        """Answer the request; the caller has compared the lengths with the capacity."""
-        self._connection.sendall(b"".join((RECEIPT, receipt.pack(), response, report)))
+    def send_reply(self, header: ReplyHeader, response: bytes, report: bytes) -> None:
+        """Send a response and its report, which fit into the capacity."""
+        self._connection.sendall(b"".join((REPLY, header.pack(), response, report)))
 
 
-class Incoming:
-    """The pool's end of what a worker sends; nothing in it is believed."""
+class FrameReader:
+    """The pool's end of a worker's stream. Input is untrusted.
+
+    The contents of the last frame of each kind are in ``limits``, ``reply`` and ``payload``.
+    """
 
     def __init__(self, connection: socket.socket, capacity_bytes: int) -> None:
         self._connection = connection
         self._capacity_bytes = capacity_bytes
         self._buffer = bytearray()
         self.limits = (0.0, 0)
-        self.receipt = b""
+        self.reply = b""
         self.payload = b"", b""
 
-    def next(self, end: float) -> bytes | None:
-        """Return the next frame's first byte, and keep what it says.
+    def next(self, deadline: float) -> bytes | None:
+        """Read a frame and return its kind.
 
-        GARBAGE is no frame; no bytes: the worker is gone; None: nothing came until ``end``.
+        The kind is GARBAGE for bytes that are not a frame. Return b"" when the worker is gone, and
+        None when nothing came until ``deadline`` (monotonic seconds).
         """
         while True:
-            if kind := self._take():
+            if kind := self._parse_frame():
                 return kind
-            self._connection.settimeout(max(end - time.monotonic(), 1e-6))
+            self._connection.settimeout(max(deadline - time.monotonic(), 1e-6))
             try:
                 data = self._connection.recv(_CHUNK_BYTES)
             except TimeoutError:
@@ -88,7 +97,7 @@ class Incoming:
             self._buffer += data
 
     def is_silent(self) -> bool:
-        """Tell whether the worker lives, and has sent nothing that was not asked for."""
+        """Report whether the worker lives and has sent no frame that was not requested."""
         self._connection.settimeout(0)
         try:
             self._connection.recv(1)
@@ -98,8 +107,8 @@ class Incoming:
             return False
         return False
 
-    def _take(self) -> bytes:
-        """Cut a frame off the buffer; no bytes: it is not complete."""
+    def _parse_frame(self) -> bytes:
+        """Remove a frame from the buffer and return its kind; b"" when it is incomplete."""
         kind = bytes(self._buffer[:1])
         if kind and kind not in _BODY_BYTES:
             return GARBAGE
@@ -109,20 +118,20 @@ class Incoming:
         body = bytes(self._buffer[1:length])
         if kind == LIMITS:
             self.limits = _LIMITS.unpack(body)
-        elif kind == RECEIPT:
+        elif kind == REPLY:
             try:
-                receipt = Receipt.unpack(body)
+                header = ReplyHeader.unpack(body)
             except ValueError:
                 return GARBAGE
-            following = receipt.payload_length + receipt.report_length
-            if following > self._capacity_bytes:
+            announced = header.payload_length + header.report_length
+            if announced > self._capacity_bytes:
                 return GARBAGE
-            if len(self._buffer) < length + following:
+            if len(self._buffer) < length + announced:
                 return b""
-            middle = length + receipt.payload_length
+            middle = length + header.payload_length
             with memoryview(self._buffer) as view:
-                payload = bytes(view[length:middle]), bytes(view[middle : length + following])
-            self.receipt, self.payload = body, payload
-            length += following
+                payload = bytes(view[length:middle]), bytes(view[middle : length + announced])
+            self.reply, self.payload = body, payload
+            length += announced
         del self._buffer[:length]
         return kind

@@ -1,6 +1,6 @@
-"""What this system has of that which pools are made of, and the pool that can be made of it.
+"""The parts of the operating system that a pool needs, and the factory that they allow.
 
-Linux has all; macOS and other POSIX systems have enough for a plain pool; Windows has not.
+Linux has all of them; macOS and other POSIX systems have enough for plain workers; Windows has not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from function_script.errors import SandboxError
 
 if TYPE_CHECKING:
-    from function_script.sandbox.idle_workers import Nursery
+    from function_script.sandbox.idle_workers import WorkerFactory
     from function_script.sandbox.zygote_config import ZygoteConfig
 
 _FULL: Final = (
@@ -38,18 +38,18 @@ _PLAIN: Final = (
     ("signal", "setitimer"),
     ("signal", "SIGKILL"),
 )
-_SIZES: Final = Path("/proc/self/statm")
+_STATM: Final = Path("/proc/self/statm")
 
 
 @cache
 def missing() -> tuple[str, ...]:
-    """List the names that the pool of a server is made of and this system lacks."""
-    sizes = () if _SIZES.exists() else (str(_SIZES),)
-    return (*_lacking(_FULL), *sizes)
+    """Return the names that a server's pool needs and this system lacks."""
+    files = () if _STATM.exists() else (str(_STATM),)
+    return (*_lacking(_FULL), *files)
 
 
 def note() -> str:
-    """Say what a plain pool lacks; empty where programs run in the pool of a server."""
+    """Return a note on what plain workers lack; empty where Linux' workers are used."""
     if not missing():
         return ""
     return (
@@ -59,7 +59,7 @@ def note() -> str:
 
 
 def check_programs() -> None:
-    """Raise SandboxError where no pool can be made."""
+    """Raise SandboxError where no workers can be spawned."""
     if missing() and (lacking := _lacking(_PLAIN)):
         raise SandboxError.of(
             f"cannot run programs: this system has no {lacking[0]}",
@@ -68,7 +68,7 @@ def check_programs() -> None:
 
 
 def check_server() -> None:
-    """Raise SandboxError where `serve` cannot run, before what it needs is imported."""
+    """Raise SandboxError where `serve` cannot run, before its modules are imported."""
     if lacking := (*missing(), *_lacking(_SERVER)):
         raise SandboxError.of(
             f"cannot serve: `serve` runs on Linux alone, and this system has no {lacking[0]}",
@@ -77,7 +77,7 @@ def check_server() -> None:
 
 
 def limit_address_space(max_bytes: int) -> None:
-    """Limit the memory of this process, where the system can."""
+    """Limit the memory of this process, where the system has such a limit."""
     # Windows has no such module, and some systems refuse.
     with suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - see above
@@ -87,29 +87,31 @@ def limit_address_space(max_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def build_nursery(settings: ZygoteConfig, *, answer_seconds: float, is_strict: bool) -> Nursery:
-    """Choose who starts workers; raises SandboxError where nothing can.
+def build_factory(config: ZygoteConfig, *, answer_seconds: float, is_strict: bool) -> WorkerFactory:
+    """Return a factory of workers; raise SandboxError where the system has too little for one.
 
-    For ``answer_seconds`` and ``is_strict`` see the nursery of Linux.
+    For ``answer_seconds`` and ``is_strict`` see ``ForkServer``.
     """
     if not missing():
         from function_script.sandbox import fork_server  # noqa: PLC0415 - imports names of Linux
 
-        return fork_server.ForkServer(settings, answer_seconds=answer_seconds, is_strict=is_strict)
+        return fork_server.ForkServer(config, answer_seconds=answer_seconds, is_strict=is_strict)
     check_programs()
     if is_strict:
         raise SandboxError.of("cannot confine programs: this system lacks what Linux has for it")
     from function_script.sandbox import plain  # noqa: PLC0415 - imports names of POSIX
 
-    return plain.PlainNursery(settings)
+    return plain.PlainFactory(config)
 
 
 def _lacking(names: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    return tuple(f"{module}.{name}" for module, name in names if not _has(module, name))
-
-
-def _has(module: str, name: str) -> bool:
-    try:
-        return hasattr(importlib.import_module(module), name)
-    except ImportError:
-        return False
+    """Return the names that this system's standard library lacks."""
+    lacking = []
+    for module, name in names:
+        try:
+            is_present = hasattr(importlib.import_module(module), name)
+        except ImportError:
+            is_present = False
+        if not is_present:
+            lacking.append(f"{module}.{name}")
+    return tuple(lacking)

@@ -1,15 +1,31 @@
-"""Threads that are started before they are needed: later there may be none to be had."""
+"""The threads of a pool: executors and the reaper.
+
+All threads start before they are needed: later, the system may refuse more.
+"""
 
 from __future__ import annotations
 
+import selectors
+import socket
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, cast
 
-from function_script.sandbox.refusals import explain_threads
+from function_script.sandbox.spawn_errors import explain_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.sandbox.worker_process import ForkedWorker, WorkerProcess
+
+# A process that was killed and does not exit hangs in the kernel.
+_CLOSE_SECONDS = 10.0
+_MAX_WAKEUP_BYTES = 4096
 
 
 def start_threads(count: int, name: str) -> ThreadPoolExecutor:
-    """Return an executor whose threads all run; raises SandboxError when they cannot."""
+    """Return an executor with ``count`` running threads; raise SandboxError when one fails."""
     executor = ThreadPoolExecutor(count, thread_name_prefix=name)
     barrier = threading.Barrier(count + 1)
     try:
@@ -21,3 +37,70 @@ def start_threads(count: int, name: str) -> ThreadPoolExecutor:
         raise explain_threads() from error
     barrier.wait()
     return executor
+
+
+class Reaper:
+    """A thread that waits for the exit of all killed workers, and calls ``reap`` for each.
+
+    A large process takes long to exit, and longer while others have the CPU; no other thread waits
+    for it. Thread-safe. The constructor starts the thread and raises SandboxError when it cannot.
+    """
+
+    def __init__(self, reap: Callable[[WorkerProcess], object]) -> None:
+        self._reap = reap
+        self._added: deque[tuple[WorkerProcess, Callable[[], object] | None]] = deque()
+        self._is_closing = False
+        self._selector = selectors.DefaultSelector()
+        self._wakeup_sender, self._wakeup_receiver = socket.socketpair()
+        self._wakeup_sender.settimeout(0)
+        self._selector.register(self._wakeup_receiver, selectors.EVENT_READ)
+        self._thread = threading.Thread(target=self._run, name="reaper", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            self._close_files()
+            raise explain_threads() from error
+
+    def add(self, worker: WorkerProcess, on_exit: Callable[[], object] | None) -> None:
+        """Reap ``worker``, which was killed, when it has exited; call ``on_exit`` then."""
+        self._added.append((worker, on_exit))
+        self._wake_up()
+
+    def close(self) -> None:
+        """Return when all added workers are reaped, or after a long while."""
+        self._is_closing = True
+        self._wake_up()
+        self._thread.join(_CLOSE_SECONDS)
+        if not self._thread.is_alive():
+            self._close_files()
+
+    def _close_files(self) -> None:
+        self._selector.close()
+        self._wakeup_sender.close()
+        self._wakeup_receiver.close()
+
+    def _wake_up(self) -> None:
+        try:
+            self._wakeup_sender.send(b"\0")
+        except BlockingIOError:
+            # The socket is full of wake-ups: one more makes no difference.
+            return
+
+    def _run(self) -> None:
+        pending = 0
+        while pending or self._added or not self._is_closing:
+            for key, _ in self._selector.select():
+                if key.fileobj is self._wakeup_receiver:
+                    self._wakeup_receiver.recv(_MAX_WAKEUP_BYTES)
+                    continue
+                self._selector.unregister(key.fileobj)
+                pending -= 1
+                worker, on_exit = key.data
+                self._reap(worker)
+                if on_exit is not None:
+                    on_exit()
+            while self._added:
+                worker, on_exit = self._added.popleft()
+                descriptor = cast("ForkedWorker", worker).exit_fileno()
+                self._selector.register(descriptor, selectors.EVENT_READ, (worker, on_exit))
+                pending += 1

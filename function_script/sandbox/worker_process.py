@@ -1,35 +1,36 @@
-"""One worker, seen from the pool: hand it a request, wait for its receipt, end it."""
+"""A worker process as its pool sees it: send a request, wait for the reply, kill."""
 
 from __future__ import annotations
 
 import os
 import select
 import signal
-import socket
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from function_script.sandbox.ipc import Request, receive
+from function_script.sandbox.ipc import RequestHeader, receive
 from function_script.sandbox.outcome import MAX_LOG_BYTES
 
 if TYPE_CHECKING:
-    from function_script.sandbox.ipc import Receipt
+    import socket
+
+    from function_script.sandbox.ipc import ReplyHeader
     from function_script.sandbox.shared_memory import SharedMemory
 
-# How the kernel numbers the CPU clock of another process, see clock_getcpuclockid(3).
+# The number of another process' CPU clock, see clock_getcpuclockid(3).
 _CPU_CLOCK = 2
-# A process that is killed must get the CPU once more, and may be the last to get it.
-LAST_BREATH_SECONDS = 10.0
+# A killed process must get the CPU once more, and may be the last one to get it.
+EXIT_SECONDS = 10.0
 # Niceness: a tenth of a normal process' share when both want the CPU.
-_LATER = 10
+_NICENESS = 10
 
 
 class WorkerProcess(ABC):
     """A worker process, until ``close``.
 
-    ``counts_cpu``: what ``used_seconds`` counts is CPU time, and a limit of time is one of that.
+    ``counts_cpu``: ``used_seconds`` returns CPU time, and a limit of time is one of CPU time.
     """
 
     counts_cpu = True
@@ -40,189 +41,191 @@ class WorkerProcess(ABC):
 
     @abstractmethod
     def is_alive(self) -> bool:
-        """Tell whether the process has not ended."""
+        """Report whether the process has not exited."""
 
     @abstractmethod
-    def begin(self, data: bytes) -> None:
-        """Hand over a request; a dead worker shows when its receipt is awaited."""
+    def send_request(self, data: bytes) -> None:
+        """Send a request; that the worker is gone shows when its reply is read."""
 
     @abstractmethod
-    def receipt(self, timeout_seconds: float) -> bytes | None:
-        """Wait for the next frame; no bytes: the worker is gone; None: nothing came in time."""
+    def read_reply(self, timeout_seconds: float) -> bytes | None:
+        """Return the next frame, b"" when the worker is gone, None when nothing came in time."""
 
     @abstractmethod
-    def receipt_now(self) -> bytes | None:
-        """Do the same without waiting."""
+    def read_reply_nowait(self) -> bytes | None:
+        """Return the next frame, b"" when the worker is gone, None when nothing has come."""
 
     @abstractmethod
     def fileno(self) -> int:
-        """Return the descriptor that turns readable when there is a receipt."""
+        """Return the descriptor that is readable when a reply has come."""
 
     @abstractmethod
-    def payload(self, receipt: Receipt) -> tuple[bytes, bytes]:
-        """Return response and report, as announced; raise ValueError when they cannot be there."""
+    def read_payload(self, header: ReplyHeader) -> tuple[bytes, bytes]:
+        """Return response and report; raise ValueError for lengths that cannot be right."""
 
     @abstractmethod
     def has_begun(self) -> bool:
-        """Tell whether the worker has looked at the request it was handed last."""
+        """Report whether the worker has begun with the last request."""
 
     @abstractmethod
-    def limits_in_force(self) -> tuple[float, int]:
-        """Return timeout in seconds and memory in bytes, as the last input narrowed them."""
+    def applied_limits(self) -> tuple[float, int]:
+        """Return timeout in seconds and memory in bytes as the last input narrowed them."""
 
     @abstractmethod
-    def finish(self, used_bytes: int) -> None:
-        """Give the memory of a large request back."""
+    def trim(self, used_bytes: int) -> None:
+        """Return the memory of a large request to the system."""
 
     @abstractmethod
     def used_seconds(self) -> float:
-        """Count the CPU time of the last request so far; 0 when the process is gone."""
+        """Return the CPU time of the last request so far; 0 when the process is gone."""
 
     @abstractmethod
     def pause(self) -> None:
-        """Keep it from running until ``resume``, if that can be done."""
+        """Stop the process until ``resume``, where that is possible."""
 
     @abstractmethod
     def resume(self) -> None:
-        """Let it go on."""
+        """Continue the process."""
 
-    def slow_down(self) -> None:
-        """Let others have most of the CPU. Not to be undone without privileges: use it no more."""
+    def renice(self) -> None:
+        """Leave most of the CPU to others. Irreversible without privileges: retire it after."""
         self.is_reusable = False
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, self.pid, _LATER)
+            os.setpriority(os.PRIO_PROCESS, self.pid, _NICENESS)
 
     @abstractmethod
-    def set_aside(self) -> None:
-        """Let it run only while nobody else would, and give way at once. As little to be undone."""
+    def set_sched_idle(self) -> None:
+        """Run only while the CPU is idle. Irreversible without privileges: retire it after."""
 
     @abstractmethod
     def kill(self) -> None:
-        """Have the process end; it takes a while."""
+        """Kill the process, without waiting for its end."""
 
     @abstractmethod
-    def has_ended(self) -> bool:
-        """Wait for a process that was killed; False: it is not gone after a long while."""
+    def wait_for_exit(self) -> bool:
+        """Wait for a killed process; return False when it has not exited after a long while."""
 
     @abstractmethod
-    def last_words(self) -> bytes:
-        """Return what the worker had printed when it ended."""
+    def read_stderr(self) -> bytes:
+        """Return the beginning of what the worker has printed during the last request."""
 
     @abstractmethod
     def close(self) -> None:
-        """Release everything; the process has ended."""
+        """Release all resources of a process that has exited."""
 
 
-class ForkedChild(WorkerProcess):
-    """Owns four descriptors and a mapping, until ``close``."""
+class ForkedWorker(WorkerProcess):
+    """A worker that a zygote has forked. Owns four descriptors and a mapping, until ``close``."""
 
     def __init__(
-        self, *, connection: socket.socket, box: SharedMemory, log: int, pid: int, pidfd: int
+        self, *, connection: socket.socket, memory: SharedMemory, log: int, pid: int, pidfd: int
     ) -> None:
         super().__init__(pid)
         self._connection = connection
-        self._box = box
+        self._memory = memory
         self._log = log
         self._pidfd = pidfd
         self._cpu_seconds_before = 0.0
 
     def is_alive(self) -> bool:
-        """Whether the process has not ended; costs two microseconds."""
-        return not self._has_ended_within(0.0)
+        """Report whether the process has not exited; takes two microseconds."""
+        return not self._exits_within(0.0)
 
-    def begin(self, data: bytes) -> None:
-        """Hand over a request; a dead worker shows when its receipt is awaited."""
+    def send_request(self, data: bytes) -> None:
+        """Send a request; that the worker is gone shows when its reply is read."""
         self._cpu_seconds_before = self._cpu_seconds()
-        self._box.put_limits(0.0, 0)
-        self._box.put(data)
-        frame = Request(length=len(data)).pack()
+        self._memory.write_limits(0.0, 0)
+        self._memory.write(data)
+        frame = RequestHeader(length=len(data)).pack()
         try:
             self._connection.send(frame)
         except (BrokenPipeError, ConnectionResetError):
             return
 
-    def receipt(self, timeout_seconds: float) -> bytes | None:
-        """The next frame; no bytes: the worker is gone; None: nothing came in time."""
+    def read_reply(self, timeout_seconds: float) -> bytes | None:
+        """Return the next frame, b"" when the worker is gone, None when nothing came in time."""
         self._connection.settimeout(max(timeout_seconds, 1e-6))
         try:
             return receive(self._connection)
         except TimeoutError:
             return None
 
-    def receipt_now(self) -> bytes | None:
-        """The same, without waiting."""
+    def read_reply_nowait(self) -> bytes | None:
+        """Return the next frame, b"" when the worker is gone, None when nothing has come."""
+        # MSG_DONTWAIT would not do: Python waits for a socket that has a timeout.
+        self._connection.settimeout(0)
         try:
-            return receive(self._connection, socket.MSG_DONTWAIT)
+            return receive(self._connection)
         except BlockingIOError:
             return None
 
     def fileno(self) -> int:
-        """The descriptor that turns readable when there is a receipt."""
+        """Return the descriptor that is readable when a reply has come."""
         return self._connection.fileno()
 
-    def payload(self, receipt: Receipt) -> tuple[bytes, bytes]:
-        """Response and report, as announced; raises ValueError when they cannot be there."""
-        response = self._box.get(receipt.payload_length)
-        return response, self._box.get(receipt.report_length, after=receipt.payload_length)
+    def read_payload(self, header: ReplyHeader) -> tuple[bytes, bytes]:
+        """Return response and report; raise ValueError for lengths that cannot be right."""
+        response = self._memory.read(header.payload_length)
+        return response, self._memory.read(header.report_length, offset=header.payload_length)
 
     def has_begun(self) -> bool:
-        """Whether the worker has looked at the request it was handed last."""
-        timeout_seconds, _ = self._box.get_limits()
+        """Report whether the worker has begun with the last request."""
+        timeout_seconds, _ = self._memory.read_limits()
         return timeout_seconds != 0
 
-    def limits_in_force(self) -> tuple[float, int]:
-        """Timeout in seconds and memory in bytes, as the last request's input narrowed them."""
-        return self._box.get_limits()
+    def applied_limits(self) -> tuple[float, int]:
+        """Return timeout in seconds and memory in bytes as the last input narrowed them."""
+        return self._memory.read_limits()
 
-    def finish(self, used_bytes: int) -> None:
-        """Give the memory of a large request back."""
-        self._box.trim(used_bytes)
+    def trim(self, used_bytes: int) -> None:
+        """Return the memory of a large request to the system."""
+        self._memory.trim(used_bytes)
 
     def used_seconds(self) -> float:
-        """CPU time used for the last request so far; 0 when the process is gone."""
+        """Return the CPU time of the last request so far; 0 when the process is gone."""
         return max(self._cpu_seconds() - self._cpu_seconds_before, 0.0)
 
-    def set_aside(self) -> None:
-        """Let it run only while nobody else would, and give way at once. As little to be undone."""
-        self.slow_down()
+    def set_sched_idle(self) -> None:
+        """Run only while the CPU is idle. Irreversible without privileges: retire it after."""
+        self.renice()
         with suppress(OSError):
             os.sched_setscheduler(self.pid, os.SCHED_IDLE, os.sched_param(0))
 
     def pause(self) -> None:
         """Stop the process until ``resume``."""
-        self._send(signal.SIGSTOP)
+        self._send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let the process go on."""
-        self._send(signal.SIGCONT)
+        """Continue the process."""
+        self._send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
-        """Have the process end; it takes a while."""
-        self._send(signal.SIGKILL)
+        """Kill the process, without waiting for its end."""
+        self._send_signal(signal.SIGKILL)
 
     def exit_fileno(self) -> int:
-        """Return the descriptor that turns readable when the process has ended."""
+        """Return the descriptor that is readable when the process has exited."""
         return self._pidfd
 
-    def has_ended(self) -> bool:
-        """Wait for a process that was killed; False: it is not gone after a long while."""
-        return self._has_ended_within(LAST_BREATH_SECONDS)
+    def wait_for_exit(self) -> bool:
+        """Wait for a killed process; return False when it has not exited after a long while."""
+        return self._exits_within(EXIT_SECONDS)
 
-    def last_words(self) -> bytes:
-        """What the worker had printed when it ended."""
+    def read_stderr(self) -> bytes:
+        """Return the beginning of what the worker has printed during the last request."""
         return os.pread(self._log, MAX_LOG_BYTES, 0)
 
     def close(self) -> None:
-        """Release everything; the process has ended."""
+        """Release all resources of a process that has exited."""
         with suppress(ChildProcessError):
-            # Process 1 of a container inherits the workers of a zygote that was killed.
+            # Process 1 of a container inherits the workers of a killed zygote.
             os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG)
         self._connection.close()
-        self._box.close()
+        self._memory.close()
         os.close(self._log)
         os.close(self._pidfd)
 
-    def _send(self, number: signal.Signals) -> None:
+    def _send_signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, number)
 
@@ -232,7 +235,7 @@ class ForkedChild(WorkerProcess):
         except OSError:
             return 0.0
 
-    def _has_ended_within(self, seconds: float) -> bool:
+    def _exits_within(self, seconds: float) -> bool:
         poller = select.poll()
         poller.register(self._pidfd, select.POLLIN)
         return bool(poller.poll(int(seconds * 1000)))

@@ -1,7 +1,7 @@
 """The zygote process: imports everything once, then forks workers on request.
 
-Started by ``nursery`` as a fresh interpreter; has one thread and never imports grpc, so forking
-it is safe. Ends when its pool hangs up.
+The pool spawns it as a fresh interpreter. It has one thread and never imports gRPC, so forking it
+is safe. It exits when its pool closes the control socket.
 """
 
 from __future__ import annotations
@@ -12,39 +12,38 @@ import socket
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from function_script.sandbox import measures, orders, rlimits, warming
-from function_script.sandbox.channel import SharedMemoryChannel
-from function_script.sandbox.refusals import Call, CallRefusedError, named
-from function_script.sandbox.shared_memory import SharedMemory
-from function_script.sandbox.worker import Worker
-from function_script.sandbox.zygote_config import ZygoteConfig
+from function_script.sandbox import confinement, ipc, rlimits
+from function_script.sandbox.shared_memory import SharedMemory, SharedMemoryChannel
+from function_script.sandbox.spawn_errors import Call, CallRefusedError, system_call
+from function_script.sandbox.worker import Worker, exception_site
+from function_script.sandbox.zygote_config import ZygoteConfig, load_handler
 
 if TYPE_CHECKING:
-    from function_script.sandbox.measures import Confinement
+    from function_script.sandbox.confinement import Confinement
     from function_script.sandbox.worker import Handle
 
 
-def main(control_fd: int, settings_json: str) -> None:
-    """Warm up, tell the pool, and obey its orders until it hangs up."""
+def main(control_fd: int, config_json: str) -> None:
+    """Warm up, report readiness, and execute orders until the pool closes the socket."""
     control = socket.socket(fileno=control_fd)
-    settings = ZygoteConfig.from_json(settings_json)
+    config = ZygoteConfig.from_json(config_json)
     rlimits.harden_zygote()
-    handle = warming.load(settings)
-    # A pool that was never used hangs up with READY unread, which resets the connection.
+    handle = load_handler(config)
+    # A pool that was never used closes the socket with ZYGOTE_READY unread, which resets it.
     with suppress(BrokenPipeError, ConnectionResetError):
-        control.send(orders.READY)
-        _obey(control, handle, settings)
+        control.send(ipc.ZYGOTE_READY)
+        _serve_orders(control, handle, config)
 
 
-def _obey(control: socket.socket, handle: Handle, settings: ZygoteConfig) -> None:
+def _serve_orders(control: socket.socket, handle: Handle, config: ZygoteConfig) -> None:
     while True:
-        order, descriptors, _, _ = socket.recv_fds(control, orders.MAX_BYTES, orders.FORK_FDS)
+        order, descriptors, _, _ = socket.recv_fds(control, ipc.MAX_ORDER_BYTES, ipc.FORK_FDS)
         if not order:
-            # The pool waits for the end, and there is nothing to tidy up.
+            # The pool waits for the exit, and there is nothing to clean up.
             os._exit(0)
-        number, pid = orders.unpack_order(order)
+        number, pid = ipc.unpack_order(order)
         if descriptors:
-            _fork(control, number, descriptors, handle, settings)
+            _fork(control, number, descriptors, handle, config)
         else:
             control.send(_reap(number, pid))
 
@@ -54,30 +53,30 @@ def _fork(
     number: int,
     descriptors: list[int],
     handle: Handle,
-    settings: ZygoteConfig,
+    config: ZygoteConfig,
 ) -> None:
     zygote = os.getpid()
     with ExitStack() as closing:
         for descriptor in descriptors:
             closing.callback(os.close, descriptor)
         try:
-            with named(Call.FORK):
+            with system_call(Call.FORK):
                 pid = os.fork()
             if pid == 0:
-                _live(zygote, descriptors, handle, settings)
+                _run_worker(zygote, descriptors, handle, config)
             pidfd = _open_pidfd(pid)
         except CallRefusedError as refusal:
-            # The workers there are must not suffer for it.
-            control.send(orders.pack_refusal(number, refusal))
+            # The living workers must not suffer for it.
+            control.send(ipc.pack_refused_fork(number, refusal))
             return
         closing.callback(os.close, pidfd)
-        socket.send_fds(control, [orders.pack_fork(number, pid)], [pidfd])
+        socket.send_fds(control, [ipc.pack_fork(number, pid)], [pidfd])
 
 
 def _open_pidfd(pid: int) -> int:
-    """Return a pidfd of a child, which is ended when there is none."""
+    """Return a pidfd of a child; kill the child when there is none."""
     try:
-        with named(Call.PIDFD_OPEN):
+        with system_call(Call.PIDFD_OPEN):
             return os.pidfd_open(pid)
     except CallRefusedError:
         os.kill(pid, signal.SIGKILL)
@@ -85,52 +84,58 @@ def _open_pidfd(pid: int) -> int:
         raise
 
 
-def _live(zygote: int, descriptors: list[int], handle: Handle, settings: ZygoteConfig) -> NoReturn:
-    """Be a worker; never returns to the zygote's loop."""
+def _run_worker(
+    zygote: int, descriptors: list[int], handle: Handle, config: ZygoteConfig
+) -> NoReturn:
+    """Run a worker in this forked process until it exits."""
     code = 1
     try:
         connection_fd, *others = descriptors
         connection = socket.socket(fileno=connection_fd)
         try:
-            worker, measured = _be_born(zygote, connection, others, handle, settings)
+            worker, measures = _build_worker(zygote, connection, others, handle, config)
         except CallRefusedError as refusal:
-            connection.send(measures.pack_refusal(refusal))
+            connection.send(confinement.pack_refusal(refusal))
         else:
-            connection.send(measures.pack(measured))
-            worker.serve(settings.max_runs)
+            connection.send(confinement.pack(measures))
+            worker.serve(config.max_runs)
             code = 0
     except MemoryError:
         # Not even the report could be written; the signal tells the pool why.
         os.abort()
+    except BaseException as error:  # noqa: BLE001 - the process exits in any case
+        # The pool logs this when it finds that the worker has exited.
+        os.write(2, f"{exception_site(error)}\n".encode())
     finally:
         os._exit(code)
 
 
-def _be_born(
+def _build_worker(
     zygote: int,
     connection: socket.socket,
     descriptors: list[int],
     handle: Handle,
-    settings: ZygoteConfig,
+    config: ZygoteConfig,
 ) -> tuple[Worker, Confinement]:
-    """Confine this process and build its worker; raises CallRefusedError."""
-    box_fd, log_fd = descriptors
-    with named(Call.MMAP):
-        box = SharedMemory(box_fd)
-    _keep_only(connection.fileno(), log_fd)
+    """Confine this process and build its worker; raise CallRefusedError."""
+    memory_fd, log_fd = descriptors
+    with system_call(Call.MMAP):
+        memory = SharedMemory(memory_fd)
+    _replace_descriptors(connection.fileno(), log_fd)
     filter_errno = rlimits.harden_worker(zygote)
     worker = Worker(
-        channel=SharedMemoryChannel(connection, box),
+        channel=SharedMemoryChannel(connection, memory),
         handle=handle,
-        limits=settings.limits,
-        memory=rlimits.MemoryLimit(settings.limits.memory_bytes),
-        alarm=rlimits.Watchdog(),
+        limits=config.limits,
+        memory=rlimits.MemoryLimit(config.limits.memory_bytes),
+        watchdog=rlimits.Watchdog(),
     )
-    return worker, rlimits.measure(filter_errno)
+    return worker, rlimits.read_confinement(filter_errno)
 
 
-def _keep_only(connection_fd: int, log_fd: int) -> None:
-    with named(Call.OPEN):
+def _replace_descriptors(connection_fd: int, log_fd: int) -> None:
+    """Redirect the standard streams, and close every descriptor but the connection."""
+    with system_call(Call.OPEN):
         null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, 1)
@@ -141,9 +146,9 @@ def _keep_only(connection_fd: int, log_fd: int) -> None:
 
 def _reap(number: int, pid: int) -> bytes:
     try:
-        ended, status, usage = os.wait4(pid, os.WNOHANG)
+        exited_pid, status, usage = os.wait4(pid, os.WNOHANG)
     except ChildProcessError:
-        ended, status, usage = 0, 0, None
-    if not ended or usage is None:
-        return orders.pack_exit_status(number, None, 0)
-    return orders.pack_exit_status(number, status, usage.ru_maxrss * 1024)
+        return ipc.pack_exit_status(number, None, 0)
+    if not exited_pid:
+        return ipc.pack_exit_status(number, None, 0)
+    return ipc.pack_exit_status(number, status, usage.ru_maxrss * 1024)

@@ -18,8 +18,8 @@ from function_script.engines.registry import ENGINE_MODULES
 from function_script.errors import InputError
 from function_script.limits import MIB
 from function_script.sandbox import Pool, PoolOptions, capacity, rlimits
+from function_script.sandbox.confinement import Measure
 from function_script.sandbox.dispatcher import Dispatcher
-from function_script.sandbox.measures import Measure
 from function_script.server import handler, log, memory, preflight, tracing, warmup
 from function_script.server.handler import RequestHandler
 from function_script.server.ops import OpsEndpoints
@@ -87,7 +87,7 @@ def serve(options: ServeOptions) -> int:
             server.listen_for_health(health_address) if health_address else 0,
             ops.open(stack),
         )
-        pool.fill()
+        pool.prefork()
         gc.collect()
         gc.freeze()
         gc.set_threshold(*_GC_THRESHOLDS)
@@ -126,12 +126,12 @@ def _pool_options(options: ServeOptions) -> PoolOptions:
         limits=replace(options.limits, program_root=root),
         workers=options.workers or capacity.cpu_count(),
         max_request_bytes=options.max_recv_message_size_mib * MIB,
-        key_of=handler.fairness_key,
-        suspect_of=handler.penalty_key,
-        program_of=handler.program,
-        gathers=True,
+        fairness_key=handler.fairness_key,
+        penalty_key=handler.penalty_key,
+        program_key=handler.program,
+        batches=True,
         preload=ENGINE_MODULES,
-        rehearsals=warmup.build_requests(),
+        warmup_requests=warmup.build_requests(),
         requires_confinement=options.require_sandbox,
     )
 
@@ -200,7 +200,7 @@ def _announce(
     ops.is_serving = True
     _LOG.info("serving", extra=values)
     if not confinement.is_full:
-        _LOG.warning("workers are not fully confined: without %s", confinement.gaps())
+        _LOG.warning("workers are not fully confined: without %s", confinement.describe_missing())
 
 
 class _Signals:

@@ -28,7 +28,7 @@ from prometheus_client.core import (
 from function_script import __version__, inputs, wire
 from function_script.limits import BUILT_IN, LIMITS, PRINTED
 from function_script.sandbox import PoolStats
-from function_script.sandbox.measures import Confinement, Measure
+from function_script.sandbox.confinement import Confinement, Measure
 from function_script.sandbox.outcome import Cause
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from function_script.sandbox import Pool
-    from function_script.sandbox.measures import Confinement
+    from function_script.sandbox.confinement import Confinement
     from function_script.server.certificates import CertificateFiles
     from function_script.server.options import ServeOptions
     from function_script.server.request_record import RequestRecord
@@ -47,7 +47,7 @@ class OpsEndpoints:
     def _readiness(self) -> HttpResponse:
         if not self.is_serving:
             return HttpResponse(503, b"not ready: not serving\n")
-        if not self._pool.is_able():
+        if not self._pool.is_available():
             return HttpResponse(503, b"not ready: no worker\n")
         return HttpResponse(200, f"ok\nconfinement: {self.confinement().summary()}\n".encode())
 
@@ -57,7 +57,7 @@ class OpsEndpoints:
 
     def _gauges(self) -> metrics.Gauges:
         return metrics.Gauges(
-            load=self._pool.load(),
+            load=self._pool.stats(),
             certificate_expiry=self._read_expiry(),
             rejected=dict(rpc.rejected_by_status),
             dropped_lines=log.dropped_lines(),

@@ -24,7 +24,9 @@ def open_pool(programs: Path | None, file: Path | None = None) -> Pool:
     """
     root = None if programs is None else str(programs.resolve())
     preload = () if file is None else engines_of(file)
-    return Pool(PoolOptions(limits=Limits(program_root=root), workers=1, spare=0, preload=preload))
+    return Pool(
+        PoolOptions(limits=Limits(program_root=root), workers=1, min_idle=0, preload=preload)
+    )
 
 
 def engines_of(file: Path) -> tuple[str, ...]:

@@ -130,7 +130,7 @@ def _positions(found: StepInput, programs: Path | None) -> Iterator[None]:
 
 
 def _render(message: fnv1.RunFunctionRequest, options: Options) -> str:
-    pool = PoolOptions(limits=options.limits, module=_WORKER, workers=1, spare=0)
+    pool = PoolOptions(limits=options.limits, module=_WORKER, workers=1, min_idle=0)
     with Pool(pool) as sandbox:
         reply = sandbox.run(message.SerializeToString())
     if reply.log:

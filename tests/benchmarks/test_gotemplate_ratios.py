@@ -67,11 +67,11 @@ def least(work: Callable[[], object], *, times: int) -> float:
 
 def rendering(text: str, data: Object) -> Callable[[], str]:
     """What renders a compiled template."""
-    unit, limits = compile_program(sources(text)).unit, Limits()
+    program, limits = compile_program(sources(text)).program, Limits()
 
     def render() -> str:
         parts: list[str] = []
-        Run(unit, limits, "").render(data, parts)
+        Run(program, limits, "").render(data, parts)
         return programs.to_output(parts)
 
     return render

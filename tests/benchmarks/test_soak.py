@@ -41,4 +41,5 @@ def test_a_short_soak_is_borne(tmp_path: Path, flags: list[str]) -> None:
     assert report["outcomes"]["hostile"] >= 1
     assert report["killed"]["workers"] >= 2
     assert report["killed"]["zygotes"] >= 1
+    assert len(report["lost"]) >= report["outcomes"].get("lost to a kill", 0)
     assert set(report["latency_ms"]) == {"alone", "hostile"}

@@ -1,7 +1,7 @@
 """Conformance of GoTemplate with Go's engine: the shared corpus, rendered and compared by byte.
 
 A row passes when stage and text are Go's, and for errors the position. Rows that differ on
-purpose stand with their reasons in gotemplate/differences.txt; one that starts to match fails.
+purpose are listed with reasons in gotemplate/differences.txt; one that starts to match fails.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How one row came out; ``exact`` says that the error's text is Go's, too."""
+    """The result of one row; ``exact``: the error's text is Go's, too."""
 
     id: str
     group: str
     passed: bool
     exact: bool
-    shown: str
+    text: str
 
 
 def _rows(part: str) -> Iterator[dict[str, object]]:
@@ -67,33 +67,33 @@ def _render(row: dict[str, object], shared: dict[str, object]) -> tuple[str, str
 
 @cache
 def outcomes(part: str) -> tuple[Outcome, ...]:
-    """All rows of a part of the corpus, rendered once."""
+    """Render all rows of a part of the corpus once."""
     shared = json.loads((CORPUS / "spec-data.json").read_text())
     return tuple(_outcome(row, shared) for row in _rows(part))
 
 
 def _outcome(row: dict[str, object], shared: dict[str, object]) -> Outcome:
     stage, text, error = _render(row, shared)
-    wanted = str(row.get("error", ""))
-    same_place = _positions(error) == _positions(wanted)
+    expected = str(row.get("error", ""))
+    same_place = _positions(error) == _positions(expected)
     passed = stage == row["stage"] and text == row["output"] and same_place
     return Outcome(
         id=str(row["id"]),
         group=str(row["group"]) if row["part"] == "spec" else "real",
         passed=passed,
-        exact=passed and error == wanted,
-        shown=f"{row['id']}: {stage} {error or text!r}"[:500],
+        exact=passed and error == expected,
+        text=f"{row['id']}: {stage} {error or text!r}"[:500],
     )
 
 
 def _positions(error: str) -> str | None:
-    found = _POSITION.match(error)
-    return found[0] if found is not None else None
+    match = _POSITION.match(error)
+    return match[0] if match is not None else None
 
 
 @cache
 def differences() -> dict[str, str]:
-    """The rows that differ on purpose, each with its reason."""
+    """Return the rows that differ on purpose, each with its reason."""
     lines = DIFFERENCES.read_text().splitlines()
     pairs = (line.split(": ", 1) for line in lines if line and not line.startswith("#"))
     return dict(pairs)
@@ -101,37 +101,37 @@ def differences() -> dict[str, str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def table(scoreboard: Scoreboard) -> None:
-    """Report a score per group, so that progress shows."""
+    """Report a score per group to show progress."""
     lines = [line for part in ("spec", "real") for line in _table(part)]
     scoreboard.tables["GoTemplate conformance: same as Go / rows"] = lines
 
 
 def _table(part: str) -> list[str]:
-    found = outcomes(part)
-    rows = Counter(o.group for o in found)
-    passed = Counter(o.group for o in found if o.passed)
-    told = f"{sum(o.exact for o in found)} with Go's error text"
+    results = outcomes(part)
+    rows = Counter(o.group for o in results)
+    passed = Counter(o.group for o in results if o.passed)
+    exact = f"{sum(o.exact for o in results)} with Go's error text"
     listed = sum(row.startswith(part) for row in differences())
-    total = f"{passed.total():5} / {rows.total()}, {told}, {listed} differ on purpose"
+    total = f"{passed.total():5} / {rows.total()}, {exact}, {listed} differ on purpose"
     groups = [f"{group:44} {passed[group]:5} / {rows[group]}" for group in sorted(rows)]
     return [*groups, f"{part + ' in all':44} {total}"]
 
 
 def test_own_snippets_render_as_in_go() -> None:
-    """Every snippet of the specification part renders, or fails, as Go's engine has it."""
-    failed = {o.id: o.shown for o in outcomes("spec") if not o.passed}
-    assert {row: shown for row, shown in failed.items() if row not in differences()} == {}
+    """Every snippet of the specification part renders, or fails, as with Go's engine."""
+    failed = {o.id: o.text for o in outcomes("spec") if not o.passed}
+    assert {row: text for row, text in failed.items() if row not in differences()} == {}
 
 
 def test_real_templates_render_as_in_go() -> None:
-    """Of the templates of public repositories at least 99.5 % render as Go's engine has it."""
-    found = outcomes("real")
-    failed = {o.id: o.shown for o in found if not o.passed}
-    assert {row: shown for row, shown in failed.items() if row not in differences()} == {}
-    assert len(found) - len(failed) >= REAL_FLOOR * len(found)
+    """At least 99.5 % of the templates of public repositories render as with Go's engine."""
+    results = outcomes("real")
+    failed = {o.id: o.text for o in results if not o.passed}
+    assert {row: text for row, text in failed.items() if row not in differences()} == {}
+    assert len(results) - len(failed) >= REAL_FLOOR * len(results)
 
 
 def test_listed_differences_are_still_there() -> None:
-    """A row that is listed as different and matches Go by now leaves the list."""
+    """A row that is listed as different but matches Go must leave the list."""
     failed = {o.id for part in ("spec", "real") for o in outcomes(part) if not o.passed}
     assert sorted(set(differences()) - failed) == []

@@ -16,7 +16,7 @@ from support import builders
 
 from function_script import limits, telemetry
 from function_script.cli.serve import serve
-from function_script.sandbox.measures import Measure
+from function_script.sandbox.confinement import Measure
 from function_script.server import capture_writer, log, metrics, request_record, tracing
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -48,7 +48,7 @@ each_mistake = pytest.mark.parametrize(
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
     """The sandbox that `render` has, one for all."""
-    with Pool(PoolOptions(limits=Limits(), workers=1, spare=0)) as found:
+    with Pool(PoolOptions(limits=Limits(), workers=1, min_idle=0)) as found:
         yield found
 
 

@@ -142,6 +142,6 @@ def test_workers_do_not_pile_up(server: tuple[Server, grpc.Channel]) -> None:
     running, channel = server
     flood(channel, ["loop", "list", "good", "syntax"] * 10)
     call(channel, request("good", "last"))
-    useful = capacity.cpu_count() + capacity.heavy_runs() + PoolOptions().spare
+    useful = capacity.cpu_count() + capacity.heavy_slots() + PoolOptions().min_idle
     # The server and its zygote, besides.
     wait_until(lambda: len(running.family()) <= 2 + useful)

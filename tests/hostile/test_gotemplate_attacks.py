@@ -30,7 +30,7 @@ OBSERVED = {"composite": {"resource": {"apiVersion": "v1", "kind": "XR", "spec":
 def pool() -> Iterator[Pool]:
     """One pool for all, so that a row also shows the effects of earlier ones."""
     with Pool(PoolOptions(limits=LIMITS, workers=1, preload=ENGINE_MODULES)) as pool:
-        pool.fill()
+        pool.prefork()
         yield pool
 
 

@@ -101,7 +101,7 @@ def bytes_kept(send: Callable[[int], None]) -> float:
 @contextmanager
 def served() -> Iterator[grpc.UnaryUnaryMultiCallable]:
     """Serve with transport, metrics, log and pool in this process; yield a method."""
-    with Pool(PoolOptions(workers=1, spare=0, key_of=fairness_key)) as pool:
+    with Pool(PoolOptions(workers=1, min_idle=0, fairness_key=fairness_key)) as pool:
         loop = asyncio.new_event_loop()
         dispatcher = Dispatcher(pool, loop)
         handler = RequestHandler(dispatcher, [Metrics(Gauges).observe])

@@ -1,4 +1,4 @@
-"""Faults from outside: killed, stopped and starved processes. After each, work goes on."""
+"""Faults from outside: killed, stopped and starved processes."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from function_script.sandbox import Answered, Failed, Pool, PoolOptions, Reply
 from function_script.sandbox.outcome import Cause
 
 LIMITS = Limits(timeout_seconds=1.0, memory_bytes=128 * MIB)
-# For what ends otherwise than by its time, on the slowest machine.
+# For runs that must not reach their time limit, on the slowest machine.
 PATIENT = replace(LIMITS, timeout_seconds=PATIENCE_SECONDS)
 OPTIONS = PoolOptions(module="support.sandbox_handlers", limits=PATIENT, workers=2, slow_workers=4)
 
 
 def number(reply: Reply) -> int:
-    """A response that is a number."""
+    """Return a response as a number."""
     assert isinstance(reply, Answered), reply
     return int(reply.response)
 
 
 def parent_of(pid: int) -> int:
-    """The parent's process id."""
+    """Return the process id of the parent."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def open_files() -> int:
-    """How many descriptors this process has."""
+    """Return the number of descriptors of this process."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_a_worker_killed_at_work_is_one_failure() -> None:
-    """The request it worked on fails once and is not tried again; the next is answered."""
+def test_a_worker_killed_while_busy_fails_its_request() -> None:
+    """The request is not retried; the next one is answered."""
     with Pool(OPTIONS) as pool, ThreadPoolExecutor(1) as threads:
         worker = number(pool.run(b"pid"))
         running = threads.submit(pool.run, b"spin")
@@ -57,13 +57,13 @@ def test_a_worker_killed_at_work_is_one_failure() -> None:
         assert number(pool.run(b"pid")) != worker
 
 
-def test_a_worker_stopped_while_idle_is_put_down() -> None:
-    """A process that takes nothing, not even a large request, is ended after ten times the limit.
+def test_a_stopped_worker_is_killed() -> None:
+    """It is killed after ten times the limit, or at the caller's deadline.
 
-    The program is not to blame, and the caller's own deadline may come sooner.
+    The cause is not the program, and a large request does not block the pool.
     """
     limits = replace(LIMITS, timeout_seconds=0.2)
-    options = PoolOptions(module="support.sandbox_handlers", limits=limits, workers=1, spare=0)
+    options = PoolOptions(module="support.sandbox_handlers", limits=limits, workers=1, min_idle=0)
     with Pool(options) as pool:
         os.kill(number(pool.run(b"pid")), signal.SIGSTOP)
         began = time.monotonic()
@@ -80,8 +80,8 @@ def test_a_worker_stopped_while_idle_is_put_down() -> None:
         assert "it was not done at the call's deadline, after 0.3" in str(failed.error)
 
 
-def test_a_zygote_killed_at_work_costs_what_was_running() -> None:
-    """Requests that were running fail, those that come later are answered."""
+def test_a_killed_zygote_fails_running_requests() -> None:
+    """Later requests are answered."""
     with Pool(OPTIONS) as pool, ThreadPoolExecutor(1) as threads:
         worker = number(pool.run(b"pid"))
         zygote = parent_of(worker)
@@ -95,9 +95,9 @@ def test_a_zygote_killed_at_work_costs_what_was_running() -> None:
 
 
 def test_a_stopped_zygote_does_not_stop_warm_workers() -> None:
-    """Only who needs a new worker has to wait for the zygote."""
+    """Only a request that needs a new worker waits for the zygote."""
     with Pool(OPTIONS) as pool:
-        pool.fill()
+        pool.prefork()
         zygote = parent_of(number(pool.run(b"pid")))
         os.kill(zygote, signal.SIGSTOP)
         try:
@@ -106,9 +106,9 @@ def test_a_stopped_zygote_does_not_stop_warm_workers() -> None:
             os.kill(zygote, signal.SIGCONT)
 
 
-def test_no_descriptors_left_is_one_failure() -> None:
-    """Without descriptors no worker starts; with some again, one does."""
-    options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1, spare=0)
+def test_a_lack_of_descriptors_fails_one_request() -> None:
+    """Without descriptors no worker starts; later, one does."""
+    options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1, min_idle=0)
     with Pool(options) as pool:
         os.kill(number(pool.run(b"pid")), signal.SIGKILL)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -123,43 +123,43 @@ def test_no_descriptors_left_is_one_failure() -> None:
 
 
 @pytest.mark.serial
-def test_work_goes_on_while_processes_are_killed() -> None:
-    """With a worker killed every moment, each kill costs one request at most; nothing leaks."""
+def test_each_kill_fails_one_request_at_most() -> None:
+    """Workers are killed all the time; no descriptor leaks."""
     with Pool(OPTIONS) as pool, ThreadPoolExecutor(5) as threads:
-        pool.fill()
-        files_before, done = open_files(), threading.Event()
+        pool.prefork()
+        files_before, stop = open_files(), threading.Event()
 
-        def reap() -> int:
-            kills = 0
-            while not done.wait(0.05):
+        def kill_workers() -> int:
+            count = 0
+            while not stop.wait(0.05):
                 reply = pool.run(b"pid")
                 if isinstance(reply, Answered):
                     os.kill(int(reply.response), signal.SIGKILL)
-                    kills += 1
-            return kills
+                    count += 1
+            return count
 
-        reaper = threads.submit(reap)
+        kills = threads.submit(kill_workers)
         try:
             replies = list(threads.map(pool.run, [b"echo x"] * 3_000))
         finally:
-            done.set()
+            stop.set()
         kinds = Counter(type(reply).__name__ for reply in replies)
-        assert kinds["Failed"] <= reaper.result()
+        assert kinds["Failed"] <= kills.result()
         assert {reply.cause for reply in replies if isinstance(reply, Failed)} <= {Cause.KILLED}
-        wait_until(lambda: open_files() <= files_before + 4 * (OPTIONS.workers + OPTIONS.spare))
+        wait_until(lambda: open_files() <= files_before + 4 * (OPTIONS.workers + OPTIONS.min_idle))
 
 
 def test_a_zygote_that_is_late_is_replaced() -> None:
-    """Its answers to old orders are nobody's: requests that come later are all answered."""
-    options = replace(OPTIONS, answer_seconds=0.6, spare=0)
+    """Its answers to old orders are ignored: later requests are all answered."""
+    options = replace(OPTIONS, answer_seconds=0.6, min_idle=0)
     with Pool(options) as pool:
-        pool.fill()
+        pool.prefork()
         workers = {number(pool.run(b"pid")) for _ in range(10)}
         zygote = parent_of(next(iter(workers)))
         os.kill(zygote, signal.SIGSTOP)
         for worker in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split():
             os.kill(int(worker), signal.SIGKILL)
-        # After it was given up, and before a newer order is.
+        # After its first order has timed out, and before the second one does.
         threading.Timer(0.9, resume, (zygote,)).start()
         replies = [pool.run(b"pid") for _ in range(3)]
         wait_until(lambda: not Path(f"/proc/{zygote}").exists())
@@ -170,57 +170,57 @@ def test_a_zygote_that_is_late_is_replaced() -> None:
 
 
 def resume(pid: int) -> None:
-    """Let a stopped process go on, if it is still there."""
+    """Continue a stopped process, if it still lives."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGCONT)
 
 
-def test_a_pool_whose_zygote_is_stopped_says_so() -> None:
-    """While a worker lives it is able; without one, and without a new one in time, it is not."""
-    with Pool(replace(OPTIONS, answer_seconds=PATIENCE_SECONDS, spare=0)) as pool:
-        pool.fill()
+def test_a_pool_with_a_stopped_zygote_is_not_available() -> None:
+    """It is available as long as a worker lives, and again when a new one does."""
+    with Pool(replace(OPTIONS, answer_seconds=PATIENCE_SECONDS, min_idle=0)) as pool:
+        pool.prefork()
         worker = number(pool.run(b"pid"))
         zygote = parent_of(worker)
         with ThreadPoolExecutor(1) as threads:
             os.kill(zygote, signal.SIGSTOP)
             try:
-                assert pool.is_able()
+                assert pool.is_available()
                 for each in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split():
                     os.kill(int(each), signal.SIGKILL)
                 running = threads.submit(pool.run, b"pid")
-                wait_until(lambda: not pool.is_able())
+                wait_until(lambda: not pool.is_available())
             finally:
                 os.kill(zygote, signal.SIGCONT)
             assert isinstance(running.result(), Answered)
-        assert pool.is_able()
+        assert pool.is_available()
 
 
-def test_each_descriptor_that_is_missing_for_a_worker_is_an_error() -> None:
-    """The process id of a worker comes with a descriptor, too, which may find no room."""
+def test_each_missing_descriptor_of_a_worker_is_an_error() -> None:
+    """The pidfd that comes from the zygote needs a free descriptor, too."""
     with Pool(OPTIONS) as pool:
         assert isinstance(pool.run(b"echo x"), Answered)
-        crew = pool.means.crew
-        children = [crew.take() for _ in range(2)]
+        workers = pool.context.workers
+        acquired = [workers.acquire() for _ in range(2)]
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         used = {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}
-        # Then no number below the limit is free but for those that are counted here.
+        # No number below the limit is free then, apart from the counted ones.
         fillers = [os.dup(0) for _ in range(max(used) + 2 - len(used))]
         first_free = max(*used, *fillers) + 1
         errors = []
         for limit in range(first_free, first_free + 12):
             resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
             try:
-                children.append(crew.take())
+                acquired.append(workers.acquire())
             except SandboxError as error:
                 errors.append(str(error))
             finally:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         for filler in fillers:
             os.close(filler)
-        for child in children:
-            crew.end(child)
+        for worker in acquired:
+            workers.kill(worker)
     assert {error.partition(" (")[0] for error in errors} == {
         "cannot start a worker: there are no more descriptors"
     }
     assert any("pidfd_open" in error for error in errors)
-    assert len(children) > 2
+    assert len(acquired) > 2

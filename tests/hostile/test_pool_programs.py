@@ -1,4 +1,4 @@
-"""Hostile programs through the real function in real workers, one after another and at once."""
+"""Hostile programs in real workers, one after another and at the same time."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ JINJA_BOMBS = {
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
-    """One pool for all."""
+    """Start one pool for all tests."""
     with Pool(OPTIONS) as pool:
-        pool.fill()
+        pool.prefork()
         yield pool
 
 
 def respond(request: pb.RunFunctionRequest, reply: Reply) -> pb.RunFunctionResponse:
-    """The response as the server would give it."""
+    """Return the response that the server would send."""
     if isinstance(reply, Answered):
         return pb.RunFunctionResponse.FromString(reply.response)
     data = function.pass_through_unread(request.SerializeToString(), reply.error)
@@ -56,12 +56,12 @@ def respond(request: pb.RunFunctionRequest, reply: Reply) -> pb.RunFunctionRespo
 
 
 def good(question: str) -> pb.RunFunctionRequest:
-    """A request that is answered with its question."""
+    """Return a request that is answered with its question."""
     return builders.request(builders.starlark(GOOD), context={"question": question})
 
 
 def check_fatal(pool: Pool, request: pb.RunFunctionRequest) -> None:
-    """One FATAL in time, desired state untouched, and the next request is answered."""
+    """Check that there is one FATAL in time, and that the next request is answered."""
     began = time.monotonic()
     response = respond(request, pool.run(request.SerializeToString()))
     assert time.monotonic() - began < LIMITS.timeout_seconds + SLACK_SECONDS
@@ -74,18 +74,18 @@ def check_fatal(pool: Pool, request: pb.RunFunctionRequest) -> None:
 
 @pytest.mark.parametrize("case", BOMBS, ids=lambda case: case.id)
 def test_starlark_bombs_end_in_one_fatal(pool: Pool, case: Hostile) -> None:
-    """Whatever a script does to its process, its caller reads why in time."""
+    """The FATAL says why, whatever a script does to its process."""
     check_fatal(pool, builders.request(builders.starlark(case.script), desired=DESIRED))
 
 
 @pytest.mark.parametrize("name", JINJA_BOMBS)
 def test_jinja_bombs_end_in_one_fatal(pool: Pool, name: str) -> None:
-    """The same for templates."""
+    """The FATAL says why, whatever a template does to its process."""
     check_fatal(pool, builders.request(builders.jinja(JINJA_BOMBS[name]), desired=DESIRED))
 
 
 def test_narrowed_limits_are_named(pool: Pool) -> None:
-    """An input's own limits hold, and the error says that they are the input's."""
+    """The error says that the limits are the input's."""
     spin = "def main(req):\n    x = 3\n    for i in range(40):\n        x = x * x\n"
     request = builders.request(builders.starlark(spin, limits={"timeout": "100ms"}))
     reply = pool.run(request.SerializeToString())
@@ -99,7 +99,7 @@ def test_narrowed_limits_are_named(pool: Pool) -> None:
 
 
 def test_colliding_keys_in_a_request_are_bounded(pool: Pool) -> None:
-    """Keys crafted to collide in Starlark's hash cost at most the limit."""
+    """Keys that collide in Starlark's hash cost at most the time limit."""
     keys = {f"{number:016x}": 1 for number in range(20_000)}
     request = builders.request(builders.starlark(GOOD), context={"question": "x", "keys": keys})
     began = time.monotonic()
@@ -107,13 +107,13 @@ def test_colliding_keys_in_a_request_are_bounded(pool: Pool) -> None:
     assert time.monotonic() - began < LIMITS.timeout_seconds + SLACK_SECONDS
 
 
-def test_good_requests_beside_hostile_ones() -> None:
-    """Of forty at once, the twenty good ones all get their own answer."""
+def test_good_requests_are_answered_among_hostile_ones() -> None:
+    """Of forty requests at once, the twenty good ones get their own answers."""
     bombs = [case for case in BOMBS if len(case.script) < 1_000]
     hostile = [builders.request(builders.starlark(bombs[n % len(bombs)].script)) for n in range(20)]
-    fine = [good(f"question {number}") for number in range(20)]
-    requests = [request for pair in zip(hostile, fine, strict=True) for request in pair]
-    # With forty at once, a good one may be kept from running for a while on few cores.
+    harmless = [good(f"question {number}") for number in range(20)]
+    requests = [request for pair in zip(hostile, harmless, strict=True) for request in pair]
+    # With forty at once, a good one may wait for a CPU for a while.
     options = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=2.0))
     with Pool(options) as pool, ThreadPoolExecutor(len(requests)) as threads:
         replies = list(threads.map(lambda r: pool.run(r.SerializeToString()), requests))
@@ -125,8 +125,8 @@ def test_good_requests_beside_hostile_ones() -> None:
 
 
 @pytest.mark.linux
-def test_many_scripts_do_not_fill_a_worker() -> None:
-    """A thousand distinct scripts leave a worker about as large as it was."""
+def test_many_scripts_do_not_grow_a_worker() -> None:
+    """After a thousand distinct scripts a worker has about the same size."""
     options = PoolOptions(limits=LIMITS, workers=1, preload=ENGINE_MODULES)
     padding = "# " + "x" * 5_000 + "\n"
     with Pool(options) as pool:
@@ -140,13 +140,13 @@ def test_many_scripts_do_not_fill_a_worker() -> None:
 
 
 def children_of_this_process() -> list[int]:
-    """The process ids of all zygotes and workers of this process."""
-    found: list[int] = []
+    """Return the process ids of all zygotes and workers of this process."""
+    pids: list[int] = []
     new = _children(Path("/proc/self"))
     while new:
-        found += new
+        pids += new
         new = [child for pid in new for child in _children(Path(f"/proc/{pid}"))]
-    return found
+    return pids
 
 
 def _children(process: Path) -> list[int]:
@@ -155,6 +155,6 @@ def _children(process: Path) -> list[int]:
 
 
 def resident_bytes(pid: int) -> int:
-    """Memory of a process that it does not share."""
+    """Return the unshared resident memory of a process."""
     pages = Path(f"/proc/{pid}/statm").read_text().split()
     return (int(pages[1]) - int(pages[2])) * 4096

@@ -1,4 +1,4 @@
-"""Handlers that behave as badly as a program could, for the sandbox's tests.
+"""Handlers that misbehave in every way that a program could, for the sandbox's tests.
 
 A request is a command and its argument: ``b"narrow 0.2 64 spin"``. Workers import this module.
 """
@@ -46,7 +46,7 @@ SEEN: list[str] = []
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the real handler returns, in the same shape."""
+    """The result of a handler, with the attributes of the real one."""
 
     response: bytes
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -54,7 +54,7 @@ class Answer:
 
 
 def handle(data: bytes, limits: Limits, on_limits: Callable[[Limits], None]) -> Answer:
-    """Do what the request says."""
+    """Execute the command of the request."""
     command, _, argument = data.partition(b" ")
     if command == b"narrow":
         timeout, memory, rest = argument.split(b" ", 2)
@@ -92,7 +92,7 @@ def _spin(_: bytes) -> NoReturn:
 
 
 def _spin_aside(_: bytes) -> bytes:
-    """Have another thread use the CPU, while this one waits."""
+    """Use the CPU in another thread, while this one waits."""
     thread = threading.Thread(target=_spin, args=(b"",), daemon=True)
     thread.start()
     thread.join()
@@ -105,7 +105,7 @@ def _big_integer(_: bytes) -> bytes:
 
 
 def _allocate(argument: bytes) -> bytes:
-    # Written to: memory that is only promised counts nowhere but in an address space.
+    # Written to: reserved memory counts in an address space only.
     return str(len(b"x" * (int(argument) * MIB))).encode()
 
 
@@ -141,6 +141,11 @@ def _segfault(_: bytes) -> bytes:
     return b"survived"
 
 
+def _say_and_crash(argument: bytes) -> bytes:
+    os.write(2, argument)
+    return _segfault(b"")
+
+
 def _shout(_: bytes) -> NoReturn:
     while True:
         os.write(2, b"x" * 1000)
@@ -156,7 +161,7 @@ class PanicException(BaseException):
 
 
 def _deafen(_: bytes) -> NoReturn:
-    # Without its own alarm, only the pool can end this worker.
+    # Without its own timer, only the pool can end this worker.
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.setitimer(signal.ITIMER_PROF, 0)
     _spin(b"")
@@ -170,13 +175,13 @@ def _work(argument: bytes) -> bytes:
 
 
 def _stop(_: bytes) -> bytes:
-    # To this thread: any other would let it go on for a moment.
+    # To this thread: otherwise it would continue for a moment.
     signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
     return b"continued"
 
 
 def _connection() -> int:
-    """Find the descriptor that leads to the pool."""
+    """Return the descriptor of the connection to the pool."""
     for descriptor in range(3, 32):
         with suppress(OSError):
             if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
@@ -185,9 +190,9 @@ def _connection() -> int:
 
 
 def _forge(argument: bytes) -> bytes:
-    """Announce more bytes than a pool takes."""
-    receipt = b"\1\0" + struct.pack("<QQ", int(argument), int(argument))
-    os.write(_connection(), b"\3" + receipt if _is_stream() else receipt)
+    """Announce more bytes than a pool accepts."""
+    header = b"\1\0" + struct.pack("<QQ", int(argument), int(argument))
+    os.write(_connection(), b"\3" + header if _is_stream() else header)
     return b"real"
 
 
@@ -200,10 +205,10 @@ def _is_stream() -> bool:
 
 
 def _forge_report(argument: bytes) -> bytes:
-    """Announce a report of so many bytes, which are there."""
-    receipt = b"\1\0" + struct.pack("<QQ", 0, int(argument))
+    """Announce and send a report of so many bytes."""
+    header = b"\1\0" + struct.pack("<QQ", 0, int(argument))
     filling = b"x" * int(argument)
-    os.write(_connection(), b"\3" + receipt + filling if _is_stream() else receipt)
+    os.write(_connection(), b"\3" + header + filling if _is_stream() else header)
     return b"real"
 
 
@@ -213,7 +218,7 @@ def _babble(_: bytes) -> bytes:
 
 
 def _repeat(argument: bytes) -> bytes:
-    """Answer twice: the second answer is for a request that has not come yet."""
+    """Reply twice: the second reply is for a request that has not come yet."""
     report = b'{"info":{}}'
     answers = [
         b"\3\1\0" + struct.pack("<QQ", len(text), len(report)) + text + report
@@ -250,7 +255,7 @@ def _limit(argument: bytes) -> bytes:
 
 
 def _fill(argument: bytes) -> bytes:
-    """How many pages the kernel had to bring for so many blocks of 1 MiB, taken and freed often."""
+    """Return the page faults of allocating and freeing so many blocks of 1 MiB ten times."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(10):
         _ = [b"x" * MIB for _ in range(int(argument))]
@@ -258,7 +263,7 @@ def _fill(argument: bytes) -> bytes:
 
 
 def _policy(_: bytes) -> bytes:
-    """How the scheduler treats this process, see sched(7)."""
+    """Return the scheduling policy of this process, see sched(7)."""
     return Path("/proc/self/stat").read_text().rpartition(")")[2].split()[38].encode()
 
 
@@ -277,14 +282,14 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _lease_a_file() -> None:
-    """Make whoever opens this file wait, for 45 seconds by default."""
+    """Block processes that open this file, for 45 seconds by default."""
     with Path(__file__).open() as file:
         fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
         fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
 def _take_asynchronous_io() -> None:
-    """Take places for asynchronous input and output, of which the whole machine has 65,536."""
+    """Allocate slots for asynchronous I/O, of which the whole machine has 65,536."""
     libc = ctypes.CDLL(None, use_errno=True)
     context = ctypes.c_ulong(0)
     number = {"x86_64": 206, "aarch64": 0}[os.uname().machine]
@@ -358,6 +363,7 @@ COMMANDS: dict[str, Callable[[bytes], bytes]] = {
     "remember": _remember,
     "repeat": _repeat,
     "say": _say,
+    "say-and-crash": _say_and_crash,
     "segfault": _segfault,
     "shout": _shout,
     "signal": _signal,

@@ -1,4 +1,4 @@
-"""A handler of whose workers every other one ends at once. Zygotes import it."""
+"""A handler with workers of which every other one exits at once. Zygotes import it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from support.sandbox_handlers import handle
 
 __all__ = ["handle"]
 
-_births = itertools.cycle([False, True])
+_outcomes = itertools.cycle([False, True])
 _lives = False
 
 
 def _count() -> None:
     global _lives  # noqa: PLW0603 # both hooks of a fork need it
-    _lives = next(_births)
+    _lives = next(_outcomes)
 
 
 def _end() -> None:

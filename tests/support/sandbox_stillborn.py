@@ -1,4 +1,4 @@
-"""A handler whose workers end at once. Zygotes import it."""
+"""A handler with workers that exit at once. Zygotes import it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The sandbox's test handlers, in workers of which the second and later ones have no filter.
 
-The module stands for a container whose rules change while it runs. Zygotes import it.
+The module simulates a container with rules that change while it runs. Zygotes import it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Reading fields of values, and checking arguments: what generated code calls for each ``.a.b``.
+"""Field access and argument checks: the functions that generated code calls for each ``.a.b``.
 
-The fast way is Python's own indexing; what it refuses goes step by step through Go's rules.
+The fast path is Python's own indexing. Where it fails, `walk` applies Go's rules step by step.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from function_script.engines.gotemplate.values import (
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.function import Function
 
-# What an absent key of a map gives: no value, the zero value, an error. "checked" is no value, too,
-# also below a null, and an error where it is used (compiler/checking.py).
+# The value of a key that a map lacks: no value, the zero value, or an error. "checked" gives no
+# value, also below a null, and an error where the value is used (compiler/checking.py).
 MissingKey: TypeAlias = Literal["default", "zero", "error", "checked"]
 
 _UNTYPED: Final = "interface {}"
 
 
 def readers(missing: MissingKey) -> dict[str, object]:
-    """The functions ``get1`` to ``get5`` and ``get`` (value, names), for generated code."""
+    """Return the functions ``get1`` to ``get5`` and ``get`` (value, names), for generated code."""
     if missing in {"default", "checked"}:
         return _quick_readers(missing)
 
@@ -48,10 +48,10 @@ def readers(missing: MissingKey) -> dict[str, object]:
 
 
 def _quick_readers(missing: MissingKey) -> dict[str, object]:  # noqa: C901 # six short functions
-    """Readers for which an absent key is no error.
+    """Return readers that give no value for an absent key.
 
-    It is a common case at the end, and an exception its most expensive way: hence `get`. Only maps
-    have it; what is no map goes the slow way.
+    An absent last key is common and an exception is slow, hence `get`. Only maps have `get`; other
+    values take the slow path.
     """
 
     def get1(value: object, first: str) -> object:
@@ -94,13 +94,13 @@ def _quick_readers(missing: MissingKey) -> dict[str, object]:  # noqa: C901 # si
 
 
 def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
-    """The value at the end of a chain of fields, by Go's rules; raises EvalError."""
+    """Return the value at the end of a chain of fields, by Go's rules; raises EvalError."""
     static = None
     for index, name in enumerate(names):
         if isinstance(value, dict):
-            following = value[name] if name in value else _absent(value, name, index, missing)
+            following = value[name] if name in value else _absent_value(value, name, index, missing)
         elif value is MISSING:
-            following = _beyond(name, index, missing)
+            following = _value_below_missing(name, index, missing)
         elif value is None and missing == "checked":
             following = MISSING
         elif value is None:
@@ -113,7 +113,9 @@ def walk(value: object, names: tuple[str, ...], missing: MissingKey) -> object:
     return value
 
 
-def _absent(value: dict[object, object], name: str, index: int, missing: MissingKey) -> object:
+def _absent_value(
+    value: dict[object, object], name: str, index: int, missing: MissingKey
+) -> object:
     if missing == "error":
         names = tuple(key for key in value if isinstance(key, str))
         text = f"map has no entry for key {quote(name)}"
@@ -123,7 +125,7 @@ def _absent(value: dict[object, object], name: str, index: int, missing: Missing
     return value.zero if isinstance(value, TypedMap) else None
 
 
-def _beyond(name: str, index: int, missing: MissingKey) -> object:
+def _value_below_missing(name: str, index: int, missing: MissingKey) -> object:
     if missing == "error":
         text = f"nil data; no entry for key {quote(name)}"
         raise FieldError(text, name, index=index, kind="absent")
@@ -131,10 +133,10 @@ def _beyond(name: str, index: int, missing: MissingKey) -> object:
 
 
 def _member(value: object, name: str, index: int, static: str | None) -> object:
-    """A field or a method of a struct; nothing else has any."""
+    """Return a field or a method of a struct; nothing else has any."""
     if not isinstance(value, Struct):
-        known = static is None or static == "string"
-        type_name = go_type(value) if known else _UNTYPED
+        is_static_type = static is None or static == "string"
+        type_name = go_type(value) if is_static_type else _UNTYPED
         raise TypeFieldError(name, type_name, index=index, kind=go_kind(value))
     if name in value.fields:
         return value.fields[name]
@@ -146,7 +148,7 @@ def _member(value: object, name: str, index: int, static: str | None) -> object:
 
 
 def find_method(value: object, name: str, missing: MissingKey) -> Function | None:
-    """What a field that is given arguments calls; None when there is no value to ask."""
+    """Find the method that a field with arguments calls; None when there is no receiver."""
     if isinstance(value, Struct):
         method = value.method(name)
         if method is not None:
@@ -156,18 +158,18 @@ def find_method(value: object, name: str, missing: MissingKey) -> Function | Non
     elif isinstance(value, dict):
         raise EvalError(f"{name} is not a method but has arguments")
     elif value is MISSING:
-        _beyond(name, 0, missing)
+        _value_below_missing(name, 0, missing)
         return None
     walk(value, (name,), missing)
     raise EvalError(f"{name} is not a method but has arguments")
 
 
 def call_method(method: Function, arguments: tuple[object, ...]) -> object:
-    """Call a method with arguments whose types only the running template knows."""
-    types = method.parameters
+    """Call a method; the types of the arguments are known only now."""
+    types = method.parameter_types
     if len(arguments) != len(types) and not method.variadic:
-        wanted = f"want {len(types)} got {len(arguments)}"
-        raise EvalError(f"wrong number of args for {method.name}: {wanted}")
+        counts = f"want {len(types)} got {len(arguments)}"
+        raise EvalError(f"wrong number of args for {method.name}: {counts}")
     checked = [
         check_argument(argument, types[min(index, len(types) - 1)])
         for index, argument in enumerate(arguments)
@@ -176,7 +178,7 @@ def call_method(method: Function, arguments: tuple[object, ...]) -> object:
 
 
 def check_argument(value: object, type_name: str) -> object:
-    """``value`` as a parameter of this type takes it (functions.Function says which); EvalError."""
+    """Convert ``value`` for a parameter of a type (see function.Function); raises EvalError."""
     if type_name == "value":
         return value
     if type_name == "any":
@@ -189,22 +191,22 @@ def check_argument(value: object, type_name: str) -> object:
 
 
 def to_map(value: object) -> object:
-    """A map[string]interface {}: nil when there is no value."""
+    """Return a map[string]interface {}: nil when there is no value."""
     if isinstance(value, dict) and not isinstance(value, TypedMap):
         return value
     return NilMap() if value is MISSING else refuse(value, "map[string]interface {}")
 
 
 def to_list(value: object) -> object:
-    """A []interface {}: nil when there is no value."""
+    """Return a []interface {}: nil when there is no value."""
     if isinstance(value, list) and not isinstance(value, TypedList):
         return value
     return NilList() if value is MISSING else refuse(value, "[]interface {}")
 
 
 def refuse(value: object, type_name: str) -> NoReturn:
-    """Complain about an argument that is not of a parameter's type."""
+    """Raise EvalError for an argument that is not of a parameter's type."""
     if value is MISSING:
         raise EvalError(f"invalid value; expected {type_name}")
-    got = _UNTYPED if value is None else go_type(value)
-    raise EvalError(f"wrong type for value; expected {type_name}; got {got}")
+    actual = _UNTYPED if value is None else go_type(value)
+    raise EvalError(f"wrong type for value; expected {type_name}; got {actual}")

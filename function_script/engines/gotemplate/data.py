@@ -1,9 +1,9 @@
-"""The data of a template, its dot: the request as protobuf JSON, built where it is touched.
+"""The data of a template, its dot: the request as protobuf JSON, built lazily.
 
 Field names are lowerCamelCase, empty fields are absent, bytes are base64. Messages that were sent
 empty are there: Crossplane calls the first step with an empty context and an empty desired state.
-In templates of our own kind all parts are there, be they empty.
-A template that changes its data gets copies, for others may still want what the scope holds.
+In templates of our own kind all parts are there, also empty ones. A template that changes its data
+gets copies, because the scope's values are shared.
 """
 
 from __future__ import annotations
@@ -21,44 +21,50 @@ if TYPE_CHECKING:
     from function_script.engines.gotemplate.lazy_dict import Builder
     from function_script.program import Scope
 
-# Takes a value of the scope and gives one that the template may have.
-Take: TypeAlias = Callable[[object], object]
-# What there is of an empty part of the request, by its path: an object or ABSENT.
-Empty: TypeAlias = Callable[[str], object]
+# Converts a value of the scope to a value for the template.
+Convert: TypeAlias = Callable[[object], object]
+# Returns the value of an empty part of the request, by its path: an object or ABSENT.
+EmptyPart: TypeAlias = Callable[[str], object]
 
 
-def template_data(scope: Scope, *, mutates: bool, own: bool) -> LazyDict:
-    """The dot of a run; ``mutates``: the template may change it.
+def template_data(scope: Scope, *, mutates: bool, is_own: bool) -> LazyDict:
+    """Return the dot of a run; ``mutates``: the template may change it.
 
-    ``own``: the step is of our own kind. It has ``.params``, and of the request what is empty, too:
-    a loop over resources that are not there yet is none over a path that is misspelt.
+    ``is_own``: the step is of our own kind. Its dot has ``.params`` and also the empty parts of the
+    request, so that a loop over resources that do not exist yet differs from a misspelt path.
     """
     request = scope.request
-    take: Take = copy_tree if mutates else _same
-    empty: Empty = _always if own else partial(_empty, scope.sent)
-    required = _Once(lambda: _groups(request["required_resources"], take, empty))
+    convert: Convert = copy_tree if mutates else lambda value: value
+    empty: EmptyPart = (lambda _: {}) if is_own else partial(_empty, scope.sent)
+    group = partial(_group, convert=convert, empty=empty)
+    schema = partial(_schema, convert=convert)
+    required = _Cached(
+        lambda: _entries("required_resources", request["required_resources"], group, empty)
+    )
     builders: dict[str, Builder] = {
-        "meta": lambda: take(request["meta"]) if own else _stated(request["meta"]),
-        "observed": lambda: _state("observed", request, take, empty) or empty("observed"),
-        "desired": lambda: _state("desired", request, take, empty) or empty("desired"),
-        "input": lambda: take(request["input"]) or empty("input"),
-        "context": lambda: take(request["context"]) or empty("context"),
+        "meta": lambda: convert(request["meta"]) if is_own else _non_empty(request["meta"]),
+        "observed": lambda: _state("observed", request, convert, empty) or empty("observed"),
+        "desired": lambda: _state("desired", request, convert, empty) or empty("desired"),
+        "input": lambda: convert(request["input"]) or empty("input"),
+        "context": lambda: convert(request["context"]) or empty("context"),
         "requiredResources": required,
-        # Fetched resources by their old name, too: templates of both ages find them.
+        # Required resources have their old name, too: templates of both ages find them.
         "extraResources": lambda: (
-            _groups(request["extra_resources"], take, empty)
+            _entries("required_resources", request["extra_resources"], group, empty)
             if request["extra_resources"]
             else required()
         ),
-        "requiredSchemas": lambda: _schemas(request["required_schemas"], take, empty),
-        "credentials": lambda: _credentials(request["credentials"], empty),
+        "requiredSchemas": lambda: _entries(
+            "required_schemas", request["required_schemas"], schema, empty
+        ),
+        "credentials": lambda: _entries("credentials", request["credentials"], _credential, empty),
     }
-    if own:
-        builders["params"] = lambda: take(scope.params)
+    if is_own:
+        builders["params"] = lambda: convert(scope.params)
     return LazyDict(builders)
 
 
-class _Once:
+class _Cached:
     """A builder whose value is the same one for several keys."""
 
     def __init__(self, build: Builder) -> None:
@@ -72,7 +78,7 @@ class _Once:
 
 
 def copy_tree(value: object) -> object:
-    """A copy that shares no map and no list with ``value``."""
+    """Return a copy that shares no map and no list with ``value``."""
     if isinstance(value, list):
         return [copy_tree(item) for item in value]
     if isinstance(value, Mapping) and not isinstance(value, TypedMap):
@@ -80,12 +86,8 @@ def copy_tree(value: object) -> object:
     return value
 
 
-def _same(value: object) -> object:
-    return value
-
-
-def _stated(meta: object) -> object:
-    """What the request says of itself; nothing of it that is empty, as in protobuf JSON."""
+def _non_empty(meta: object) -> object:
+    """Return the request's meta without empty fields, as in protobuf JSON."""
     fields = meta.items() if isinstance(meta, Mapping) else ()
     return {key: value for key, value in fields if value} or ABSENT
 
@@ -94,94 +96,73 @@ def _empty(sent: frozenset[str], part: str) -> object:
     return {} if part in sent else ABSENT
 
 
-def _always(_: str) -> object:
-    return {}
-
-
-def _state(part: str, request: Mapping[str, object], take: Take, empty: Empty) -> object:
+def _state(part: str, request: Mapping[str, object], convert: Convert, empty: EmptyPart) -> object:
     state = request[part]
     if not isinstance(state, Mapping):
         return None
     resources = state["resources"]
     builders: dict[str, Builder] = {
-        "composite": lambda: _composite(state["composite"], take, empty(f"{part}.composite")),
-        "resources": lambda: (
-            _each(resources, lambda entry: _resource(entry, take))
-            if isinstance(resources, Mapping) and resources
-            else empty(f"{part}.resources")
+        "composite": lambda: _composite(state["composite"], convert, empty(f"{part}.composite")),
+        "resources": lambda: _entries(
+            f"{part}.resources", resources, lambda entry: _resource(entry, convert), empty
         ),
     }
     return LazyDict(builders)
 
 
-def _composite(entry: object, take: Take, empty: object) -> object:
-    """What there is, or an ``empty`` object that was sent."""
-    found = _resource(entry, take)
+def _composite(entry: object, convert: Convert, empty: object) -> object:
+    """Return the composite, or an ``empty`` object if one was sent."""
+    composite = _resource(entry, convert)
     if empty is not ABSENT:
-        found.setdefault("resource", empty)
-    return found or ABSENT
+        composite.setdefault("resource", empty)
+    return composite or ABSENT
 
 
-def _each(entries: Mapping[str, object], make: Take) -> LazyDict:
+def _entries(part: str, entries: object, make: Convert, empty: EmptyPart) -> object:
+    """Return a part of the request that is a map, its entries converted; or the empty part."""
+    if not isinstance(entries, Mapping) or not entries:
+        return empty(part)
     return LazyDict({name: partial(_entry, entries, name, make) for name in entries})
 
 
-def _entry(entries: Mapping[str, object], name: str, make: Take) -> object:
+def _entry(entries: Mapping[str, object], name: str, make: Convert) -> object:
     return make(entries[name])
 
 
-def _resource(entry: object, take: Take) -> dict[str, object]:
+def _resource(entry: object, convert: Convert) -> dict[str, object]:
     if not isinstance(entry, Mapping):
         return {}
-    made: dict[str, object] = {}
+    converted: dict[str, object] = {}
     resource = entry.get("resource")
     if resource:
         lazily = isinstance(resource, Lazy)
-        made["resource"] = _parts(resource, take) if lazily else take(resource)
+        converted["resource"] = _parts(resource, convert) if lazily else convert(resource)
     if entry.get("connection_details"):
-        made["connectionDetails"] = _to_base64(entry["connection_details"])
+        converted["connectionDetails"] = _to_base64(entry["connection_details"])
     if "ready" in entry:
-        made["ready"] = entry["ready"]
-    return made
+        converted["ready"] = entry["ready"]
+    return converted
 
 
-def _parts(resource: Lazy, take: Take) -> LazyDict:
-    return LazyDict({name: partial(_part, resource, name, take) for name in resource})
+def _parts(resource: Lazy, convert: Convert) -> LazyDict:
+    return LazyDict({name: partial(_part, resource, name, convert) for name in resource})
 
 
-def _part(resource: Lazy, name: str, take: Take) -> object:
-    return take(resource.plain(name))
+def _part(resource: Lazy, name: str, convert: Convert) -> object:
+    return convert(resource.plain(name))
 
 
-def _groups(groups: object, take: Take, empty: Empty) -> object:
-    if not isinstance(groups, Mapping) or not groups:
-        return empty("required_resources")
-    return _each(groups, lambda group: _group(group, take, empty))
-
-
-def _group(group: object, take: Take, empty: Empty) -> object:
-    """Resources that match a requirement; none of them is an empty object, or an empty list."""
+def _group(group: object, convert: Convert, empty: EmptyPart) -> object:
+    """Convert the resources of a requirement; without a match an empty object or an empty list."""
     items = group.get("items") if isinstance(group, Mapping) else None
     if not items and empty("required_resources.items") is ABSENT:
         return {}
-    return {"items": [_resource(item, take) for item in items or ()]}
+    return {"items": [_resource(item, convert) for item in items or ()]}
 
 
-def _schemas(schemas: object, take: Take, empty: Empty) -> object:
-    if not isinstance(schemas, Mapping) or not schemas:
-        return empty("required_schemas")
-    return _each(schemas, lambda schema: _schema(schema, take))
-
-
-def _schema(schema: object, take: Take) -> object:
-    found = schema.get("openapi_v3") if isinstance(schema, Mapping) else None
-    return {"openapiV3": take(found)} if found else {}
-
-
-def _credentials(credentials: object, empty: Empty) -> object:
-    if not isinstance(credentials, Mapping) or not credentials:
-        return empty("credentials")
-    return _each(credentials, _credential)
+def _schema(schema: object, convert: Convert) -> object:
+    document = schema.get("openapi_v3") if isinstance(schema, Mapping) else None
+    return {"openapiV3": convert(document)} if document else {}
 
 
 def _credential(credential: object) -> object:
@@ -190,7 +171,10 @@ def _credential(credential: object) -> object:
 
 
 def _to_base64(details: object) -> dict[str, object]:
-    """The scope has bytes as text, or as ``{"base64": ...}`` where they are not UTF-8."""
+    """Encode connection details.
+
+    The scope has bytes as text, or as ``{"base64": ...}`` where they are not UTF-8.
+    """
     if not isinstance(details, Mapping):
         return {}
     return {

@@ -1,7 +1,6 @@
-"""Values that do not exist, in steps with ``missing: Defer``: what is left where they were used.
+"""Missing values in steps with ``missing: Defer``: the runtime of their generated code.
 
-Called by the code of such templates: an action that fails for them leaves a gap where its text was
-to stand.
+An action that fails because a value does not exist leaves a gap in place of its text.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from function_script.engines.gotemplate.values import MISSING
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.run import Run
 
-# Those that have something to put in the place of a variable that could not be computed.
-FORGIVING: Final = frozenset({"coalesce", "default", "empty"})
-# What a field of nothing is, by the words of FieldError.
+# Functions with a substitute for a variable that could not be computed.
+ACCEPTS_POISON: Final = frozenset({"coalesce", "default", "empty"})
+# Kinds of FieldError that mean a missing value.
 _NOTHING: Final = frozenset({"null", "absent", "map"})
 
 
@@ -42,26 +41,26 @@ POISON: Final = Poison()
 
 
 def absent(value: object) -> object:
-    """``value``, or no value for a variable that could not be computed."""
+    """Return ``value``, or no value for a variable that could not be computed."""
     return MISSING if value is POISON else value
 
 
 def poison(error: GoError) -> Poison:
-    """What a variable is instead of the value that failed."""
+    """Return the value of a variable whose computation failed."""
     _check_missing(error)
     return POISON
 
 
-def defer(run: Run, error: GoError) -> None:
-    """Leave a gap in the main text; in a text that is captured it is an error."""
+def leave_gap(run: Run, error: GoError) -> None:
+    """Record a gap in the main text; raise the error where text is captured."""
     if run.is_capturing:
         raise error
     _check_missing(error)
     run.gaps.append((len(run.parts), error))
 
 
-def stop(error: GoError) -> NoReturn:
-    """Fail at the same place in a way that leaves no gap."""
+def fail_without_gap(error: GoError) -> NoReturn:
+    """Raise the error at the same place in a form that leaves no gap."""
     raise EvalError(error.text).with_traceback(error.__traceback__) from error
 
 
@@ -71,14 +70,14 @@ def _check_missing(error: GoError) -> None:
         raise error
 
 
-def helpers() -> dict[str, object]:
-    """What the code of such templates can name besides or instead of the usual."""
+def code_globals() -> dict[str, object]:
+    """Return the global names of the code of such templates."""
     return {
-        **missing.helpers(),
+        **missing.code_globals(),
         "absent": absent,
         "FAILURES": (NoValueError, FieldError),
         "POISON": POISON,
-        "defer": defer,
+        "leave_gap": leave_gap,
         "poison": poison,
-        "stop": stop,
+        "fail_without_gap": fail_without_gap,
     }

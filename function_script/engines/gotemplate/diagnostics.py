@@ -1,7 +1,4 @@
-"""Failures of templates for their authors: what is wrong, where, and how to mend it.
-
-Called by the engine when a program does not compile or a run has failed.
-"""
+"""Failures of templates as diagnostics: the cause, the position and a hint."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from function_script.engines.gotemplate.errors import (
     ParseError,
 )
 from function_script.engines.gotemplate.go_messages import run_text, sites_of
-from function_script.engines.gotemplate.positions import find_place
+from function_script.engines.gotemplate.positions import find_span
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax.nodes import (
     Chain,
@@ -31,11 +28,12 @@ from function_script.engines.gotemplate.syntax.nodes import (
     to_source,
 )
 from function_script.errors import LimitError, ProgramError
+from function_script.problems import suggest
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.compiler.code import Site
-    from function_script.engines.gotemplate.positions import Part, Place
-    from function_script.engines.gotemplate.programs import Loaded, ProgramFailure
+    from function_script.engines.gotemplate.positions import SourcePart, SourceSpan
+    from function_script.engines.gotemplate.programs import LoadedProgram, ProgramFailure
     from function_script.engines.gotemplate.syntax.nodes import Placed
     from function_script.errors import FatalError
     from function_script.source import Source
@@ -58,14 +56,16 @@ _KINDS: Final = {
 _OPTIONAL: Final = "where it may be missing, test it with if or with, or use default"
 _VALUES: Final = "Helm's values are .observed.composite.resource.spec here, or the input's .params"
 _REQUEST: Final = frozenset({"observed", "desired", "context", "params"})
-_LOST_REQUEST: Final = (
+_DOT_HINT: Final = (
     "within range and with, . is the current item and $ the whole request; "
     "a named template has only what it is given"
 )
 
 
-def parse_problems(failure: ProgramFailure, parts: tuple[Part, ...]) -> tuple[Diagnostic, ...]:
-    """What keeps a program from being read, all of it."""
+def parse_problems(
+    failure: ProgramFailure, parts: tuple[SourcePart, ...]
+) -> tuple[Diagnostic, ...]:
+    """Return all problems of a program that does not parse."""
     return tuple(
         _parse_problem(error, bad.source, parts if bad.name == MAIN else ())
         for bad in failure.sources
@@ -73,19 +73,27 @@ def parse_problems(failure: ProgramFailure, parts: tuple[Part, ...]) -> tuple[Di
     )
 
 
-def _parse_problem(error: ParseError, source: Source, parts: tuple[Part, ...]) -> Diagnostic:
+def _parse_problem(error: ParseError, source: Source, parts: tuple[SourcePart, ...]) -> Diagnostic:
     position = (error.position or 0) if error.cause is None else error.cause
     word = _WORD.match(source.text, position)
-    place = find_place(source, position, len(word[0]) if word is not None else 1, parts)
-    unknown = _UNKNOWN.fullmatch(error.text)
-    reason = registry.refusal(unknown[1]) if unknown is not None else None
-    cause = f'function "{unknown[1]}" is not available' if unknown and reason else error.text
-    similar = hints.of_function(unknown[1], registry.FUNCTIONS) if unknown is not None else None
+    location = find_span(source, position, len(word[0]) if word is not None else 1, parts)
+    function_match = _UNKNOWN.fullmatch(error.text)
+    reason = registry.unavailable_reason(function_match[1]) if function_match is not None else None
+    cause = (
+        f'function "{function_match[1]}" is not available'
+        if function_match and reason
+        else error.text
+    )
+    similar = (
+        hints.function_hint(function_match[1], registry.FUNCTIONS)
+        if function_match is not None
+        else None
+    )
     return Diagnostic(
-        message=f"cannot parse {place.span.name}: {cause}",
-        span=place.span,
-        excerpt=place.excerpt,
-        hint=error.hint or reason or similar or hints.of_syntax(error.text, source.text),
+        message=f"cannot parse {location.span.name}: {cause}",
+        span=location.span,
+        excerpt=location.excerpt,
+        hint=error.hint or reason or similar or hints.syntax_hint(error.text, source.text),
     )
 
 
@@ -93,54 +101,60 @@ _WORD: Final = re.compile(r"[$.]?\w+|\S")
 
 
 def run_problem(
-    error: GoError | LimitExceededError | RecursionError, loaded: Loaded, parts: tuple[Part, ...]
+    error: GoError | LimitExceededError | RecursionError,
+    loaded: LoadedProgram,
+    parts: tuple[SourcePart, ...],
 ) -> FatalError:
-    """What stopped a run: LimitError where a limit did."""
+    """Return the error that stopped a run; a LimitError for a limit."""
     sites = sites_of(error, loaded)
     site = sites[-1] if sites else None
-    place = _place(site, loaded, parts) if site is not None else None
-    used = [
-        Note(f'in template "{inner.template}", used at', _place(outer, loaded, parts).span)
+    location = _locate(site, loaded, parts) if site is not None else None
+    notes = [
+        Note(f'in template "{inner.template}", used at', _locate(outer, loaded, parts).span)
         for outer, inner in pairwise(sites[-_MAX_NOTES - 1 :])
     ]
     problem = Diagnostic(
-        message=_message(error, site, place),
-        span=place.span if place is not None else None,
-        excerpt=place.excerpt if place is not None else None,
+        message=_message(error, site, location),
+        span=location.span if location is not None else None,
+        excerpt=location.excerpt if location is not None else None,
         hint=_hint(error, site, loaded),
-        notes=tuple(reversed(used)),
+        notes=tuple(reversed(notes)),
     )
     if isinstance(error, GoError):
         return ProgramError(problem)
     return LimitError(problem, limit=error.limit if isinstance(error, LimitExceededError) else None)
 
 
-def missing_problem(error: GoError, loaded: Loaded, parts: tuple[Part, ...]) -> Diagnostic:
-    """What a value that does not exist leaves undone: which expression, and where."""
+def missing_problem(
+    error: GoError, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
+) -> Diagnostic:
+    """Describe a gap: the expression that does not exist, and its position."""
     (site,) = sites_of(error, loaded)[-1:]
-    place = _place(site, loaded, parts)
+    location = _locate(site, loaded, parts)
     cause = _cause(error, site) if isinstance(error, FieldError) else ""
     message = f"{_expression(site)}: {cause}" if cause else f"{_expression(site)} does not exist"
-    return Diagnostic(message=message, span=place.span, excerpt=place.excerpt)
+    return Diagnostic(message=message, span=location.span, excerpt=location.excerpt)
 
 
-def site_problem(text: str, site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Diagnostic:
-    """A failure that is certain once its place is reached."""
-    place = _place(site, loaded, parts)
+def site_problem(
+    text: str, site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
+) -> Diagnostic:
+    """Return a failure that is certain once its place is reached."""
+    location = _locate(site, loaded, parts)
     message = f"cannot evaluate {_expression(site)}: {text}"
-    hint = hints.of_run(text, loaded.unit.bodies)
-    return Diagnostic(message=message, span=place.span, excerpt=place.excerpt, hint=hint)
+    hint = hints.run_hint(text, loaded.program.templates)
+    return Diagnostic(message=message, span=location.span, excerpt=location.excerpt, hint=hint)
 
 
-def _place(site: Site, loaded: Loaded, parts: tuple[Part, ...]) -> Place:
+def _locate(site: Site, loaded: LoadedProgram, parts: tuple[SourcePart, ...]) -> SourceSpan:
     source = loaded.origins[site.template]
-    joined = parts if source is next(iter(loaded.origins.values())) else ()
+    source_parts = parts if source is next(iter(loaded.origins.values())) else ()
     width = len(to_source(site.node)) or 1
-    return find_place(source, _start(site.node, source.text), width, joined)
+    return find_span(source, _start(site.node, source.text), width, source_parts)
 
 
 def _start(node: Placed, text: str) -> int:
-    """Where a node begins: Go points at the second name of a chain, people look for the first."""
+    """Find the start of a node: Go's position is that of the second name of a chain."""
     if isinstance(node, Chain) and isinstance(node.start, Pipe):
         return max(text.rfind("(", 0, node.start.position + 1), 0)
     if not isinstance(node, (Field, Variable)) or not node.names[1:]:
@@ -150,8 +164,8 @@ def _start(node: Placed, text: str) -> int:
     return start if start >= 0 else node.position
 
 
-def _message(error: Exception, site: Site | None, place: Place | None) -> str:
-    name = place.span.name if place is not None else "the template"
+def _message(error: Exception, site: Site | None, location: SourceSpan | None) -> str:
+    name = location.span.name if location is not None else "the template"
     if isinstance(error, RecursionError):
         return f"cannot render {name}: templates or values are nested too deeply"
     if site is None or isinstance(error, LimitExceededError):
@@ -173,7 +187,7 @@ def _cause(error: Exception, site: Site) -> str:
 
 
 def _field_cause(error: FieldError, node: Placed) -> str:
-    """``.spec.network is null``: what it is that has not the field."""
+    """Describe the value that lacks a field: ``.spec.network is null``."""
     holder = _cut_chain(node, error.index)
     if not holder:
         return ""
@@ -184,7 +198,7 @@ def _field_cause(error: FieldError, node: Placed) -> str:
 
 
 def _cut_chain(node: Placed, count: int) -> str:
-    """The source of a chain of fields without its end: with the first ``count`` fields."""
+    """Return the source of a chain of fields, cut after its first ``count`` fields."""
     if isinstance(node, Field):
         return to_source(Field(node.position, node.names[:count]) if count else Dot(0))
     if isinstance(node, Variable):
@@ -199,36 +213,36 @@ def _expression(site: Site) -> str:
     return text if len(text) <= _MAX_EXPRESSION else f"{text[: _MAX_EXPRESSION - 1]}…"
 
 
-def _hint(error: Exception, site: Site | None, loaded: Loaded) -> str | None:
+def _hint(error: Exception, site: Site | None, loaded: LoadedProgram) -> str | None:
     if isinstance(error, LimitExceededError):
         return error.hint
     if isinstance(error, FieldError):
         return _field_hint(error, site)
     if isinstance(error, NoValueError):
         return _missing_hint(error)
-    return hints.of_run(str(error), loaded.unit.bodies)
+    return hints.run_hint(str(error), loaded.program.templates)
 
 
 def _missing_hint(error: NoValueError) -> str:
-    near = hints.meant(error.name, error.names)
+    near = suggest(error.name, error.names)
     if near is not None:
         return near
     if error.name == "Values" and set(error.names) >= _REQUEST:
         return _VALUES
     if error.name in _REQUEST and error.names and not _REQUEST & set(error.names):
-        return _LOST_REQUEST
+        return _DOT_HINT
     if error.names:
-        shown = ", ".join(sorted(error.names)[:_MAX_NAMES])
-        return f"it has {shown}; {_OPTIONAL}"
+        names = ", ".join(sorted(error.names)[:_MAX_NAMES])
+        return f"it has {names}; {_OPTIONAL}"
     return _OPTIONAL
 
 
 def _field_hint(error: FieldError, site: Site | None) -> str | None:
     if error.names:
-        shown = ", ".join(sorted(error.names)[:_MAX_NAMES])
-        return hints.meant(error.name, error.names) or f"it has {shown}"
+        names = ", ".join(sorted(error.names)[:_MAX_NAMES])
+        return suggest(error.name, error.names, f"it has {names}")
     if error.index == 0 and site is not None and isinstance(site.node, Field):
-        return _LOST_REQUEST
+        return _DOT_HINT
     if error.kind in {"null", "absent"}:
         return "there is no value here yet: test it with {{ with }}, or use dig with a default"
     return f"take the value itself, without .{error.name}"

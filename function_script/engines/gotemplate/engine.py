@@ -1,6 +1,6 @@
 """The GoTemplate language: Go's text/template with sprig, compiled to Python functions.
 
-Raises nothing but FatalError.
+Raises only FatalError.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from function_script.engines.allowance import Allowance
 from function_script.engines.gotemplate import (
+    deferred_values,
     diagnostics,
-    gaps,
     positions,
     programs,
     references,
@@ -27,8 +27,8 @@ from function_script.program import TemplateResult
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.lazy_dict import LazyDict
-    from function_script.engines.gotemplate.positions import Part
-    from function_script.engines.gotemplate.programs import Loaded
+    from function_script.engines.gotemplate.positions import SourcePart
+    from function_script.engines.gotemplate.programs import LoadedProgram
     from function_script.limits import Limits
     from function_script.program import Program, Scope
     from function_script.source import Span
@@ -38,52 +38,53 @@ def evaluate(program: Program, scope: Scope, limits: Limits) -> TemplateResult:
     """Render a program's main template with the request; raises FatalError."""
     _check_size(program, limits)
     allowance = Allowance(limits)
-    parts = positions.read_parts(program.options)
+    parts = positions.read_source_parts(program.options)
     loaded = _load(program, parts)
     pieces: list[str] = []
-    began = allowance.used_seconds()
-    run = Run(loaded.unit, limits, scope.seed)
+    start_seconds = allowance.used_seconds()
+    run = Run(loaded.program, limits, scope.seed)
     try:
         run.render(_data(program, scope, loaded), pieces)
     except (GoError, LimitExceededError, RecursionError) as error:
         raise diagnostics.run_problem(error, loaded, parts) from error
 
-    run_seconds = allowance.used_seconds() - began
+    run_seconds = allowance.used_seconds() - start_seconds
 
     @cache
     def trace() -> source_map.Trace:
         seconds = allowance.left_seconds()
         if run_seconds * source_map.STRETCH > seconds:
             return []
-        again = Run(loaded.unit, replace(limits, timeout_seconds=seconds), scope.seed)
-        return source_map.trace(again, _data(program, scope, loaded))
+        rerun = Run(loaded.program, replace(limits, timeout_seconds=seconds), scope.seed)
+        return source_map.trace(rerun, _data(program, scope, loaded))
 
     def locate(line: int) -> Span | None:
         return source_map.find_origin(line, trace(), loaded, parts)
 
-    told = tuple(gaps.tell(run, pieces, loaded, parts))
-    return TemplateResult(text=programs.to_output(pieces), gaps=told, locate=locate)
+    gaps = tuple(deferred_values.list_missing(run, pieces, loaded, parts))
+    return TemplateResult(text=programs.to_output(pieces), gaps=gaps, locate=locate)
 
 
 def check(program: Program, limits: Limits) -> None:
     """Compile a program; raises ProgramError with all that is certain to fail."""
     _check_size(program, limits)
-    parts = positions.read_parts(program.options)
+    parts = positions.read_source_parts(program.options)
     loaded = _load(program, parts)
-    found = [
-        diagnostics.site_problem(text, site, loaded, parts) for site, text in loaded.unit.failures
+    problems = [
+        diagnostics.site_problem(text, site, loaded, parts)
+        for site, text in loaded.program.failures
     ]
-    if found:
-        raise ProgramError(*found)
+    if problems:
+        raise ProgramError(*problems)
 
 
 def unused_modules(program: Program, _: Limits) -> tuple[str, ...]:
-    """The names of modules that the program certainly has no use for."""
+    """Return the names of modules that the program certainly has no use for."""
     return references.find_unused(program)
 
 
-def _load(program: Program, parts: tuple[Part, ...]) -> Loaded:
-    """The compiled program; raises ProgramError with the problems of all sources."""
+def _load(program: Program, parts: tuple[SourcePart, ...]) -> LoadedProgram:
+    """Return the compiled program; raises ProgramError with the problems of all sources."""
     try:
         return programs.load(programs.sources_of(program))
     except ProgramFailure as failure:
@@ -93,10 +94,10 @@ def _load(program: Program, parts: tuple[Part, ...]) -> Loaded:
         raise LimitError.of(message, limit=error.limit) from error
 
 
-def _data(program: Program, scope: Scope, loaded: Loaded) -> LazyDict:
-    """The dot; what a step of the peer's own apiVersion has is the request alone."""
-    own = program.options.get("dialect") != "gotemplating"
-    return template_data(scope, mutates=loaded.unit.mutates, own=own)
+def _data(program: Program, scope: Scope, loaded: LoadedProgram) -> LazyDict:
+    """Return the dot; a step in function-go-templating's apiVersion has only the request."""
+    is_own = program.options.get("dialect") != "gotemplating"
+    return template_data(scope, mutates=loaded.program.mutates, is_own=is_own)
 
 
 def _check_size(program: Program, limits: Limits) -> None:

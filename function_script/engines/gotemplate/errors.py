@@ -1,6 +1,6 @@
-"""What goes wrong while a template runs, in Go's words; the position is added from outside.
+"""Errors of parsing and running a template, in Go's words and without a position.
 
-Functions raise CallError, the evaluator EvalError; problems.py turns them into diagnostics.
+Functions raise CallError, the evaluator EvalError; diagnostics.py makes diagnostics of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class GoError(Exception):
-    """A template's failure; ``text`` is Go's message without the position."""
+    """Failure of a template; ``text`` is Go's message without the position."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -30,8 +30,9 @@ class EvalError(GoError):
 class FieldError(EvalError):
     """A value has no such field.
 
-    ``index`` is the place of the name in the chain of fields. ``names`` are the fields that there
-    are, for a hint; ``kind`` is what the value is: ``null``, ``map``, ``string``, ``int64``, …
+    ``index`` is the place of the name in the chain of fields. ``names`` are the fields that the
+    value has, for a hint. ``kind`` is the kind of the value: ``null``, ``map``, ``string``,
+    ``int64``, …
     """
 
     def __init__(
@@ -45,11 +46,11 @@ class FieldError(EvalError):
 
 
 class NoValueError(EvalError):
-    """A value was needed that does not exist; templates of the peer's kind never are so strict.
+    """A required value does not exist; only templates of our own kind are so strict.
 
-    ``path`` is what does not exist, in the template's words, as far as that is known. ``name`` is
-    the key that its holder has not, ``names`` are those that it has, for a hint; ``null``: what
-    the path names is there, and null.
+    ``path`` is the missing path in the template's words, as far as it is known. ``name`` is the key
+    that its holder lacks, ``names`` are the keys that the holder has, for a hint. ``null``: the
+    path exists and is null.
     """
 
     def __init__(
@@ -63,10 +64,10 @@ class NoValueError(EvalError):
 
 
 class TypeFieldError(FieldError):
-    """A value of a type without fields was asked for one.
+    """A field was read of a value whose type has no fields.
 
-    When it stands where the chain begins, Go calls the elements of a range ``interface {}``,
-    which only the compiler can know.
+    At the start of a chain Go calls the elements of a range ``interface {}``, which only the
+    compiler can know.
     """
 
     def __init__(self, name: str, type_name: str, *, index: int, kind: str) -> None:
@@ -77,7 +78,8 @@ class TypeFieldError(FieldError):
 class ParseError(GoError):
     """The template's text is not Go template syntax; ``position`` counts characters.
 
-    ``cause`` is where the mistake is, if that is not where Go finds it: what was not closed.
+    ``cause`` is the position of the mistake where Go reports another one: the block that was not
+    closed.
     """
 
     def __init__(
@@ -94,8 +96,8 @@ class ParseError(GoError):
         self.cause = cause
 
 
-class LimitExceededError(Exception):  # becomes errors.LimitError once its place is known
-    """A run wants more than it may have; the text has the amount and the limit.
+class LimitExceededError(Exception):  # becomes errors.LimitError, with a position
+    """A run exceeds a limit; the text has the amount and the limit.
 
     ``limit`` names the limit if it can be set; None for a bound of this engine.
     """

@@ -1,8 +1,8 @@
-"""What a function that templates may call looks like; builtins, peer and sprig make tables of it.
+"""The type of the functions that templates may call; builtins and sprig make tables of it.
 
-A module of functions exports ``FUNCTIONS: tuple[Function, ...]`` (sprig also ``REFUSALS:
-tuple[Refusal, ...]``); table.py joins them. Values are described in values.py. Functions are pure
-but for what Needs grants them; CallError (faults.py) is how they fail.
+A module of functions exports ``FUNCTIONS: tuple[Function, ...]`` (sprig also ``UNAVAILABLE:
+tuple[Unavailable, ...]``); registry.py joins them. values.py describes values. Functions are pure
+but for the first argument that Injects names; they fail with CallError (errors.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol
 
 
 class Allocator(Protocol):
-    """What a run allows a function to make; a method that refuses ends the run."""
+    """The memory and steps that a run grants a function; a refusal ends the run."""
 
     def check_string(self, characters: int) -> None:
         """Refuse a string of this many characters before it is built."""
@@ -25,7 +25,7 @@ class Allocator(Protocol):
     def check_tree(self, value: object) -> bool:
         """Refuse a value whose text would be too large, too deep or endless, before writing it.
 
-        Gives whether it is plain: texts, whole numbers, booleans and nulls in dicts and lists.
+        Returns whether it is plain: texts, whole numbers, booleans and nulls in dicts and lists.
         """
 
     def spend(self, steps: int) -> None:
@@ -35,75 +35,76 @@ class Allocator(Protocol):
         """Refuse this much padding: printf's width and precision, an indent."""
 
 
-Draw = Callable[[int], int]
+NextRandom = Callable[[int], int]
 
 
 class Injects(Enum):
-    """What the engine hands a function as its first argument, before the template's own."""
+    """The first argument of a function, before those of the template."""
 
     NOTHING = "nothing"
-    BUDGET = "budget"
-    # A Draw: draw(bound) gives a whole number in [0, bound), the same for every run with the same
-    # XR and text of the call. Conformance pins every draw to 0: what 0 gives is what it expects.
-    DRAW = "draw"
-    # The engine's own functions only: the run itself (include); the first argument as it is
-    # written in the template (call).
+    ALLOCATOR = "allocator"
+    # A NextRandom: next_random(bound) is a whole number in [0, bound), the same for every run with
+    # the same XR and text of the call. Conformance tests set all of them to 0.
+    RANDOM = "random"
+    # Only for the engine's own functions: the run itself (include); the source text of the first
+    # argument (call).
     RUN = "run"
     SOURCE = "source"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """A function by the name templates call it.
+    """A function by the name that templates call.
 
-    ``takes`` lists Go's parameter types separated by blanks; a last one that ends in "..." takes
-    any number: ``"string int any..."``. Arguments are checked before ``call`` sees them:
+    ``parameters`` lists Go's parameter types, separated by blanks; a last one that ends in "..."
+    takes any number: ``"string int any..."``. Arguments are checked before ``call`` gets them:
 
     ``any``     interface {}: any value, None for nil
-    ``value``   reflect.Value: any value, nil told apart (None in a container, MISSING elsewhere)
+    ``value``   reflect.Value: any value, nil apart (None in a container, MISSING elsewhere)
     ``string``  str; ``bool`` bool; ``float64`` float
     ``int``     Int (literals too); ``int64`` int
     ``map``     map[string]interface {}: dict, or NilMap() for a missing value or literal nil
-    ``list``    []interface {}: list, or NilList() likewise
+    ``list``    []interface {}: list, or NilList() for the same
     other       exactly that go_type, for example ``time.Time`` or ``uint32``
 
-    ``call`` is a Python function: it gets what ``needs`` says, then the arguments, by position,
-    and raises CallError with Go's text. What it makes is charged for afterwards; one whose result
-    can be much larger than its arguments checks with a Budget before.
+    ``call`` is a Python function: its arguments are the one that ``injects`` names and those of the
+    template, by position. It raises CallError with Go's text. The size of its result is charged
+    afterwards; a function whose result can be much larger than its arguments asks an Allocator
+    before.
 
-    ``makes`` is false when the result is one of the arguments or a part of one, which costs
-    nothing. ``mutates`` says that it changes an argument. ``gives`` may name the result's Go type
-    when it is always ``string``, ``bool`` or ``int``: it saves a check. ``option`` is the option
-    of the step without which the function is refused: ``stable_values`` for draws, ``crypto``
-    for keys. ``package`` is what must be installed for it, an extra of this one. ``cost`` are the
-    steps a call takes beside what it makes.
+    ``allocates`` is false when the result is an argument or a part of one, which costs nothing.
+    ``mutates``: it changes an argument. ``returns`` may name the result's Go type when it is always
+    ``string``, ``bool`` or ``int``: it saves a check. ``option`` is the option of the step without
+    which the function is refused: ``stable_values`` for random values, ``crypto`` for keys.
+    ``package`` is the package that it needs, an extra of this one. ``cost`` is the number of steps
+    that a call takes in addition to its result.
     """
 
     name: str
-    takes: str
+    parameters: str
     call: object
-    needs: Injects = Injects.NOTHING
-    makes: bool = True
+    injects: Injects = Injects.NOTHING
+    allocates: bool = True
     mutates: bool = False
-    gives: str = "any"
+    returns: str = "any"
     option: str = ""
     package: str = ""
     cost: int = 0
 
     @property
-    def parameters(self) -> tuple[str, ...]:
-        """The types of ``takes`` without the dots."""
-        return tuple(word.removesuffix("...") for word in self.takes.split())
+    def parameter_types(self) -> tuple[str, ...]:
+        """The types in ``parameters`` without the dots."""
+        return tuple(word.removesuffix("...") for word in self.parameters.split())
 
     @property
     def variadic(self) -> bool:
-        """Whether the last parameter takes any number of arguments."""
-        return self.takes.endswith("...")
+        """True if the last parameter takes any number of arguments."""
+        return self.parameters.endswith("...")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unavailable:
-    """A function Go's users know and we do not offer, with the reason and what to use instead."""
+    """A function that Go's users know and we do not offer; ``reason`` says what to use instead."""
 
     name: str
     reason: str

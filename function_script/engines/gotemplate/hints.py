@@ -1,7 +1,4 @@
-"""What mends a failure of a template, from the words Go has for it.
-
-Called when a failure is told; the words are those that Go's own error would have.
-"""
+"""Hints for failures of templates, keyed by Go's messages."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _FROM_HELM: Final = {
     "tpl": "write a named template with define, and include it",
     "getCompositeResourceConnectionDetails": "read .observed.composite.connectionDetails",
 }
-# What the parser says, and what mends it.
+# Parser messages and their hints.
 _SYNTAX: Final = (
     ("unexpected {{end}}", "no if, range, with or define is open here: take it out"),
     ("unexpected {{else", "no if, range or with is open here"),
@@ -42,7 +39,7 @@ _SYNTAX: Final = (
     ("unclosed action", "an action ends with }}"),
     ("missing value for ", "write what it is about between the name and }}"),
 )
-# What a run says, and what mends it.
+# Patterns of run messages and their hints.
 _RUN: Final = (
     ("it is null", 'say what to write instead: {{ .x | default "none" }}'),
     (r"range can't iterate over null", "say what to go over instead: {{ range default list .x }}"),
@@ -67,29 +64,26 @@ _VARIABLE: Final = re.compile(r'undefined variable "(\$\w*)"')
 _DECLARED: Final = re.compile(r"(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=")
 
 
-def of_syntax(text: str, source: str) -> str | None:
-    """For what the parser says of ``source``."""
+def syntax_hint(text: str, source: str) -> str | None:
+    """Return the hint for a parser's message about ``source``."""
     if unknown := _VARIABLE.search(text):
         declared = {name for names in _DECLARED.findall(source) for name in names if name}
         if unknown[1] in declared:
             return "its block has ended: declare it before the block, and set it inside with ="
-        return meant(unknown[1], declared) or f"declare it first: {{{{ {unknown[1]} := ... }}}}"
+        return suggest(
+            unknown[1], tuple(declared), f"declare it first: {{{{ {unknown[1]} := ... }}}}"
+        )
     return next((hint for words, hint in _SYNTAX if text.startswith(words)), None)
 
 
-def of_function(name: str, functions: Iterable[str]) -> str | None:
-    """For a function that there is not; it may be meant as a keyword, such as ``end``."""
-    return _FROM_HELM.get(name) or meant(name, (*functions, *sorted(KEYWORDS)))
+def function_hint(name: str, functions: Iterable[str]) -> str | None:
+    """Return the hint for an unknown function; it may be a misspelt keyword such as ``end``."""
+    return _FROM_HELM.get(name) or suggest(name, (*functions, *sorted(KEYWORDS)))
 
 
-def of_run(text: str, templates: Iterable[str]) -> str | None:
-    """For what stopped a run; ``templates`` are the names of those that are defined."""
+def run_hint(text: str, templates: Iterable[str]) -> str | None:
+    """Return the hint for an error of a run; ``templates`` are the names that are defined."""
     if unknown := _NOT_A_TEMPLATE.search(text):
         name = next(group for group in unknown.groups() if group is not None)
-        return meant(name, templates) or f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}'
+        return suggest(name, tuple(templates), f'write {{{{ define "{name}" }}}} ... {{{{ end }}}}')
     return next((hint for pattern, hint in _RUN if re.fullmatch(pattern, text, re.DOTALL)), None)
-
-
-def meant(name: str, names: Iterable[str]) -> str | None:
-    """The nearest of ``names``."""
-    return suggest(name, tuple(names))

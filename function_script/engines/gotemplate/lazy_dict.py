@@ -1,7 +1,6 @@
-"""A map whose values are built when they are first read: how a template sees a large request.
+"""A map whose values are built on first read: a template's view of a large request.
 
-A dict to everyone, so that no function need know of it: whatever reads more than one key builds
-all of them.
+It is a dict, so functions need not know of it. Reading more than one key builds all of them.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ if TYPE_CHECKING:
     from _collections_abc import dict_items, dict_keys, dict_values
 
 Builder: TypeAlias = Callable[[], object]
-# What a builder gives when, after all, there is nothing under its key.
+# The result of a builder for a key that turns out to be absent.
 ABSENT: Final = Missing()
 _PENDING: Final = Missing()
 
 
 class LazyDict(dict[str, object]):
-    """See the module; ``builders`` make the values, in the order of the keys."""
+    """A dict of values that ``builders`` make, in the order of the keys."""
 
     __slots__ = ("_builders",)
 
@@ -68,32 +67,32 @@ class LazyDict(dict[str, object]):
     __hash__ = None
 
     def get(self, key: str, default: object = None, /) -> object:
-        """As dict has it."""
+        """Return dict.get."""
         if key not in self:
             return default
         return self[key]
 
     def setdefault(self, key: str, default: object = None, /) -> object:
-        """As dict has it."""
+        """Return dict.setdefault."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def copy(self) -> dict[str, object]:
-        """A plain dict with everything built."""
+        """Return a plain dict with everything built."""
         return dict(self.items())
 
     def keys(self) -> dict_keys[str, object]:
-        """As dict has it."""
+        """Return dict.keys."""
         self._build_all()
         return super().keys()
 
     def values(self) -> dict_values[str, object]:
-        """As dict has it."""
+        """Return dict.values."""
         self._build_all()
         return super().values()
 
     def items(self) -> dict_items[str, object]:
-        """As dict has it."""
+        """Return dict.items."""
         self._build_all()
         return super().items()

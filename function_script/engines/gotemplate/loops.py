@@ -1,4 +1,4 @@
-"""What ``range`` goes over, for generated code: lists, maps in the order of their keys, numbers."""
+"""The items of ``range``, for generated code: lists, maps in the order of their keys, numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INDEXES: Final = tuple(map(Int, range(256)))
 
 
 def elements(value: object) -> Collection[object]:
-    """The elements of a list or a map, the numbers below an integer; EvalError otherwise."""
+    """Return the elements of a list or a map, the numbers below an integer; EvalError otherwise."""
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
@@ -27,7 +27,7 @@ def elements(value: object) -> Collection[object]:
 
 
 def pairs(value: object) -> Collection[tuple[object, object]]:
-    """The same with the index or key of each."""
+    """Return the same with the index or key of each."""
     if isinstance(value, dict):
         return sorted_items(value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -46,7 +46,7 @@ def _bytes(value: object) -> list[object]:
 
 
 class _Numbers(Collection[object]):
-    """The integers below one of a type of its own, each of that type."""
+    """The integers from 0 to below a sized one, each of its type."""
 
     def __init__(self, end: Sized) -> None:
         self._numbers = range(end)

@@ -1,7 +1,7 @@
-"""Values that do not exist, in templates of our own kind: where they may not be used.
+"""Missing values in templates of our own kind: the runtime of their generated code.
 
-Called by the code of such templates. Tests and defaults take them as absent, as always; whatever
-makes something of a value refuses them, with the path that does not exist. A null is a value.
+Tests and defaults treat a missing value as absent, as Go does. Every other use is an error with the
+path that does not exist. A null is a value.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from function_script.engines.gotemplate.errors import EvalError, NoValueError
 from function_script.engines.gotemplate.run import Run
 from function_script.engines.gotemplate.values import MISSING
 
-# Functions that give back what they are given: what is missing stays so.
-CARRYING: Final = frozenset({"and", "coalesce", "default", "dig", "include", "or", "ternary"})
-# Functions for which a null is a value like others: they hold it, write it as JSON or YAML, or tell
-# its type. To the others Go's nil is an empty text or a zero, which would hide it.
-HOLDING: Final = frozenset(
+# Functions that return their arguments: a missing argument stays missing.
+PASSES_MISSING: Final = frozenset({"and", "coalesce", "default", "dig", "include", "or", "ternary"})
+# Functions for which a null is a value like others: they hold it, write it as JSON or YAML, or
+# return its type. To the others Go's nil is an empty text or a zero, which would hide it.
+ACCEPTS_NULL: Final = frozenset(
     {
         *("append", "compact", "deepEqual", "dict", "has", "kindOf", "list", "mustAppend"),
         *("mustCompact", "mustHas", "mustPrepend", "mustPush", "mustToJson", "mustToPrettyJson"),
@@ -27,20 +27,20 @@ HOLDING: Final = frozenset(
         *("uniq", "without"),
     }
 )
-# Functions that are made for values which may not be there.
-TOLERANT: Final = CARRYING | {
+# Functions whose arguments may be missing.
+ACCEPTS_MISSING: Final = PASSES_MISSING | {
     *("all", "any", "empty", "eq", "get", "hasKey", "index", "kindIs", "ne", "not"),
     *("getExternalName", "getResourceCondition", "isDeleting", "unreadyReason"),
 }
 
 
-# Among so many names, of so many characters, the one that was meant is looked for.
+# Suggestions are searched among at most this many names of at most this length.
 _MAX_NAMES: Final = 1_000
 _MAX_LENGTH: Final = 64
 
 
-def lack(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
-    """Refuse what ``names`` do not lead to from ``start``, which the template calls ``prefix``."""
+def raise_missing(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
+    """Raise NoValueError for ``names`` below ``start``, which the template calls ``prefix``."""
     path = prefix
     for name in names:
         if start is MISSING or start is None:
@@ -56,27 +56,27 @@ def lack(start: object = MISSING, prefix: str = "", *names: str) -> NoReturn:
 
 
 def _step(name: str) -> str:
-    shown = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
-    return f".{shown}" if name.isidentifier() else f'["{shown}"]'
+    text = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}…"
+    return f".{text}" if name.isidentifier() else f'["{text}"]'
 
 
-def write(run: Run, value: object) -> str:
-    """What an action prints that is no string; a null as YAML has it."""
-    return "null" if value is None else Run.show(run, value)
+def format_value(run: Run, value: object) -> str:
+    """Return the text that an action prints for a value other than a string; a null as in YAML."""
+    return "null" if value is None else Run.format_value(run, value)
 
 
-def range_over(value: object) -> object:
-    """``value``, which is something to go over and no null."""
+def reject_null(value: object) -> object:
+    """Return ``value``; raise EvalError for a null, which is nothing to iterate over."""
     if value is None:
         raise EvalError("range can't iterate over null")
     return value
 
 
-def helpers() -> dict[str, object]:
-    """What the code of such templates can name besides or instead of the usual."""
+def code_globals() -> dict[str, object]:
+    """Return the global names that such code has in addition to the usual, or instead."""
     return {
-        "lack": lack,
-        "show": write,
-        "elements": lambda value: loops.elements(range_over(value)),
-        "pairs": lambda value: loops.pairs(range_over(value)),
+        "raise_missing": raise_missing,
+        "format_value": format_value,
+        "elements": lambda value: loops.elements(reject_null(value)),
+        "pairs": lambda value: loops.pairs(reject_null(value)),
     }

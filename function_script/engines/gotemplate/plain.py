@@ -1,7 +1,4 @@
-"""One template with any data, and failures in Go's words: the entry for comparing with Go.
-
-Called by `template --plain` and by tests; the engine itself speaks to authors, see `problems`.
-"""
+"""One template with any data, and failures in Go's words: `template --plain` and conformance."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ _MISSING: Final[dict[str, MissingKey]] = {
 
 
 class GoFailure(Exception):  # noqa: N818 # as Go's: a stage, a text, what was written before
-    """A template that Go would refuse; ``output`` is what it had written until then."""
+    """A template that Go refuses; ``output`` is the text written until then."""
 
     def __init__(
         self, stage: Literal["parse", "option", "execute"], text: str, output: str = ""
@@ -57,17 +54,17 @@ def render_text(
     delims: tuple[str, str] = DELIMS,
     options: Sequence[str] = (),
 ) -> str:
-    """What Go renders ``template`` to; raises GoFailure. Every function may be called.
+    """Return the text that Go renders; raises GoFailure. Every function may be called.
 
-    ``data`` is changed by templates that change it; every draw is 0.
+    ``data`` is changed by templates that change it. Every random number is 0.
     """
     try:
         load(_sources(template, Settings(delims)))
     except ProgramFailure as failure:
         raise GoFailure("parse", go_messages.parse_error(failure.sources[0])) from failure
     loaded = load(_sources(template, Settings(delims, _missing_key(options))))
-    run = Run(loaded.unit, Limits(), "")
-    run.pinned = True
+    run = Run(loaded.program, Limits(), "")
+    run.is_random_zero = True
     parts: list[str] = []
     try:
         run.render(data, parts)
@@ -106,9 +103,9 @@ def _sources(template: str, settings: Settings) -> Sources:
 
 
 def _missing_key(options: Sequence[str]) -> MissingKey:
-    found: MissingKey = "default"
+    missing: MissingKey = "default"
     for option in options:
         if option not in _MISSING:
             raise GoFailure("option", f"unrecognized option: {option}")
-        found = _MISSING[option]
-    return found
+        missing = _MISSING[option]
+    return missing

@@ -1,7 +1,4 @@
-"""Places in a program's sources, as its author knows them: file or field, line and column.
-
-Called for errors only. Knows texts and positions, and nothing of templates.
-"""
+"""Positions in a program's sources, as its author knows them: file or field, line and column."""
 
 from __future__ import annotations
 
@@ -16,22 +13,24 @@ if TYPE_CHECKING:
     from function_script.values import Value
 
 
-class Part(NamedTuple):
-    """A piece of a joined text: the name its author knows it by, and its first line."""
+class SourcePart(NamedTuple):
+    """A part of a joined text: the name its author knows it by, and its first line."""
 
     name: str
     line: int
 
 
-def read_parts(options: Mapping[str, Value]) -> tuple[Part, ...]:
-    """What a text was joined from: the option ``parts``, ``[[name, line], …]``."""
-    found = options.get("parts")
-    pairs = [part for part in found if isinstance(part, list)] if isinstance(found, list) else []
-    return tuple(Part(str(name), line) for name, line in pairs if isinstance(line, int))
+def read_source_parts(options: Mapping[str, Value]) -> tuple[SourcePart, ...]:
+    """Read the parts of a joined text from the option ``parts``, ``[[name, line], …]``."""
+    entries = options.get("parts")
+    pairs = (
+        [part for part in entries if isinstance(part, list)] if isinstance(entries, list) else []
+    )
+    return tuple(SourcePart(str(name), line) for name, line in pairs if isinstance(line, int))
 
 
-class Place(NamedTuple):
-    """A span, and the source it is in."""
+class SourceSpan(NamedTuple):
+    """A span and the source it is in."""
 
     span: Span
     source: Source
@@ -42,15 +41,17 @@ class Place(NamedTuple):
         return excerpt(self.source, self.span)
 
 
-def find_place(source: Source, position: int, width: int, parts: tuple[Part, ...]) -> Place:
-    """The place of a position, in characters; ``width`` is cut at the end of the line."""
-    written = span_at(source, position, width)
-    own, line = part_at(source, written.line, parts)
-    return Place(replace(written, name=own.name, line=line), own)
+def find_span(
+    source: Source, position: int, width: int, parts: tuple[SourcePart, ...]
+) -> SourceSpan:
+    """Return the span at a position, in characters; ``width`` is cut at the end of the line."""
+    span = span_at(source, position, width)
+    own, line = find_part(source, span.line, parts)
+    return SourceSpan(replace(span, name=own.name, line=line), own)
 
 
-def part_at(source: Source, line: int, parts: tuple[Part, ...]) -> tuple[Source, int]:
-    """The part that a line of a joined text belongs to, and the line's number in there."""
+def find_part(source: Source, line: int, parts: tuple[SourcePart, ...]) -> tuple[Source, int]:
+    """Return the part that a line of a joined text belongs to, and the line's number in it."""
     if len(parts) < 2:  # noqa: PLR2004 # a single part is the text itself
         return source, line
     part = [part for part in parts if part.line <= line][-1]

@@ -1,7 +1,7 @@
-"""Values as Go prints them with ``%v``, and Go's quoting: what output, print and sprig share.
+"""Values as Go prints them with ``%v``, and Go's quoting: shared by output, print and sprig.
 
-Containers must be measured (functions.Budget.check_tree) before they are printed: nothing here
-bounds the size of the text.
+Containers must be measured (Allocator.check_tree) before they are printed: nothing here bounds the
+size of the text.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from function_script.engines.gotemplate.values import (
     Struct,
     go_kind,
     is_broken,
+    is_code_point,
     to_bytes,
     to_string,
 )
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 NIL: Final = "<nil>"
 NO_VALUE: Final = "<no value>"
 
-# Outside of these %v writes a float with an exponent.
+# Outside of these bounds %v writes a float with an exponent.
 _MIN_PLAIN_FLOAT: Final = 1e-4
 _MAX_PLAIN_FLOAT: Final = 1e6
 
 
 def to_text(value: object) -> str:
-    """``fmt.Sprint`` of one value: ``map[a:1 b:<nil>]``, ``[1 a]``, ``1e+06``."""
+    """Return ``fmt.Sprint`` of one value: ``map[a:1 b:<nil>]``, ``[1 a]``, ``1e+06``."""
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, bool):
@@ -39,7 +40,8 @@ def to_text(value: object) -> str:
     if isinstance(value, float):
         return float_text(value)
     if isinstance(value, dict):
-        return _map_text(value)
+        pairs = [f"{to_text(key)}:{to_text(item)}" for key, item in sorted_items(value)]
+        return f"map[{' '.join(pairs)}]"
     if isinstance(value, (list, bytes)):
         return f"[{' '.join(map(to_text, value))}]"
     if isinstance(value, complex):
@@ -48,13 +50,8 @@ def to_text(value: object) -> str:
     return struct_text(value) if isinstance(value, Struct) else NIL
 
 
-def _map_text(value: Mapping[object, object]) -> str:
-    pairs = [f"{to_text(key)}:{to_text(item)}" for key, item in sorted_items(value)]
-    return f"map[{' '.join(pairs)}]"
-
-
 def struct_text(value: Struct) -> str:
-    """A struct by its own String method, or field by field: ``{Ready True}``."""
+    """Return the text of a struct's String method, or its fields: ``{Ready True}``."""
     text = value.text()
     if text is not None:
         return text
@@ -63,7 +60,7 @@ def struct_text(value: Struct) -> str:
 
 
 def float_text(number: float) -> str:
-    """The shortest digits that read back as the same float: ``1.5``, ``1e+06``, ``+Inf``."""
+    """Return the shortest digits that read back as the same float: ``1.5``, ``1e+06``, ``+Inf``."""
     if _MIN_PLAIN_FLOAT <= abs(number) < _MAX_PLAIN_FLOAT:
         return repr(number).removesuffix(".0")
     if number == 0:
@@ -75,7 +72,7 @@ def float_text(number: float) -> str:
 
 
 def shortest_digits(number: float) -> tuple[str, int]:
-    """The shortest significant digits of a positive float and the exponent of the first."""
+    """Return the shortest significant digits of a positive float and the exponent of the first."""
     mantissa, _, exponent = repr(number).partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
@@ -84,13 +81,13 @@ def shortest_digits(number: float) -> tuple[str, int]:
 
 
 def exponent_form(digits: str, exponent: int, letter: str = "e") -> str:
-    """``1.25e+06`` from ``125`` and 6: a sign and at least two digits of exponent."""
+    """Return ``1.25e+06`` for ``125`` and 6: a sign and at least two digits of exponent."""
     fraction = f".{digits[1:]}" if len(digits) > 1 else ""
     return f"{digits[0]}{fraction}{letter}{exponent:+03d}"
 
 
 def sorted_items(value: Mapping[object, object]) -> list[tuple[object, object]]:
-    """A map's entries in the order Go prints and ranges over them: by the bytes of the keys."""
+    """Return a map's entries in Go's order of printing and iterating: by the bytes of the keys."""
     try:
         keys = sorted(value)  # type: ignore[type-var] # keys that do not compare: TypeError
     except TypeError:
@@ -104,7 +101,7 @@ def _mixed_key(item: tuple[object, object]) -> tuple[str, float, str]:
 
 
 def quote(text: str, *, ascii_only: bool = False) -> str:
-    r"""``strconv.Quote``: ``"a\tb\x01é"``; with ``ascii_only`` as ``%+q`` writes it."""
+    r"""Return ``strconv.Quote``: ``"a\tb\x01é"``; with ``ascii_only`` that of ``%+q``."""
     plain = text.isprintable() and '"' not in text and "\\" not in text
     if plain and (text.isascii() or not ascii_only):
         return f'"{text}"'
@@ -114,14 +111,12 @@ def quote(text: str, *, ascii_only: bool = False) -> str:
 
 
 def quote_character(code: int, *, ascii_only: bool = False) -> str:
-    """``strconv.QuoteRune``: ``'x'``; what is no character becomes U+FFFD."""
-    valid = 0 <= code <= _MAX_CODE and not _is_surrogate(code)
-    character = chr(code) if valid else "\ufffd"
+    """Return ``strconv.QuoteRune``: ``'x'``; U+FFFD for an invalid code point."""
+    character = chr(code) if is_code_point(code) else "\ufffd"
     escaped = _escape(character, "'", ascii_only=ascii_only)
     return f"'{escaped}'"
 
 
-_MAX_CODE: Final = 0x10FFFF
 _MAX_BMP: Final = 0xFFFF
 _DELETE: Final = 0x7F
 _SHORT_ESCAPES: Final = {
@@ -144,12 +139,8 @@ def _escape(character: str, quotes: str, *, ascii_only: bool) -> str:
     if character.isprintable() and (character.isascii() or not ascii_only):
         return character
     code = ord(character)
-    if _is_surrogate(code):
+    if "\ud800" <= character <= "\udfff":
         return f"\\x{code & 0xFF:02x}"
     if code < ord(" ") or code == _DELETE:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= _MAX_BMP else f"\\U{code:08x}"
-
-
-def _is_surrogate(code: int) -> bool:
-    return 0xD800 <= code <= 0xDFFF  # noqa: PLR2004 # Unicode's own bounds

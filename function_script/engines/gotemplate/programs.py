@@ -1,28 +1,26 @@
-"""Programs to units: parse every source, compile all their templates, remember the result.
+"""Programs to compiled programs: parse every source, compile all templates, cache the result.
 
-Kept by content, so a template is compiled once however often it runs.
+The cache is keyed by content, so a template is compiled once however often it runs.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from function_script.cache import ByteLruCache
 from function_script.engines.gotemplate import registry
 from function_script.engines.gotemplate.compiler import checking, deferring
-from function_script.engines.gotemplate.compiler.expressions import CompileContext
-from function_script.engines.gotemplate.compiler.statements import compile_templates
+from function_script.engines.gotemplate.compiler.codegen import CompileContext, compile_templates
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 from function_script.engines.gotemplate.values import is_broken, to_bytes, to_string
+from function_script.values import LONE_SURROGATE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from function_script.engines.gotemplate.access import MissingKey
-    from function_script.engines.gotemplate.compiler.statements import CodegenOptions
     from function_script.engines.gotemplate.errors import ParseError
     from function_script.engines.gotemplate.function import Function
     from function_script.engines.gotemplate.run import CompiledProgram
@@ -32,15 +30,15 @@ if TYPE_CHECKING:
     from function_script.values import Value
 
 DELIMS: Final = ("{{", "}}")
-# About as many megabytes of compiled code as hundred thousands of characters.
+# Compiled code takes about as many megabytes as it has hundreds of thousands of characters.
 _MAX_CHARACTERS: Final = 1_000_000
 _MAX_PROGRAMS: Final = 2_000
 
 
 class Settings(NamedTuple):
-    """How a program is to be read; ``allowed`` are the options that let functions be used.
+    """The settings of a program's step; ``allowed`` are the options that let functions be used.
 
-    ``is_own``: it is of our own kind, which has some functions more.
+    ``is_own``: it is of our own kind, which has additional functions.
     """
 
     delims: tuple[str, str] = DELIMS
@@ -51,12 +49,16 @@ class Settings(NamedTuple):
 
     @property
     def is_checked(self) -> bool:
-        """Whether using a value that does not exist is an error."""
+        """True if using a value that does not exist is an error."""
         return self.defers or self.missing == "checked"
 
-    def functions(self) -> Mapping[str, Function]:
-        """What it may call, by name."""
-        return registry.functions(self.allowed, is_own=self.is_own, is_checked=self.is_checked)
+    def func_map(self) -> Mapping[str, Function]:
+        """Return the functions that the program may call, by name."""
+        return registry.func_map(self.allowed, is_own=self.is_own, is_checked=self.is_checked)
+
+    def grammar(self) -> Grammar:
+        """Return the grammar of the program's texts."""
+        return Grammar(self.delims, self.func_map())
 
 
 class Sources(NamedTuple):
@@ -66,15 +68,15 @@ class Sources(NamedTuple):
     settings: Settings
 
 
-class Loaded(NamedTuple):
-    """A unit, and which source each of its templates stands in."""
+class LoadedProgram(NamedTuple):
+    """A compiled program, and the source of each of its templates."""
 
-    unit: CompiledProgram
+    program: CompiledProgram
     origins: Mapping[str, Source]
 
 
 class BadSource(NamedTuple):
-    """A source that does not parse, and what is wrong with it."""
+    """A source that does not parse, and its errors."""
 
     name: str
     source: Source
@@ -82,7 +84,7 @@ class BadSource(NamedTuple):
 
 
 class ProgramFailure(Exception):  # noqa: N818 # several errors, not one
-    """A program that does not parse: its bad sources, in the order they are read."""
+    """A program that does not parse; ``sources`` are its bad sources in the order of reading."""
 
     def __init__(self, sources: list[BadSource]) -> None:
         super().__init__(str(sources[0].errors[0]))
@@ -90,7 +92,7 @@ class ProgramFailure(Exception):  # noqa: N818 # several errors, not one
 
 
 def read_settings(options: Mapping[str, Value]) -> Settings:
-    """The options of a step that the compiler must know."""
+    """Return the options of a step that the compiler must know."""
     delims = options.get("delims")
     left, right = delims if isinstance(delims, list) and len(delims) == len(DELIMS) else DELIMS
     return Settings(
@@ -103,7 +105,7 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
 
 
 def _missing_key(options: Mapping[str, Value]) -> MissingKey:
-    """What an absent key gives; a step that defers withholds what Go would print or pass over."""
+    """Return the handling of absent keys; a deferring step withholds what Go would print."""
     match options.get("missingkey"):
         case "error":
             return "error"
@@ -118,33 +120,45 @@ def _missing_key(options: Mapping[str, Value]) -> MissingKey:
 
 
 def sources_of(program: Program) -> Sources:
-    """The texts of a program: its modules are templates under their names."""
+    """Return the texts of a program: its modules are templates under their names."""
     modules = tuple(sorted(program.modules.items()))
     return Sources(((MAIN, program.main), *modules), read_settings(program.options))
 
 
-_programs: Final[ByteLruCache[Sources, Loaded]] = ByteLruCache(
+def parse_main(program: Program) -> list[Node]:
+    """Return the nodes of a program's main template; none if it does not parse."""
+    grammar = read_settings(program.options).grammar()
+    try:
+        return parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
+    except ParseFailure:
+        return []
+
+
+_programs: Final[ByteLruCache[Sources, LoadedProgram]] = ByteLruCache(
     _MAX_CHARACTERS, max_entries=_MAX_PROGRAMS
 )
 
 
-def load(sources: Sources) -> Loaded:
-    """The program, compiled now if it is not kept; raises ProgramFailure and OverLimit."""
-    found = _programs.get(sources)
-    if found is None:
-        found = compile_program(sources)
-        _programs.put(sources, found, sum(len(source.text) for _, source in sources.texts))
-    return found
+def load(sources: Sources) -> LoadedProgram:
+    """Return the program from the cache, or compile it.
+
+    Raises ProgramFailure, and LimitExceededError for too many tokens.
+    """
+    program = _programs.get(sources)
+    if program is None:
+        program = compile_program(sources)
+        _programs.put(sources, program, sum(len(source.text) for _, source in sources.texts))
+    return program
 
 
-def compile_program(sources: Sources) -> Loaded:
-    """All templates of a program, compiled; raises ProgramFailure and OverLimit."""
-    functions = sources.settings.functions()
-    grammar = Grammar(sources.settings.delims, functions)
+def compile_program(sources: Sources) -> LoadedProgram:
+    """Compile all templates of a program; raises ProgramFailure and LimitExceededError."""
+    functions = sources.settings.func_map()
+    grammar = sources.settings.grammar()
     trees: dict[str, list[Node]] = {}
     origins: dict[str, Source] = {}
     assigned: set[str] = set()
-    called: set[str] = set()
+    calls: set[str] = set()
     bad: list[BadSource] = []
     tokens = 0
     for name, source in sources.texts:
@@ -157,30 +171,27 @@ def compile_program(sources: Sources) -> Loaded:
             trees.setdefault(template, root)
             origins.setdefault(template, source)
         assigned |= parsed.assigned
-        called |= parsed.called
+        calls |= parsed.calls
         tokens += parsed.tokens
         parser.check_tokens(tokens)
     if bad:
         raise ProgramFailure(bad)
-    mutates = any(functions[name].mutates for name in called)
-    around = CompileContext(functions, frozenset(assigned), mutates)
-    manner = _manner(sources.settings)
-    return Loaded(compile_templates(trees, around, sources.settings.missing, manner), origins)
-
-
-def _manner(settings: Settings) -> CodegenOptions | None:
-    if settings.defers:
-        return deferring.MANNER
-    return checking.MANNER if settings.is_checked else None
+    mutates = any(functions[name].mutates for name in calls)
+    context = CompileContext(functions, frozenset(assigned), mutates)
+    options = None
+    if sources.settings.defers:
+        options = deferring.OPTIONS
+    elif sources.settings.is_checked:
+        options = checking.OPTIONS
+    return LoadedProgram(
+        compile_templates(trees, context, sources.settings.missing, options), origins
+    )
 
 
 def to_output(parts: list[str]) -> str:
-    """The text that was written; bytes that are not UTF-8 become U+FFFD."""
+    """Join the parts of a text; bytes that are not UTF-8 become U+FFFD."""
     text = "".join(parts)
     if not is_broken(text):
         return text
     whole = to_string(to_bytes(text))
-    return _LONE_BYTE.sub("\ufffd", whole)
-
-
-_LONE_BYTE: Final = re.compile("[\ud800-\udfff]")
+    return LONE_SURROGATE.sub("\ufffd", whole)

@@ -1,7 +1,4 @@
-"""Which templates a program names, so that modules nobody needs can be told to their author.
-
-Called by the engine for tools that look at programs without running them.
-"""
+"""Named templates that a program refers to, and the modules that it does not need."""
 
 from __future__ import annotations
 
@@ -10,12 +7,16 @@ from typing import TYPE_CHECKING, Final
 from function_script.engines.gotemplate import programs
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax import parser
-from function_script.engines.gotemplate.syntax.nodes import Command, Identifier, String, Template
-from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
+from function_script.engines.gotemplate.syntax.nodes import (
+    Command,
+    Identifier,
+    String,
+    Template,
+    walk_nodes,
+)
+from function_script.engines.gotemplate.syntax.parser import ParseFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from function_script.engines.gotemplate.syntax.parser import Trees
     from function_script.program import Program
 
@@ -23,46 +24,38 @@ _INCLUDE: Final = "include"
 
 
 def find_unused(program: Program) -> tuple[str, ...]:
-    """The modules of which no template is ever named; none when in doubt."""
+    """Return the modules whose templates are never named; none when in doubt."""
     sources = programs.sources_of(program)
-    grammar = Grammar(sources.settings.delims, sources.settings.functions())
+    grammar = sources.settings.grammar()
     try:
-        left = {
+        unused = {
             name: parser.parse(name, source.text, grammar).trees for name, source in sources.texts
         }
     except ParseFailure:
         return ()
-    pending = [left.pop(MAIN)]
+    pending = [unused.pop(MAIN)]
     while pending:
-        named = _named(pending.pop())
-        if named is None:
+        names = _names_of(pending.pop())
+        if names is None:
             return ()
-        used = [name for name, trees in left.items() if not named.isdisjoint(trees)]
-        pending += [left.pop(name) for name in used]
-    return tuple(left)
+        used = [name for name, trees in unused.items() if not names.isdisjoint(trees)]
+        pending += [unused.pop(name) for name in used]
+    return tuple(unused)
 
 
-def _named(trees: Trees) -> frozenset[str] | None:
-    """The names of the templates that these use; None when one of them is computed."""
+def _names_of(trees: Trees) -> frozenset[str] | None:
+    """Return the names of the templates that are used; None when one of them is computed."""
     names: set[str] = set()
-    computed = 0
-    for part in _parts(list(trees.values())):
+    unknown = 0
+    for part in walk_nodes(list(trees.values())):
         match part:
             case Template(name=name):
                 names.add(name)
             case Identifier(name=function) if function == _INCLUDE:
-                computed += 1
+                unknown += 1
             case Command(words=(Identifier(name=function), String(value=name), *_)) if (
                 function == _INCLUDE
             ):
                 names.add(name)
-                computed -= 1
-    return frozenset(names) if computed == 0 else None
-
-
-def _parts(value: object) -> Iterator[object]:
-    """A node and all below it: nodes are tuples of values, nodes and lists of nodes."""
-    if isinstance(value, (tuple, list)):
-        yield value
-        for part in value:
-            yield from _parts(part)
+                unknown -= 1
+    return frozenset(names) if unknown == 0 else None

@@ -1,6 +1,6 @@
-"""All functions a template may call, by name: Go's own, the peer's and sprig's.
+"""The FuncMap: all functions of templates by name, Go's, function-go-templating's and sprig's.
 
-Read by the parser, which must know names, and by the compiler.
+The parser reads it, which must know names, and the compiler.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function
     for function in (*core.FUNCTIONS, *function_go_templating.FUNCTIONS, *sprig.FUNCTIONS)
 }
-REFUSALS: Final[Mapping[str, str]] = {refusal.name: refusal.reason for refusal in sprig.REFUSALS}
-# What is otherwise, or more, in templates of our own kind.
-OWN: Final[Mapping[str, Function]] = {
+UNAVAILABLE: Final[Mapping[str, str]] = {
+    function.name: function.reason for function in sprig.UNAVAILABLE
+}
+# Functions that templates of our own kind have instead or in addition.
+OWN_FUNCTIONS: Final[Mapping[str, Function]] = {
     function.name: function for function in (*context.FUNCTIONS, *library.FUNCTIONS)
 }
-# The options of a step that some functions need.
+# Options of a step that some functions require.
 OPTIONS: Final = ("stable_values", "crypto")
 _NEEDED: Final = {
     "stable_values": "set options.stableValues: true to have it, with the same value every time",
@@ -42,17 +44,20 @@ _EXTRAS: Final = {"cryptography": "crypto"}
 
 
 @lru_cache(maxsize=16)
-def functions(
+def func_map(
     allowed: frozenset[str], *, is_own: bool = False, is_checked: bool = False
 ) -> Mapping[str, Function]:
-    """The functions of a step with these options.
+    """Return the functions of a step with these options.
 
-    ``is_own``: of our own kind. ``is_checked``: what does not exist is refused where it is used.
+    ``is_own``: of our own kind. ``is_checked``: using a value that does not exist is an error.
     """
-    known = {**FUNCTIONS, **(OWN if is_own else {})}
+    candidates = {**FUNCTIONS, **(OWN_FUNCTIONS if is_own else {})}
     return {
         name: function
-        for name, function in {**known, **(lookups.checked(known) if is_checked else {})}.items()
+        for name, function in {
+            **candidates,
+            **(lookups.override_lookups(candidates) if is_checked else {}),
+        }.items()
         if (not function.option or function.option in allowed) and _is_installed(function.package)
     }
 
@@ -61,11 +66,11 @@ def _is_installed(package: str) -> bool:
     return not package or importlib.util.find_spec(package) is not None
 
 
-def refusal(name: str) -> str | None:
-    """Why a function that others know is not to be had; None when nobody knows it."""
+def unavailable_reason(name: str) -> str | None:
+    """Return why a well-known function is unavailable; None for an unknown function."""
     function = FUNCTIONS.get(name)
     if function is None:
-        return REFUSALS.get(name)
+        return UNAVAILABLE.get(name)
     if not _is_installed(function.package):
         extra = f"function-script[{_EXTRAS[function.package]}]"
         return f"the package {function.package} is not installed here: install {extra}"

@@ -1,7 +1,7 @@
-"""What a template certainly reads of the request: chains of fields from the request on.
+"""Fields of the request that a template certainly reads: chains of fields from the request on.
 
-Called by the tool that looks for mistakes. Follows the dot into `with` and `range`, and variables
-that are declared once; what a named template is given is not followed.
+Follows the dot into `with` and `range`, and variables that are declared once. It does not follow
+the data of named templates.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import programs
-from function_script.engines.gotemplate.positions import find_place, read_parts
-from function_script.engines.gotemplate.run import MAIN
-from function_script.engines.gotemplate.syntax import parser
+from function_script.engines.gotemplate.positions import find_span, read_source_parts
 from function_script.engines.gotemplate.syntax.nodes import (
     Action,
     Chain,
@@ -26,14 +24,14 @@ from function_script.engines.gotemplate.syntax.nodes import (
     String,
     Variable,
     With,
+    walk_nodes,
 )
-from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 from function_script.engines.reads import ANY, FieldAccess, guarded, unchanged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from function_script.engines.gotemplate.positions import Part
+    from function_script.engines.gotemplate.positions import SourcePart
     from function_script.engines.gotemplate.syntax.nodes import Node, Operand
     from function_script.objects import Path
     from function_script.program import Program
@@ -41,94 +39,85 @@ if TYPE_CHECKING:
 
 _XR: Final = ("observed", "composite", "resource")
 # Functions that change their first argument.
-_CHANGING: Final = frozenset(
+_MUTATING: Final = frozenset(
     {"set", "unset", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite"}
 )
-# Functions that expect arguments which do not exist.
-_ASKING: Final = frozenset(
+# Functions whose arguments may be missing.
+_TESTS: Final = frozenset(
     [
         *("all", "and", "any", "coalesce", "default", "dig", "empty", "eq", "get", "hasKey"),
         *("kindIs", "ne", "not", "or", "ternary"),
     ]
 )
-# The values of `missingkey` that let a template write what does not exist.
-_PASSING: Final = ("default", "zero")
+# Values of `missingkey` that let a template print a missing value.
+_LENIENT: Final = ("default", "zero")
 
 
 def find(program: Program) -> list[FieldAccess]:
-    """The lookups in the main template of a program that compiles."""
-    sources = programs.sources_of(program)
-    grammar = Grammar(sources.settings.delims, sources.settings.functions())
-    try:
-        root = parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
-    except ParseFailure:
-        return []
-    walk = _Walk(program.main, read_parts(program.options), _declared(root))
-    walk.nodes(root, ())
-    reads = guarded(unchanged(walk.reads, walk.changed), walk.asked)
-    if sources.settings.missing not in _PASSING:
+    """Return the lookups in the main template of a program that compiles."""
+    root = programs.parse_main(program)
+    walker = _Walker(program.main, read_source_parts(program.options), _count_declarations(root))
+    walker.walk_body(root, ())
+    reads = guarded(unchanged(walker.reads, walker.changed_paths), walker.tested_paths)
+    if programs.read_settings(program.options).missing not in _LENIENT:
         return reads
-    # What is missing passes, also a field of it, but for what `index` looks into.
+    # A missing value passes, also a field of it, unless `index` looks into it.
     return [
-        read._replace(is_guarded=read.is_guarded or read.path not in walk.indexed) for read in reads
+        read._replace(is_guarded=read.is_guarded or read.path not in walker.indexed_paths)
+        for read in reads
     ]
 
 
-def _declared(root: Iterable[object]) -> Counter[str]:
-    """How often each variable is declared or assigned."""
+def _count_declarations(root: Iterable[object]) -> Counter[str]:
+    """Count the declarations and assignments of each variable."""
     names: Counter[str] = Counter()
-    for part in _parts(list(root)):
+    for part in walk_nodes(list(root)):
         if isinstance(part, Pipe):
             names.update(variable.names[0] for variable in part.declared)
     return names
 
 
-def _parts(value: object) -> Iterator[object]:
-    if isinstance(value, (tuple, list)):
-        yield value
-        for part in value:
-            yield from _parts(part)
+class _Walker:
+    """Walks a template with the dot's path, None where it is unknown."""
 
-
-class _Walk:
-    """Goes through a template with the dot's path, None where it is not known."""
-
-    def __init__(self, source: Source, parts: tuple[Part, ...], declared: Counter[str]) -> None:
+    def __init__(
+        self, source: Source, parts: tuple[SourcePart, ...], declared: Counter[str]
+    ) -> None:
         self.reads: list[FieldAccess] = []
-        self.changed: list[Path] = []
-        self.asked: set[Path] = set()
-        self.indexed: set[Path] = set()
-        self._is_asking = False
+        self.changed_paths: list[Path] = []
+        self.tested_paths: set[Path] = set()
+        self.indexed_paths: set[Path] = set()
+        self._is_testing = False
         self._source = source
-        self._sections = parts
+        self._source_parts = parts
         self._declared = declared
         self._variables: dict[str, Path | None] = {"$": ()}
 
-    def nodes(self, nodes: Iterable[Node], dot: Path | None) -> None:
-        """Everything below a list of nodes."""
+    def walk_body(self, nodes: Iterable[Node], dot: Path | None) -> None:
+        """Walk a list of nodes and everything below it."""
         for node in nodes:
             match node:
                 case Action(pipe=pipe):
-                    self._pipe(pipe, dot)
+                    self._walk_pipe(pipe, dot)
                 case If(pipe=pipe, body=body, otherwise=otherwise):
-                    self._ask(pipe, dot)
-                    self._bodies(body, otherwise, dot, dot)
+                    self._walk_test(pipe, dot)
+                    self._walk_bodies(body, otherwise, dot, dot)
                 case With(pipe=pipe, body=body, otherwise=otherwise):
-                    self._bodies(body, otherwise, self._ask(pipe, dot), dot)
+                    self._walk_bodies(body, otherwise, self._walk_test(pipe, dot), dot)
                 case Range(pipe=pipe, body=body, otherwise=otherwise):
-                    self._bodies(body, otherwise, self._range(pipe, dot), dot)
+                    self._walk_bodies(body, otherwise, self._walk_range(pipe, dot), dot)
                 case _:
                     pass
 
-    def _bodies(
+    def _walk_bodies(
         self, body: list[Node], otherwise: list[Node] | None, dot: Path | None, outer: Path | None
     ) -> None:
-        self.nodes(body, dot)
-        self.nodes(otherwise or (), outer)
+        self.walk_body(body, dot)
+        self.walk_body(otherwise or (), outer)
 
-    def _range(self, pipe: Pipe, dot: Path | None) -> Path | None:
-        """The path of an item; the last variable is one, too."""
-        path = self._pipe(pipe._replace(declared=()), dot)
+    def _walk_range(self, pipe: Pipe, dot: Path | None) -> Path | None:
+        """Return the path of an item; the last variable is one, too."""
+        path = self._walk_pipe(pipe._replace(declared=()), dot)
         item = None if path is None else (*path, ANY)
         if pipe.declared:
             self._declare(pipe.declared[-1], item)
@@ -138,44 +127,46 @@ class _Walk:
         name = variable.names[0]
         self._variables[name] = path if self._declared[name] == 1 else None
 
-    def _ask(self, pipe: Pipe, dot: Path | None) -> Path | None:
-        """As ``_pipe``, for a pipeline that may come to nothing."""
-        was_asking, self._is_asking = self._is_asking, True
-        path = self._pipe(pipe, dot)
-        self._is_asking = was_asking
+    def _walk_test(self, pipe: Pipe, dot: Path | None) -> Path | None:
+        """Walk a pipeline whose value may be missing; see ``_walk_pipe``."""
+        was_testing, self._is_testing = self._is_testing, True
+        path = self._walk_pipe(pipe, dot)
+        self._is_testing = was_testing
         return path
 
-    def _pipe(self, pipe: Pipe, dot: Path | None) -> Path | None:
-        """Note what a pipeline reads; where in the request its value stands."""
+    def _walk_pipe(self, pipe: Pipe, dot: Path | None) -> Path | None:
+        """Add the fields that a pipeline reads; return the path of its value in the request."""
         path: Path | None = None
-        was_asking = self._is_asking
-        for number, command in enumerate(pipe.commands):
-            following = pipe.commands[number + 1 :]
-            self._is_asking = was_asking or any(_function(each) in _ASKING for each in following)
-            found = self._command(command, dot)
-            is_default = number > 0 and _function(command) == "default"
-            path = path if is_default else found if number == 0 else None
-        self._is_asking = was_asking
+        was_testing = self._is_testing
+        for stage, command in enumerate(pipe.commands):
+            following = pipe.commands[stage + 1 :]
+            self._is_testing = was_testing or any(
+                _function(following_command) in _TESTS for following_command in following
+            )
+            command_path = self._walk_command(command, dot)
+            is_default = stage > 0 and _function(command) == "default"
+            path = path if is_default else command_path if stage == 0 else None
+        self._is_testing = was_testing
         for variable in pipe.declared:
             self._declare(variable, path)
         return path
 
-    def _command(self, command: Command, dot: Path | None) -> Path | None:
+    def _walk_command(self, command: Command, dot: Path | None) -> Path | None:
         function = _function(command)
-        was_asking = self._is_asking
-        self._is_asking = was_asking or function in _ASKING
-        paths = [self._operand(word, dot) for word in command.words]
-        if self._is_asking:
-            self.asked.update(path for path in paths if path is not None)
-        self._is_asking = was_asking
+        was_testing = self._is_testing
+        self._is_testing = was_testing or function in _TESTS
+        paths = [self._walk_operand(word, dot) for word in command.words]
+        if self._is_testing:
+            self.tested_paths.update(path for path in paths if path is not None)
+        self._is_testing = was_testing
         if not function:
             return paths[0] if len(paths) == 1 else None
-        if function in _CHANGING:
-            self.changed.extend(path for path in paths[1:2] if path is not None)
-        return self._called(command, paths)
+        if function in _MUTATING:
+            self.changed_paths.extend(path for path in paths[1:2] if path is not None)
+        return self._call_path(command, paths)
 
-    def _called(self, command: Command, paths: list[Path | None]) -> Path | None:
-        """Where the value of a call stands."""
+    def _call_path(self, command: Command, paths: list[Path | None]) -> Path | None:
+        """Return the path of the value of a call."""
         match command.words[1:]:
             case [_] if _function(command) == "getCompositeResource" and paths[1] == ():
                 return _XR
@@ -183,56 +174,56 @@ class _Walk:
                 path = paths[1]
                 for key in keys:
                     if _function(command) == "index":
-                        self.indexed.add(path)
+                        self.indexed_paths.add(path)
                     path = (*path, key.value if isinstance(key, String) else ANY)
                     if isinstance(key, String):
-                        self._note(path, key.position, len(key.quoted))
+                        self._add_access(path, key.position, len(key.quoted))
                 return path
             case [_, String(value=key)] if _function(command) == "hasKey" and paths[1] is not None:
-                self.asked.add((*paths[1], key))
+                self.tested_paths.add((*paths[1], key))
             case [_, _] if _function(command) == "default":
                 return paths[2]
         return None
 
-    def _operand(self, word: Operand, dot: Path | None) -> Path | None:
+    def _walk_operand(self, word: Operand, dot: Path | None) -> Path | None:
         match word:
             case Dot():
                 return dot
             case Pipe():
-                return self._pipe(word, dot)
+                return self._walk_pipe(word, dot)
             case Field(position=position, names=names):
-                return self._chain(dot, names, position)
+                return self._walk_chain(dot, names, position)
             case Variable(position=position, names=(name, *names)):
-                return self._chain(self._variables.get(name), tuple(names), position)
+                return self._walk_chain(self._variables.get(name), tuple(names), position)
             case Chain(position=position, start=start, names=names):
-                return self._chain(self._operand(start, dot), names, position)
+                return self._walk_chain(self._walk_operand(start, dot), names, position)
             case _:
                 pass
         return None
 
-    def _chain(self, path: Path | None, names: tuple[str, ...], position: int) -> Path | None:
+    def _walk_chain(self, path: Path | None, names: tuple[str, ...], position: int) -> Path | None:
         if path is None:
             return None
-        start = self._first(names, position)
+        start = self._find_start(names, position)
         for name in names:
             path = (*path, name)
-            found = self._source.text.find(f".{name}", start)
-            start = found + len(name) if found >= 0 else start
-            self._note(path, found + 1, len(name))
+            index = self._source.text.find(f".{name}", start)
+            start = index + len(name) if index >= 0 else start
+            self._add_access(path, index + 1, len(name))
         return path
 
-    def _first(self, names: tuple[str, ...], position: int) -> int:
-        """Where a chain begins: Go's position is that of its second field, if it has one."""
+    def _find_start(self, names: tuple[str, ...], position: int) -> int:
+        """Find the start of a chain: Go's position is that of its second field, if it has one."""
         if not names:
             return position
         start = self._source.text.rfind(f".{names[0]}", 0, position + len(names[0]) + 1)
         return start if start >= 0 else position
 
-    def _note(self, path: Path, position: int, width: int) -> None:
-        if self._is_asking:
-            self.asked.add(path)
-        place = find_place(self._source, position, width, self._sections)
-        self.reads.append(FieldAccess(path, place.source, place.span))
+    def _add_access(self, path: Path, position: int, width: int) -> None:
+        if self._is_testing:
+            self.tested_paths.add(path)
+        location = find_span(self._source, position, width, self._source_parts)
+        self.reads.append(FieldAccess(path, location.source, location.span))
 
 
 def _function(command: Command) -> str:

@@ -1,6 +1,6 @@
-"""One run of a compiled template: what it has used of its limits, its output, its draws.
+"""One run of a compiled template: its use of limits, its output, its random numbers.
 
-Made anew for every evaluation; generated code and functions get it as their first argument.
+Every evaluation makes a new one; generated code and functions have it as first argument.
 """
 
 from __future__ import annotations
@@ -18,98 +18,98 @@ if TYPE_CHECKING:
 
     from function_script.engines.gotemplate.compiler.code import Site
     from function_script.engines.gotemplate.errors import GoError
-    from function_script.engines.gotemplate.function import Draw
+    from function_script.engines.gotemplate.function import NextRandom
     from function_script.limits import Limits
 
-# What Go calls the template that is not defined by name, in positions and in messages.
+# Go's name of the unnamed template, in positions and in messages.
 MAIN: Final = "manifests"
 MAX_CHARACTERS: Final = 1 << 20
 MAX_ITEMS: Final = 100_000
 MAX_WIDTH: Final = 1000
 MAX_TEMPLATE_DEPTH: Final = 200
-# What functions make costs steps, for it takes memory: one for so many characters or items.
+# A result takes memory, so it costs a step for so many characters or items.
 _CHARACTERS_PER_STEP: Final = 64
 _ITEMS_PER_STEP: Final = 2
-# Steps between two looks at the clock, pieces of output between two counts of their lengths.
+# Steps between two checks of the clock, parts of output between two sums of their lengths.
 _STEPS_UNOBSERVED: Final = 32
 _PARTS_UNCOUNTED: Final = 512
-# What rendering may take of a step's time: the rest is for reading its result.
+# Rendering may use this share of a step's time; the rest is for reading its result.
 _TIME_SHARE: Final = 0.75
 
 
 class CompiledTemplate(Protocol):
-    """A compiled template: writes its text piece by piece."""
+    """A compiled template: writes its text part by part."""
 
     def __call__(self, write: Callable[[str], object], data: object, run: Run, /) -> None:
         """Render with ``data`` as the dot."""
 
 
 class CompiledProgram(NamedTuple):
-    """Compiled templates: each by its name, and the sites of the lines of their code.
+    """Compiled templates by name, and the site of each line of their code.
 
-    ``mutates``: some of them may change their data. ``failures`` are certain once their place is
+    ``mutates``: some of them may change their data. ``failures`` are certain once their line is
     reached.
     """
 
-    bodies: Mapping[str, CompiledTemplate]
+    templates: Mapping[str, CompiledTemplate]
     sites: list[Site | None]
     mutates: bool
     failures: list[tuple[Site, str]]
 
 
 class Run:
-    """The budget of a run, and what its templates share."""
+    """The budget of a run, and the state that its templates share."""
 
     __slots__ = (
-        "_captures",
-        "_counted",
+        "_capture_depth",
+        "_counted_parts",
         "_deadline",
         "_depth",
-        "_drawn",
         "_limits",
-        "_look_at",
+        "_next_check",
+        "_output_characters",
+        "_random_counts",
         "_seed",
         "_steps",
-        "_written",
         "gaps",
+        "is_random_zero",
         "mutates",
         "parts",
-        "pinned",
         "root",
         "templates",
     )
 
-    def __init__(self, unit: CompiledProgram, limits: Limits, seed: str) -> None:
-        self.templates = unit.bodies
-        self.mutates = unit.mutates
+    def __init__(self, program: CompiledProgram, limits: Limits, seed: str) -> None:
+        self.templates = program.templates
+        self.mutates = program.mutates
         # The main template's data, for functions that imply it.
         self.root: object = None
-        # Tests set it: every draw is then 0.
-        self.pinned = False
+        # Set by tests: every random number is then 0.
+        self.is_random_zero = False
         self._limits = limits
         self._seed = seed
-        self._drawn: dict[str, int] = {}
+        self._random_counts: dict[str, int] = {}
         self._steps = limits.steps
-        self._look_at = limits.steps - _STEPS_UNOBSERVED
+        self._next_check = limits.steps - _STEPS_UNOBSERVED
         self._deadline = time.thread_time() + limits.timeout_seconds * _TIME_SHARE
         self._depth = 0
-        # How many texts around the running code are captured and not written.
-        self._captures = 0
-        # Where the main text has gaps: before which part, and what failed there.
+        # Number of captures around the running code: their text goes into a value.
+        self._capture_depth = 0
+        # The gaps of the main text: the number of the part behind it, and its error.
         self.gaps: list[tuple[int, GoError]] = []
-        # The parts of the text being written, how many of them are counted, and their length.
+        # The parts of the text being written, the number of those counted, and their length.
         self.parts: list[str] = []
-        self._counted = 0
-        self._written = 0
+        self._counted_parts = 0
+        self._output_characters = 0
 
     # Rendering
 
     def render(self, data: object, parts: list[str]) -> None:
-        """Run the main template, adding its text to ``parts`` piece by piece."""
+        """Run the main template, adding its text to ``parts`` part by part."""
         self.parts = parts
         self.root = data
         self.templates[MAIN](parts.append, data, self)
-        self._count()
+        self._count_output()
 
     def call(self, write: Callable[[str], object], name: str, data: object) -> None:
         """Run a template as ``{{ template }}`` does, into the same text."""
@@ -118,29 +118,29 @@ class Run:
         self._depth -= 1
 
     def include(self, name: str, data: object) -> str:
-        """The text of a template: the function of that name."""
+        """Return the text of a template: the function of that name."""
         if name not in self.templates:
-            known = f'associated with template "{MAIN}"'
-            raise CallError(f"template: no template {printing.quote(name)} {known}")
+            associated = f'associated with template "{MAIN}"'
+            raise CallError(f"template: no template {printing.quote(name)} {associated}")
         self._enter(name)
-        outside, counted, written = self.parts, self._counted, self._written
+        outer = self.parts, self._counted_parts, self._output_characters
         depth = self._depth
         parts: list[str] = []
-        self.parts, self._counted = parts, 0
-        self._captures += 1
+        self.parts, self._counted_parts = parts, 0
+        self._capture_depth += 1
         try:
             self.templates[name](parts.append, data, self)
         finally:
-            self.parts, self._counted, self._written = outside, counted, written
-            self._captures -= 1
+            self.parts, self._counted_parts, self._output_characters = outer
+            self._capture_depth -= 1
             self._depth = depth - 1
         self.check_string(sum(map(len, parts)))
         return "".join(parts)
 
     @property
     def is_capturing(self) -> bool:
-        """Whether what is being written goes into a value and not into the main text."""
-        return self._captures > 0
+        """True while text is written into a value instead of the main text."""
+        return self._capture_depth > 0
 
     def _enter(self, name: str) -> None:
         self._depth += 1
@@ -151,16 +151,16 @@ class Run:
             )
         self.spend(1)
 
-    def turns(self, items: Iterable[object], cost: int) -> Iterator[object]:
-        """The items of a loop; a turn costs as many steps as the loop has lines of code."""
+    def iterate(self, items: Iterable[object], cost: int) -> Iterator[object]:
+        """Yield the items of a loop; each costs ``cost`` steps, the lines of the loop's code."""
         for item in items:
             self._steps -= cost
-            if self._steps < self._look_at:
-                self._look()
+            if self._steps < self._next_check:
+                self._check_budget()
             yield item
 
-    def show(self, value: object) -> str:
-        """What an action prints that is no string."""
+    def format_value(self, value: object) -> str:
+        """Return the text that an action prints for a value other than a string."""
         if type(value) is int or type(value) is Int:
             return int.__repr__(value)
         if type(value) is bool:
@@ -174,13 +174,13 @@ class Run:
     # Budget
 
     def spend(self, steps: int) -> None:
-        """Charge for work: one step is about one turn of a small loop."""
+        """Charge for work: one step is about one iteration of a small loop."""
         self._steps -= steps
-        if self._steps < self._look_at:
-            self._look()
+        if self._steps < self._next_check:
+            self._check_budget()
 
     def measure(self, value: object) -> object:
-        """``value``, which a function has just made, once its size is charged."""
+        """Charge for the size of ``value``, a function's result, and return it."""
         if isinstance(value, str):
             self.check_string(len(value))
         elif isinstance(value, (list, bytes)):
@@ -190,7 +190,7 @@ class Run:
         return value
 
     def check_string(self, characters: int) -> None:
-        """Charge for a string that is about to be made."""
+        """Charge for a string that is about to be built."""
         if characters > MAX_CHARACTERS:
             raise LimitExceededError(
                 f"a string of {characters} characters, the limit is {MAX_CHARACTERS}"
@@ -199,13 +199,13 @@ class Run:
             self.spend(characters // _CHARACTERS_PER_STEP)
 
     def check_list(self, items: int) -> None:
-        """Charge for a list that is about to be made."""
+        """Charge for a list that is about to be built."""
         if items > MAX_ITEMS:
             raise LimitExceededError(f"a list of {items} items, the limit is {MAX_ITEMS}")
         self.spend(items // _ITEMS_PER_STEP)
 
     def check_width(self, characters: int) -> None:
-        """Refuse padding that no document needs."""
+        """Refuse excessive padding."""
         if characters > MAX_WIDTH:
             raise LimitExceededError(
                 f"padding of {characters} characters, the limit is {MAX_WIDTH}"
@@ -214,23 +214,23 @@ class Run:
     def check_tree(self, value: object) -> bool:
         """Charge for a value that is about to be written as text, all of it.
 
-        Gives whether it is plain: texts, whole numbers, booleans and nulls in dicts and lists.
+        Returns whether it is plain: texts, whole numbers, booleans and nulls in dicts and lists.
         """
-        measure = _Measure(self._limits)
+        measure = _TextSize(self._limits)
         measure.add(value, self._limits.depth)
         self.check_string(measure.characters)
         return measure.plain
 
     def check_output(self) -> None:
         """Refuse more text than a step may render."""
-        if self._written > self._limits.output_bytes:
+        count, limit = self._output_characters, self._limits.output_bytes
+        if count > limit:
             raise LimitExceededError(
-                f"output of {self._written} characters, the limit is {self._limits.output_bytes}",
-                limit="output",
+                f"output of {count} characters, the limit is {limit}", limit="output"
             )
 
-    def _look(self) -> None:
-        self._look_at = self._steps - _STEPS_UNOBSERVED
+    def _check_budget(self) -> None:
+        self._next_check = self._steps - _STEPS_UNOBSERVED
         if self._steps < 0:
             raise LimitExceededError(
                 f"more than {self._limits.steps} steps, which is the limit",
@@ -243,35 +243,35 @@ class Run:
                 f"rendering needs more CPU time than its share of the limit of {seconds:g} s",
                 limit="time",
             )
-        if len(self.parts) - self._counted > _PARTS_UNCOUNTED:
-            self._count()
+        if len(self.parts) - self._counted_parts > _PARTS_UNCOUNTED:
+            self._count_output()
 
-    def _count(self) -> None:
-        """Add what was written since the last look to the length of the output."""
-        counted, self._counted = self._counted, len(self.parts)
-        self._written += sum(map(len, self.parts[counted:]))
+    def _count_output(self) -> None:
+        """Add the parts written since the last check to the length of the output."""
+        counted, self._counted_parts = self._counted_parts, len(self.parts)
+        self._output_characters += sum(map(len, self.parts[counted:]))
         self.check_output()
 
-    # Draws
+    # Random numbers
 
-    def draw(self, site: str) -> Draw:
-        """Numbers for the random function called at ``site``: the same in every run of one XR.
+    def seed_random(self, site: str) -> NextRandom:
+        """Return a source of numbers for the call at ``site``: the same in every run of one XR.
 
-        Every further draw at a site gives another number.
+        Every further call at a site gives another number.
         """
 
-        def pick(bound: int) -> int:
-            if self.pinned:
+        def next_random(bound: int) -> int:
+            if self.is_random_zero:
                 return 0
-            count = self._drawn[site] = self._drawn.get(site, 0) + 1
+            count = self._random_counts[site] = self._random_counts.get(site, 0) + 1
             digest = hashlib.sha256(f"{self._seed}\0{site}\0{count}".encode()).digest()
             return int.from_bytes(digest) % bound
 
-        return pick
+        return next_random
 
 
-class _Measure:
-    """The size of a value once it is text: what it shares with itself counts every time."""
+class _TextSize:
+    """The size of a value's text; a part that occurs twice counts twice."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits

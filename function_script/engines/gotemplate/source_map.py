@@ -1,6 +1,6 @@
-"""Which place of a template wrote a line of its output: found by rendering once more.
+"""Positions of the template for lines of its output, found by rendering once more.
 
-Called only when what was rendered turns out to be wrong, so it may be slow.
+This is slow, and only done for a text that turns out to be wrong.
 """
 
 from __future__ import annotations
@@ -9,53 +9,59 @@ import sys
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.positions import find_place
+from function_script.engines.gotemplate.positions import find_span
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax.nodes import Text
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.compiler.code import Site
-    from function_script.engines.gotemplate.positions import Part
-    from function_script.engines.gotemplate.programs import Loaded
+    from function_script.engines.gotemplate.positions import SourcePart
+    from function_script.engines.gotemplate.programs import LoadedProgram
     from function_script.engines.gotemplate.run import Run
     from function_script.source import Span
 
 
-# Each text that was written, in order, with the line of code that wrote it.
+# Each part of the text, in order, with the line of code that wrote it.
 Trace: TypeAlias = list[tuple[str, int]]
-# How much longer a run takes that is traced, at most.
+# A traced run takes at most this many times as long.
 STRETCH: Final = 5.0
 
 
 def trace(run: Run, data: object) -> Trace:
-    """Render once more; nothing when that fails, or takes longer than it may."""
-    written: Trace = []
+    """Render once more; return nothing if that fails or exceeds a limit."""
+    pieces: Trace = []
 
     def write(text: str) -> None:
-        written.append((text, sys._getframe(1).f_lineno))  # noqa: SLF001 # the code that writes
+        pieces.append((text, sys._getframe(1).f_lineno))  # noqa: SLF001 # the code that writes
 
     run.root = data
     try:
         run.templates[MAIN](write, data, run)
     except (GoError, LimitExceededError, RecursionError):
         return []
-    return written
+    return pieces
 
 
-def find_origin(line: int, written: Trace, loaded: Loaded, parts: tuple[Part, ...]) -> Span | None:
-    """The place that wrote the first character, blanks apart, of a 1-based line of the output."""
-    found = _piece_of(line, written)
-    if found is None:
+def find_origin(
+    line: int, pieces: Trace, loaded: LoadedProgram, parts: tuple[SourcePart, ...]
+) -> Span | None:
+    """Return the span that wrote the first non-blank character of a line of the output (from 1)."""
+    piece = _piece_of(line, pieces)
+    if piece is None:
         return None
-    number, offset = found
-    site = loaded.unit.sites[number]
-    return _span(site, offset, loaded, parts) if site is not None else None
+    number, offset = piece
+    site = loaded.program.sites[number]
+    if site is None:
+        return None
+    source = loaded.origins[site.template]
+    source_parts = parts if source is next(iter(loaded.origins.values())) else ()
+    position = site.node.position + (offset if isinstance(site.node, Text) else 0)
+    return find_span(source, position, 1, source_parts).span
 
 
-def _piece_of(line: int, written: Trace) -> tuple[int, int] | None:
-    """The line of code that wrote the output's line, and where in what it wrote."""
+def _piece_of(line: int, pieces: Trace) -> tuple[int, int] | None:
+    """Return the line of code that wrote a line of the output, and the offset in its text."""
     current = 1
-    for text, number in written:
+    for text, number in pieces:
         breaks = text.count("\n")
         if current + breaks < line:
             current += breaks
@@ -68,10 +74,3 @@ def _piece_of(line: int, written: Trace) -> tuple[int, int] | None:
             if text[offset] == "\n" or not text[offset].isspace():
                 return number, offset
     return None
-
-
-def _span(site: Site, offset: int, loaded: Loaded, parts: tuple[Part, ...]) -> Span:
-    source = loaded.origins[site.template]
-    joined = parts if source is next(iter(loaded.origins.values())) else ()
-    position = site.node.position + (offset if isinstance(site.node, Text) else 0)
-    return find_place(source, position, 1, joined).span

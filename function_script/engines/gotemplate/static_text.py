@@ -1,17 +1,11 @@
-"""The text that every run of a template writes: what stands in no condition, loop or definition.
-
-Called by the tool that looks for mistakes.
-"""
+"""The text that every run of a template writes: outside of conditions, loops and definitions."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from function_script.engines.gotemplate import programs
-from function_script.engines.gotemplate.run import MAIN
-from function_script.engines.gotemplate.syntax import parser
 from function_script.engines.gotemplate.syntax.nodes import Action, Text
-from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,14 +14,8 @@ if TYPE_CHECKING:
 
 
 def static_parts(program: Program) -> Iterator[tuple[int, str]]:
-    """Pieces of the main template's text and the lines they begin in."""
-    sources = programs.sources_of(program)
-    grammar = Grammar(sources.settings.delims, sources.settings.functions())
-    try:
-        root = parser.parse(MAIN, program.main.text, grammar).trees[MAIN]
-    except ParseFailure:
-        return
-    for node in root:
+    """Yield parts of the main template's text and the lines they begin in."""
+    for node in programs.parse_main(program):
         line = program.main.text.count("\n", 0, node.position) + 1
         if isinstance(node, Text):
             yield line, node.text

@@ -1,8 +1,8 @@
-"""Go's values as Python objects: the model the whole engine, its built-ins and sprig share.
+"""Go's values as Python objects: the model that the engine, its builtins and sprig share.
 
-A value's Python type *is* its Go type (table below), so data from the request needs no
-conversion. Everything that makes values for templates uses the classes here; nothing here
-knows templates, printing or the request.
+A value's Python type *is* its Go type (table below), so data from the request needs no conversion.
+Every value made for a template is of these classes. The module knows nothing of templates, printing
+or the request.
 """
 
 # Go                           Python                    made by
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
     from function_script.engines.gotemplate.function import Function
 
-_INT64_BITS: Final = 64
-_SIGN_BIT: Final = 1 << (_INT64_BITS - 1)
+MIN_INT64: Final = -(1 << 63)
+MAX_INT64: Final = (1 << 63) - 1
+MAX_UINT64: Final = (1 << 64) - 1
 
 
 class Missing:
@@ -49,7 +50,7 @@ class Missing:
         return False
 
     def get(self, _name: str, _default: object) -> Missing:
-        """A field of no value: no value again, as quickly as from a dict."""
+        """Return a field of no value: no value again, as quickly as from a dict."""
         return self
 
     def __repr__(self) -> str:
@@ -144,7 +145,7 @@ class NilList(list[object]):
 class TypedMap(dict[object, object]):
     """A map other than map[string]interface {}; ``key`` and ``element`` are its types.
 
-    ``zero`` is what Go gives for a key that is not there.
+    ``zero`` is the value of an absent key.
     """
 
     __slots__ = ()
@@ -170,7 +171,7 @@ class BytesMap(TypedMap):
 
 
 class AnyMap(TypedMap):
-    """map[interface {}]interface {}: what YAML with keys that are not text becomes."""
+    """map[interface {}]interface {}: the value of YAML with keys that are not text."""
 
     __slots__ = ()
     key = "interface {}"
@@ -200,25 +201,25 @@ class Struct:
         self.fields = fields
 
     def method(self, name: str) -> Function | None:
-        """The method of this name, bound to this value; None when there is none."""
+        """Return the method of this name, bound to this value; None when there is none."""
         del name
         return None
 
     def text(self) -> str | None:
-        """What Go's String or Error method says; None when the type has neither."""
+        """Return the text of Go's String or Error method; None when the type has neither."""
         return None
 
     def json(self) -> object:
-        """What toJson writes: plain data with lower-case keys in Go's order."""
+        """Return the value for toJson: plain data with lower-case keys in Go's order."""
         return dict(self.fields)
 
     def yaml(self) -> object:
-        """What toYaml writes: as yaml.v3, which lower-cases the field names."""
+        """Return the value for toYaml; yaml.v3 lower-cases the field names."""
         return {name.lower(): value for name, value in self.fields.items()}
 
 
 def go_type(value: object) -> str:
-    """Go's name of a value's type, as ``%T`` and ``typeOf`` print it; ``<nil>`` for nil."""
+    """Return Go's name of a value's type, as ``%T`` and ``typeOf`` print it; ``<nil>`` for nil."""
     name = _TYPE_NAMES.get(type(value))
     if name is not None:
         return name
@@ -251,7 +252,7 @@ _TYPE_NAMES: Final[Mapping[type, str]] = {
 
 
 def go_kind(value: object) -> str:
-    """Go's reflect.Kind of a value, as ``kindOf`` prints it; ``invalid`` for nil."""
+    """Return Go's reflect.Kind of a value, as ``kindOf`` prints it; ``invalid`` for nil."""
     if value is None or value is MISSING:
         return "invalid"
     if isinstance(value, str):
@@ -266,7 +267,7 @@ def go_kind(value: object) -> str:
 
 
 def is_nil(value: object) -> bool:
-    """Whether Go would call it nil: nil itself, a nil map or a nil slice."""
+    """Report whether Go would call a value nil: nil itself, a nil map or a nil slice."""
     return value is None or value is MISSING or isinstance(value, _NIL_TYPES)
 
 
@@ -274,61 +275,59 @@ _NIL_TYPES: Final = (NilMap, NilList, NilStrings, NilBytesMap)
 
 
 def is_small(value: object, nodes: int) -> bool:
-    """Whether a value, written out, has at most so many nodes; endless ones have not."""
-    waiting = [value]
-    seen = 0
-    while waiting:
-        seen += 1
-        if seen + len(waiting) > nodes:
+    """Report whether a value, written out, has at most ``nodes`` nodes; an endless one has more."""
+    pending = [value]
+    count = 0
+    while pending:
+        count += 1
+        if count + len(pending) > nodes:
             return False
-        found = waiting.pop()
-        if isinstance(found, dict):
-            waiting.extend(found.values())
-        elif isinstance(found, list):
-            waiting.extend(found)
+        node = pending.pop()
+        if isinstance(node, dict):
+            pending.extend(node.values())
+        elif isinstance(node, list):
+            pending.extend(node)
     return True
 
 
 def deep_equal(left: object, right: object) -> bool:
-    """reflect.DeepEqual: the same Go type and the same content; an int64 3 is not an int 3.
+    """Return reflect.DeepEqual: equal Go type and content; an int64 3 is not an int 3.
 
-    Takes as long as both are large once written out: measure what templates built.
+    The time grows with the size of both once written out: measure what templates built.
     """
     if left is right:
         return True
     if go_type(left) != go_type(right):
         return False
     if isinstance(left, dict) and isinstance(right, dict):
-        return is_nil(left) == is_nil(right) and _equal_maps(left, right)
+        return (
+            is_nil(left) == is_nil(right)
+            and len(left) == len(right)
+            and all(key in right and deep_equal(item, right[key]) for key, item in left.items())
+        )
     if isinstance(left, list) and isinstance(right, list):
-        return is_nil(left) == is_nil(right) and _equal_lists(left, right)
+        return (
+            is_nil(left) == is_nil(right)
+            and len(left) == len(right)
+            and all(map(deep_equal, left, right))
+        )
     if isinstance(left, Struct) and isinstance(right, Struct):
         return deep_equal(dict(left.fields), dict(right.fields))
     return bool(left == right)
 
 
-def _equal_maps(left: dict[object, object], right: dict[object, object]) -> bool:
-    return len(left) == len(right) and all(
-        key in right and deep_equal(value, right[key]) for key, value in left.items()
-    )
-
-
-def _equal_lists(left: list[object], right: list[object]) -> bool:
-    return len(left) == len(right) and all(map(deep_equal, left, right))
-
-
 def to_bytes(text: str) -> bytes:
-    """The bytes of a Go string."""
+    """Return the bytes of a Go string."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def to_string(data: bytes) -> str:
-    """A Go string of these bytes; what is not UTF-8 survives as lone surrogates."""
+    """Return a Go string of these bytes; what is not UTF-8 survives as lone surrogates."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def is_broken(text: str) -> bool:
-    """Whether a Go string holds bytes that are not UTF-8 (or that became so by joining)."""
+    """Report whether a Go string has bytes that are not UTF-8 (or that became so by joining)."""
     if text.isascii():
         return False
     try:
@@ -339,10 +338,25 @@ def is_broken(text: str) -> bool:
 
 
 def byte_length(text: str) -> int:
-    """``len`` of a Go string: bytes, not characters."""
+    """Return ``len`` of a Go string: bytes, not characters."""
     return len(text) if text.isascii() else len(to_bytes(text))
 
 
+def to_narrow(text: str) -> str:
+    """Return a text with one character for each byte."""
+    return text if text.isascii() else to_bytes(text).decode("latin-1")
+
+
+def to_wide(text: str) -> str:
+    """Return the text whose bytes these characters are."""
+    return text if text.isascii() else to_string(text.encode("latin-1"))
+
+
+def is_code_point(number: int) -> bool:
+    """Report whether a number is that of a Unicode character, surrogates apart."""
+    return 0 <= number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF  # noqa: PLR2004 # Unicode's bounds
+
+
 def wrap_int64(number: int) -> int:
-    """A number as int64 arithmetic leaves it: wrapped around at 64 bits."""
-    return (number + _SIGN_BIT) % (_SIGN_BIT << 1) - _SIGN_BIT
+    """Return a number as int64 arithmetic leaves it: wrapped around at 64 bits."""
+    return (number - MIN_INT64) % (MAX_UINT64 + 1) + MIN_INT64

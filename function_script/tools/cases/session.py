@@ -86,7 +86,7 @@ def _run_group(
 def pool_options(root: Path | None, workers: int) -> PoolOptions:
     """A sandbox for ``workers`` cases at a time, with programs in files below ``root``."""
     limits = Limits(program_root=None if root is None else str(root.resolve()))
-    return PoolOptions(limits=limits, workers=workers, spare=0)
+    return PoolOptions(limits=limits, workers=workers, min_idle=0)
 
 
 def _ignore(_: str) -> None:

@@ -72,9 +72,9 @@ class Playground:
             raise InputError.of(
                 f"cannot listen on {_HOST}:{port}: {error.strerror}", hint="choose another --port"
             ) from error
-        options = PoolOptions(limits=limits, workers=1, spare=1, preload=ENGINE_MODULES)
-        self._pool = Pool(options)
-        self._pool.fill()
+        preload = ENGINE_MODULES
+        self._pool = Pool(PoolOptions(limits=limits, workers=1, min_idle=1, preload=preload))
+        self._pool.prefork()
         self._workbench = RenderSession(self._pool, directory.resolve())
         self._server.playground = self
         self._thread = threading.Thread(target=self._server.serve_forever, name="playground")

@@ -174,7 +174,7 @@ class _Callers:
         return runners.build_for(find, bench, self._options.timeout_seconds)
 
     def _pool(self) -> Pool:
-        options = PoolOptions(limits=self._options.limits, workers=1, spare=0)
+        options = PoolOptions(limits=self._options.limits, workers=1, min_idle=0)
         return self._stack.enter_context(Pool(options))
 
 

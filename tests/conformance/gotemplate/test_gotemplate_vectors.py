@@ -1,4 +1,4 @@
-"""Our own snippets of the template language, with what Go's engine made of them.
+"""Our own snippets of the template language, with the results of Go's engine.
 
 language.jsonl has a template per line, rendered with data.json; stage, text and error are Go's.
 """
@@ -20,7 +20,7 @@ VECTORS = [json.loads(line) for line in (HERE / "language.jsonl").read_text().sp
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["template"][:60])
 def test_a_template_renders_or_fails_as_in_go(vector: dict[str, object]) -> None:
-    """Stage, text and the error with its position are the same."""
+    """Stage, text and the error with its position are equal."""
     delims = vector.get("delims", ["{{", "}}"])
     try:
         text = render_text(
@@ -29,7 +29,7 @@ def test_a_template_renders_or_fails_as_in_go(vector: dict[str, object]) -> None
             delims=tuple(delims),  # type: ignore[arg-type] # two strings
             options=vector.get("options", ()),  # type: ignore[arg-type] # strings
         )
-        got = ("ok", text, None)
+        outcome = ("ok", text, None)
     except GoFailure as failure:
-        got = (failure.stage, failure.output, failure.text)
-    assert got == (vector["stage"], vector["output"], vector.get("error"))
+        outcome = (failure.stage, failure.output, failure.text)
+    assert outcome == (vector["stage"], vector["output"], vector.get("error"))

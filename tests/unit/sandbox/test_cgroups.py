@@ -1,4 +1,4 @@
-"""The limits of control groups, of both versions, nested and in containers."""
+"""The limits of control groups: v1 and v2, nested and in containers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from function_script.limits import MIB
-from function_script.sandbox import capacity, cgroups
+from function_script.sandbox import cgroups
 from function_script.sandbox.cgroups import CgroupLimits
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ UNLIMITED = "9223372036854771712"
 
 
 def v1(group: str = "/") -> str:
-    """Mounts of version 1, of which each shows its hierarchy from ``group`` downwards."""
+    """Return mounts of v1 that show their hierarchies from ``group`` downwards."""
     names = ("cpu,cpuacct", "memory", "pids")
     return "".join(V1.format(n=n, group=group, names=names) for n, names in enumerate(names))
 
 
 def tree(root: Path, mounts: str, own: str, files: Mapping[str, str]) -> Path:
-    """A system with these mounts, this process's groups, and the groups' files."""
+    """Write a root directory with these mounts, groups of this process, and files of groups."""
     documents = {
         "proc/self/mountinfo": OTHERS + mounts,
         "proc/self/cgroup": own,
@@ -108,35 +108,13 @@ TREES = [
 
 
 @pytest.mark.parametrize(("mounts", "own", "files", "expected"), TREES)
-def test_the_tightest_limit_on_the_way_up_counts(
+def test_the_tightest_limit_of_all_groups_counts(
     tmp_path: Path, mounts: str, own: str, files: Mapping[str, str], expected: CgroupLimits
 ) -> None:
-    """Whatever the version, and however much of the hierarchy can be seen."""
+    """Of all groups from its own one upwards, in both versions."""
     assert cgroups.read_limits(tree(tmp_path, mounts, own, files)) == expected
 
 
 def test_a_system_without_groups_has_no_limits(tmp_path: Path) -> None:
-    """Nor does it fail."""
+    """Missing files are not an error."""
     assert cgroups.read_limits(tmp_path) == CgroupLimits()
-
-
-NEEDED = capacity.needed_processes(2)
-
-
-@pytest.mark.parametrize(
-    ("limits", "workers", "slow"),
-    [
-        pytest.param(CgroupLimits(cpus=0.1, memory_bytes=256 * MIB), 2, 4, id="small"),
-        pytest.param(CgroupLimits(cpus=64.0, processes=NEEDED), None, 4, id="just enough"),
-        pytest.param(CgroupLimits(processes=NEEDED + 10), 2, 14, id="some more processes"),
-        pytest.param(CgroupLimits(processes=3), 2, 1, id="too few processes"),
-    ],
-)
-def test_workers_follow_from_the_limits(
-    monkeypatch: pytest.MonkeyPatch, limits: CgroupLimits, workers: int | None, slow: int
-) -> None:
-    """Of memory and of processes; never none."""
-    monkeypatch.setattr(cgroups, "read_limits", lambda: limits)
-    if workers is not None:
-        assert capacity.cpu_count() >= workers
-    assert capacity.max_slow_slots(MIB if limits.memory_bytes is None else 256 * MIB, 2) == slow

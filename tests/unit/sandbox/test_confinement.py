@@ -1,4 +1,4 @@
-"""The confinement of workers, as they report it, and births that fail."""
+"""The confinement of workers as they report it, and workers that do not start."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from support import sandbox_handlers
+from support import sandbox_dying_zygote, sandbox_handlers
 from support.timing import PATIENCE_SECONDS
 
 from function_script.errors import SandboxError
@@ -20,14 +20,14 @@ from function_script.sandbox import (
     Failed,
     Pool,
     PoolOptions,
-    measures,
-    orders,
-    refusals,
+    confinement,
+    ipc,
     seccomp,
+    spawn_errors,
 )
-from function_script.sandbox.measures import NOT_IN_FORCE, UNKNOWN, Confinement, Measure
+from function_script.sandbox.confinement import NOT_IN_FORCE, UNKNOWN, Confinement, Measure
 from function_script.sandbox.outcome import Cause
-from function_script.sandbox.refusals import Call, CallRefusedError
+from function_script.sandbox.spawn_errors import Call, CallRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,13 +37,13 @@ OPTIONS = PoolOptions(
     limits=Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB),
     workers=1,
     slow_workers=2,
-    spare=0,
+    min_idle=0,
 )
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
-    """One pool for all attempts."""
+    """Start one pool for all attempts."""
     with Pool(OPTIONS) as pool:
         yield pool
 
@@ -52,38 +52,38 @@ PARTIAL = Confinement(missing={Measure.SYSTEM_CALLS: errno.EPERM, Measure.PROCES
 
 
 def test_a_worker_reports_its_own_confinement() -> None:
-    """Every measure is in force here; before the first worker none is."""
+    """All measures are in force; before the first worker none is."""
     with Pool(OPTIONS) as pool:
         assert pool.confinement() == UNKNOWN
-        assert not pool.is_able()
-        pool.fill()
+        assert not pool.is_available()
+        pool.prefork()
         assert pool.confinement() == Confinement()
-        assert pool.is_able()
+        assert pool.is_available()
 
 
-def test_the_weakest_worker_counts() -> None:
-    """Each has its own report; the pool says what holds for all of them."""
+def test_the_pool_reports_the_weakest_worker() -> None:
+    """Each worker has its own report; the pool combines them."""
     options = replace(OPTIONS, module="support.sandbox_unfiltered", workers=2)
     with Pool(options) as pool:
-        pool.fill()
-        confinement = pool.confinement()
-    assert confinement.missing[Measure.SYSTEM_CALLS] == errno.EPERM
-    assert Measure.MEMORY not in confinement.missing
+        pool.prefork()
+        missing = pool.confinement().missing
+    assert missing[Measure.SYSTEM_CALLS] == errno.EPERM
+    assert Measure.MEMORY not in missing
 
 
 def test_the_cpu_time_of_every_thread_counts() -> None:
-    """A worker cannot start threads; of one that could, all of them would be counted."""
+    """A worker without a filter may start threads; their CPU time counts, too."""
     limits = replace(OPTIONS.limits, timeout_seconds=0.4)
     with Pool(replace(OPTIONS, module="support.sandbox_unfiltered", limits=limits)) as pool:
         replies = [pool.run(b"spin-aside") for _ in range(2)]
     filtered, unfiltered = (reply.cause for reply in replies if isinstance(reply, Failed))
     assert filtered in {Cause.BUG, Cause.FORBIDDEN}
-    # The limit of processes holds everybody but root.
+    # RLIMIT_NPROC does not bind root.
     assert unfiltered is (Cause.TIMEOUT if os.getuid() == 0 else Cause.BUG)
 
 
-def test_no_worker_that_lacks_a_measure_is_used_where_all_are_required() -> None:
-    """The first one had its filter and answers; its successor has none and gets no request."""
+def test_a_required_measure_that_is_missing_is_an_error() -> None:
+    """The first worker has a filter and answers; the second has none and gets no request."""
     options = replace(OPTIONS, module="support.sandbox_unfiltered", requires_confinement=True)
     with Pool(options) as pool:
         reply = pool.run(b"pid")
@@ -93,12 +93,12 @@ def test_no_worker_that_lacks_a_measure_is_used_where_all_are_required() -> None
         assert isinstance(failed, Failed)
         assert "--require-sandbox" in str(failed.error)
         assert "system_calls (Operation not permitted)" in str(failed.error)
-        assert not pool.is_able()
+        assert not pool.is_available()
 
 
 @pytest.mark.parametrize("attempt", sandbox_handlers.ATTEMPTS)
 def test_system_calls_are_filtered(pool: Pool, attempt: str) -> None:
-    """Native code gone astray can read files and end its own process, and nothing else."""
+    """Injected native code can read files and end its own process only."""
     reply = pool.run(b"attempt " + attempt.encode())
     if Measure.SYSTEM_CALLS in pool.confinement().missing:
         pytest.skip("this kernel filters no system calls")
@@ -108,9 +108,9 @@ def test_system_calls_are_filtered(pool: Pool, attempt: str) -> None:
 
 
 def test_every_architecture_has_a_program() -> None:
-    """A filter's jumps lead to an instruction, and its last one allows what is left."""
-    for machine in seccomp.MACHINES.values():
-        program = seccomp.build(machine, 1)
+    """The jumps of each filter lead to an instruction, and the last one allows the call."""
+    for architecture in seccomp.ARCHITECTURES.values():
+        program = seccomp.build(architecture, 1)
         rules = [program[at : at + 8] for at in range(0, len(program), 8)]
         assert rules[-1] == struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
         for at, rule in enumerate(rules):
@@ -118,23 +118,23 @@ def test_every_architecture_has_a_program() -> None:
             assert at + 1 + max(if_true, if_false) <= len(rules)
 
 
-def test_confinements_are_carried_in_a_frame() -> None:
-    """With the errno of each measure."""
-    for confinement in (Confinement(), PARTIAL, UNKNOWN):
-        assert measures.unpack(measures.pack(confinement)) == confinement
+def test_a_frame_has_the_confinement() -> None:
+    """It has the errno of each measure."""
+    for measures in (Confinement(), PARTIAL, UNKNOWN):
+        assert confinement.unpack(confinement.pack(measures)) == measures
 
 
-def test_a_birth_that_was_refused_is_carried_in_a_frame() -> None:
-    """With the call and its errno; no other bytes are believed."""
-    frame = measures.pack_refusal(CallRefusedError(Call.SETPGID, errno.EPERM))
+def test_a_frame_has_the_refused_call() -> None:
+    """It has the call and its errno; any other bytes are a ValueError."""
+    frame = confinement.pack_refusal(CallRefusedError(Call.SETPGID, errno.EPERM))
     with pytest.raises(CallRefusedError, match="setpgid: Operation not permitted"):
-        measures.unpack(frame)
+        confinement.unpack(frame)
     with pytest.raises(ValueError, match="a frame of 3 bytes"):
-        measures.unpack(b"abc")
+        confinement.unpack(b"abc")
 
 
-def test_confinements_are_told_in_one_line() -> None:
-    """With the reason of each measure that is missing."""
+def test_a_confinement_has_a_summary() -> None:
+    """It has the reason of each missing measure."""
     assert Confinement().summary() == "full"
     assert PARTIAL.reason(Measure.MEMORY) == ""
     assert PARTIAL.summary() == (
@@ -142,24 +142,24 @@ def test_confinements_are_told_in_one_line() -> None:
     )
 
 
-def test_what_is_missing_anywhere_is_missing() -> None:
-    """Combined in the order of the measures, whatever the order of the workers."""
+def test_combined_confinements_lack_what_one_lacks() -> None:
+    """The order is that of the measures, not that of the workers."""
     other = Confinement(missing={Measure.MEMORY: NOT_IN_FORCE})
-    combined = measures.combine([PARTIAL, Confinement(), other])
+    combined = confinement.combine([PARTIAL, Confinement(), other])
     assert list(combined.missing) == [Measure.SYSTEM_CALLS, Measure.MEMORY, Measure.PROCESSES]
-    assert measures.combine([]) == Confinement()
+    assert confinement.combine([]) == Confinement()
 
 
-def test_answers_of_the_zygote_name_the_call_that_was_refused() -> None:
-    """An answer has the number of its order in front."""
-    refused = orders.pack_refusal(7, CallRefusedError(Call.PIDFD_OPEN, errno.ENOSYS))
-    assert orders.read_number(refused) == 7
+def test_answers_of_the_zygote_are_parsed() -> None:
+    """An answer begins with the number of its order."""
+    refused = ipc.pack_refused_fork(7, CallRefusedError(Call.PIDFD_OPEN, errno.ENOSYS))
+    assert ipc.read_number(refused) == 7
     with pytest.raises(CallRefusedError, match="pidfd_open: Function not implemented"):
-        orders.unpack_fork(refused)
-    assert orders.unpack_fork(orders.pack_fork(8, 123)) == 123
-    assert orders.unpack_order(orders.pack_order(9, 5)) == (9, 5)
-    death = orders.unpack_death(orders.pack_exit_status(10, signal.SIGKILL, 4096))
-    assert (death.status, death.peak_bytes) == (signal.SIGKILL, 4096)
+        ipc.unpack_fork(refused)
+    assert ipc.unpack_fork(ipc.pack_fork(8, 123)) == 123
+    assert ipc.unpack_order(ipc.pack_order(9, 5)) == (9, 5)
+    exit_status = ipc.unpack_exit_status(ipc.pack_exit_status(10, signal.SIGKILL, 4096))
+    assert (exit_status.status, exit_status.peak_bytes) == (signal.SIGKILL, 4096)
 
 
 REFUSALS = [
@@ -171,17 +171,17 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("call", "number", "text", "hint"), REFUSALS)
-def test_a_refusal_says_what_was_refused(call: Call, number: int, text: str, hint: str) -> None:
-    """And whether to raise a limit or to change the container's profile."""
-    error = refusals.explain(call, number)
+def test_a_refused_call_is_explained(call: Call, number: int, text: str, hint: str) -> None:
+    """The hint is to raise a limit or to change the container's profile."""
+    error = spawn_errors.explain(CallRefusedError(call, number))
     assert isinstance(error, SandboxError)
     assert str(error).startswith("cannot start a worker: ")
     assert text in str(error)
     assert hint in str(error)
 
 
-def test_a_worker_that_ends_before_it_is_ready_is_one_failure() -> None:
-    """Its frame is not waited for, and nothing of it is left."""
+def test_a_worker_that_exits_before_it_is_ready_fails_its_request() -> None:
+    """The pool does not wait for its frame."""
     with Pool(replace(OPTIONS, module="support.sandbox_stillborn")) as pool:
         failed = pool.run(b"echo x")
     assert isinstance(failed, Failed)
@@ -189,12 +189,22 @@ def test_a_worker_that_ends_before_it_is_ready_is_one_failure() -> None:
 
 
 def test_frames_fit_into_the_smallest_packet() -> None:
-    """They are received with the buffer of all frames."""
-    assert len(measures.pack(UNKNOWN)) <= struct.calcsize("64s")
+    """They are received with the buffer that all frames have."""
+    assert len(confinement.pack(UNKNOWN)) <= struct.calcsize("64s")
 
 
 def test_a_worker_that_was_killed_before_it_is_ready_is_replaced() -> None:
-    """As one is whose zygote was killed in that moment; the request does not hear of it."""
+    """The request gets another worker."""
     with Pool(replace(OPTIONS, module="support.sandbox_late_born")) as pool:
         replies = [pool.run(b"echo x") for _ in range(2)]
+    assert [reply.response for reply in replies if isinstance(reply, Answered)] == [b"x", b"x"]
+
+
+def test_a_worker_of_a_lost_zygote_does_not_answer_for_another() -> None:
+    """The frame of a worker that a dying zygote has forked is not read as that of the next one."""
+    marker = sandbox_dying_zygote.marker(os.getpid())
+    marker.touch()
+    with Pool(replace(OPTIONS, module="support.sandbox_dying_zygote")) as pool:
+        replies = [pool.run(b"echo x") for _ in range(2)]
+    assert not marker.exists()
     assert [reply.response for reply in replies if isinstance(reply, Answered)] == [b"x", b"x"]

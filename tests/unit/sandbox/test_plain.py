@@ -1,4 +1,4 @@
-"""The pool of systems that have no more than POSIX promises; Linux plays one here, too."""
+"""Plain workers, for systems with POSIX only; Linux stands in for one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[3]
 LIMITS = Limits(timeout_seconds=PATIENCE_SECONDS, memory_bytes=128 * MIB)
 OPTIONS = PoolOptions(
-    module="support.sandbox_handlers", limits=LIMITS, workers=1, slow_workers=2, spare=0
+    module="support.sandbox_handlers", limits=LIMITS, workers=1, slow_workers=2, min_idle=0
 )
 HASTY = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=0.4))
 # How getrusage(2) counts memory.
@@ -67,44 +67,44 @@ with Pool(options(512)) as pool:
 
 @pytest.fixture(autouse=True)
 def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have every pool take this system for one that is not Linux."""
+    """Make every pool use plain workers."""
     monkeypatch.setattr(system, "missing", lambda: ("what Linux has",))
 
 
 @pytest.fixture
 def pool() -> Iterator[Pool]:
-    """A pool with much time."""
+    """Start a pool with a long time limit."""
     with Pool(OPTIONS) as pool:
         yield pool
 
 
 def answer(reply: Reply) -> str:
-    """Return the text of a response that must be there."""
+    """Return the text of a response."""
     assert isinstance(reply, Answered), reply
     return reply.response.decode()
 
 
 def cause(reply: Reply) -> Cause:
-    """Return why there is no response."""
+    """Return the cause of a failure."""
     assert isinstance(reply, Failed), reply
     return reply.cause
 
 
 def is_running(pid: int) -> bool:
-    """Tell whether a process is there."""
+    """Report whether a process lives."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
-    return not done.stdout.strip().startswith(b"Z") and done.returncode == 0
+    ps = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
+    return not ps.stdout.strip().startswith(b"Z") and ps.returncode == 0
 
 
 def run(program: str) -> list[str]:
-    """Return the lines that a Python program prints, which ends well."""
+    """Run a Python program; return the lines that it prints."""
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    return done.stdout.splitlines()
+    process = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    return process.stdout.splitlines()
 
 
 def own(*commands: str) -> subprocess.Popen[str]:
@@ -124,27 +124,27 @@ def count_files() -> int:
 
 
 def test_the_pool_is_a_plain_one(pool: Pool) -> None:
-    """Else nothing here would be tested."""
-    assert isinstance(pool.means.crew._nursery, plain.PlainNursery)
+    """All tests of this module rely on it."""
+    assert isinstance(pool.context.workers._factory, plain.PlainFactory)
 
 
 @pytest.mark.parametrize("command", [b"spin", b"big-integer", b"deafen", b"stop"], ids=str)
 def test_a_loop_ends_in_time(command: bytes) -> None:
-    """Whatever the worker does, also when its own alarm is off or it was stopped."""
+    """It does so even if the worker's timer is off or the worker is stopped."""
     with Pool(HASTY) as pool:
-        pool.fill()
+        pool.prefork()
         began = time.monotonic()
         reply = pool.run(command)
         assert time.monotonic() - began < 0.4 + SLACK_SECONDS
         assert cause(reply) is Cause.TIMEOUT
-        said = "on the clock it took more time than its limit of 0.4 s (set by --timeout)"
-        assert said in str(reply.error)
+        text = "on the clock it took more time than its limit of 0.4 s (set by --timeout)"
+        assert text in str(reply.error)
         assert answer(pool.run(b"echo next")) == "next"
 
 
 def test_a_bomb_of_two_gigabytes_ends(pool: Pool) -> None:
     """The error names the limit."""
-    pool.fill()
+    pool.prefork()
     reply = pool.run(b"allocate 2048")
     assert cause(reply) is Cause.MEMORY
     assert isinstance(reply.error, LimitError)
@@ -155,15 +155,15 @@ def test_a_bomb_of_two_gigabytes_ends(pool: Pool) -> None:
     assert answer(pool.run(b"echo next")) == "next"
 
 
-def test_a_bomb_hurts_nobody() -> None:
-    """No worker has held much more than its limit of 128 MiB when it ends."""
+def test_a_bomb_does_not_use_much_more_than_its_limit() -> None:
+    """The peak of no worker is far above 128 MiB."""
     *causes, peak = run(OPENING + BOMBS)
     assert causes == ["Cause.MEMORY"] * 3
     assert int(peak) * RESIDENT_UNIT < 1024 * MIB
 
 
-def test_what_is_quicker_than_a_look_is_seen_afterwards() -> None:
-    """A run that held more than it may fails, though it has given everything back."""
+def test_a_run_between_two_polls_is_checked_afterwards() -> None:
+    """A run that exceeded its memory limit fails, although it has freed everything."""
     with own("narrow 30 32 allocate 60", "narrow 30 128 allocate 60", "narrow 30 32 echo x") as it:
         assert it.communicate()[0].split() == ["Cause.MEMORY", str(60 * MIB), "x"]
 
@@ -176,8 +176,8 @@ CRASHES = [
 
 @pytest.mark.parametrize("script", CRASHES)
 def test_a_crash_is_reported(script: str) -> None:
-    """Native code takes the worker down, or gives up: there is an error, and the next one runs."""
-    options = PoolOptions(workers=1, spare=0, preload=ENGINE_MODULES)
+    """When native code ends the worker there is an error, and the next request is answered."""
+    options = PoolOptions(workers=1, min_idle=0, preload=ENGINE_MODULES)
     with Pool(options) as pool:
         reply = pool.run(builders.request(builders.starlark(script)).SerializeToString())
         assert cause(reply) is Cause.CRASH
@@ -187,7 +187,7 @@ def test_a_crash_is_reported(script: str) -> None:
 
 
 def test_a_program_may_print_64_kib(pool: Pool) -> None:
-    """Printing more ends it, and what was printed so far is there."""
+    """Printing more ends it; the log has the first 64 KiB."""
     assert pool.run(b"say " + b"x" * 64 * 1024).log == "x" * 64 * 1024
     reply = pool.run(b"shout")
     assert cause(reply) is Cause.OUTPUT
@@ -196,14 +196,14 @@ def test_a_program_may_print_64_kib(pool: Pool) -> None:
 
 
 def test_a_worker_killed_from_outside() -> None:
-    """While it is idle, nothing is noticed; while it runs, the error says what happened."""
+    """An idle one costs no request; a busy one fails its request."""
     options = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=8.0))
     with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
         os.kill(int(answer(pool.run(b"pid"))), signal.SIGKILL)
         pid = int(answer(pool.run(b"pid")))
         running = threads.submit(pool.run, b"spin")
-        # That it takes long shows that it has begun.
-        wait_until(lambda: pool.load().slow)
+        # A run in a slow lane has begun.
+        wait_until(lambda: pool.stats().slow)
         os.kill(pid, signal.SIGKILL)
         reply = running.result()
     assert cause(reply) is Cause.KILLED
@@ -217,8 +217,8 @@ FRAMES = [
 
 
 @pytest.mark.parametrize("command", FRAMES)
-def test_what_is_printed_is_no_frame(pool: Pool, command: bytes) -> None:
-    """A program reaches neither end of the protocol by printing what looks like its frames."""
+def test_printed_text_is_not_parsed_as_a_frame(pool: Pool, command: bytes) -> None:
+    """A program cannot forge frames by printing them."""
     frame = b"\3\1\0" + (4).to_bytes(8, "little") + (11).to_bytes(8, "little") + b'evil{"info":{}}'
     for _ in range(3):
         assert answer(pool.run(command + frame)) in {"said", "printed"}
@@ -230,20 +230,20 @@ GARBAGE = [b"babble", b"forge 3000000000", b"forge 18446744073709551615"]
 
 @pytest.mark.parametrize("command", GARBAGE, ids=str)
 def test_garbage_from_a_worker_is_a_crash(pool: Pool, command: bytes) -> None:
-    """Nothing of it is believed, and no memory is set aside for what it announces."""
+    """No memory is allocated for the lengths that it announces."""
     pid = answer(pool.run(b"pid"))
     assert cause(pool.run(command)) is Cause.CRASH
     assert answer(pool.run(b"pid")) != pid
 
 
-def test_an_answer_in_advance_is_not_given_to_the_next(pool: Pool) -> None:
-    """A worker that has sent something nobody asked for is not used again."""
+def test_a_second_reply_is_not_given_to_the_next_request(pool: Pool) -> None:
+    """A worker that has sent a frame without a request is not used again."""
     assert answer(pool.run(b"repeat stale")) == "real"
     assert answer(pool.run(b"echo mine")) == "mine"
 
 
 def test_a_worker_writes_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its limit of file sizes would cut it short, and the next import would fail."""
+    """The limit of file sizes would truncate it, and the next import would fail."""
     (tmp_path / "late.py").write_text(f"TEXT = {'x' * 100_000!r}\n")
     monkeypatch.syspath_prepend(tmp_path)
     with Pool(OPTIONS) as pool:
@@ -252,12 +252,12 @@ def test_a_worker_writes_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_large_payloads_are_carried() -> None:
-    """A request and a response of 60 MiB."""
+    """Request and response have 60 MiB."""
     assert run(OPENING + LARGE) == ["Cause.OUTPUT"]
 
 
-def test_a_thousand_runs_leave_nothing(pool: Pool) -> None:
-    """Neither descriptors here, nor memory there, nor another worker."""
+def test_a_thousand_runs_leak_nothing(pool: Pool) -> None:
+    """They leak neither descriptors nor memory nor workers."""
     pid = answer(pool.run(b"echo x")) and int(answer(pool.run(b"pid")))
     files, size = count_files(), plain.resident_bytes(pid)
     for number in range(1_000):
@@ -268,12 +268,12 @@ def test_a_thousand_runs_leave_nothing(pool: Pool) -> None:
 
 
 def test_nothing_is_left_after_close() -> None:
-    """Neither processes, zombies included, nor descriptors, whatever the workers were doing."""
+    """Neither processes, zombies included, nor descriptors are left."""
     files = count_files()
     with ThreadPoolExecutor(2) as threads, Pool(replace(OPTIONS, workers=2)) as pool:
         pids = [int(answer(pool.run(b"pid")))]
         running = threads.submit(pool.run, b"spin")
-        wait_until(lambda: pool.load().busy)
+        wait_until(lambda: pool.stats().busy)
         pids.append(int(answer(pool.run(b"pid"))))
         pool.close()
         assert cause(running.result()) is Cause.KILLED
@@ -283,8 +283,8 @@ def test_nothing_is_left_after_close() -> None:
     assert count_files() == files
 
 
-def test_a_pool_that_was_never_used_ends_its_worker() -> None:
-    """The first worker starts with the pool, so that it is warm when it is needed."""
+def test_an_unused_pool_ends_its_worker() -> None:
+    """The first worker starts with the pool, before the first request."""
     files = count_files()
     Pool(OPTIONS).close()
     assert count_files() == files
@@ -292,7 +292,7 @@ def test_a_pool_that_was_never_used_ends_its_worker() -> None:
 
 @pytest.mark.parametrize("command", ["echo idle", "narrow 1 64 spin"])
 def test_a_worker_ends_with_its_owner(command: str) -> None:
-    """An idle one sees the end of its stream, and any other one's time is over at some point."""
+    """An idle one reads the end of its stream; a busy one reaches its time limit."""
     with own("pid", command) as owner:
         assert owner.stdout is not None
         pid = int(owner.stdout.readline())
@@ -306,12 +306,12 @@ def test_a_worker_ends_with_its_owner(command: str) -> None:
 def test_a_worker_that_cannot_be_watched_does_not_start(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a way to see its memory, a program is not run."""
+    """No program runs without a memory limit."""
 
     def fail(*_: object, **__: object) -> str:
         raise OSError("it cannot be read")
 
-    # Of /proc and of ps; a function of ours could not be replaced where it is compiled.
+    # The sources of /proc and ps: our own function cannot be replaced where it is compiled.
     monkeypatch.setattr(Path, "read_text", fail)
     monkeypatch.setattr(subprocess, "run", fail)
     reply = pool.run(b"echo x")
@@ -320,8 +320,8 @@ def test_a_worker_that_cannot_be_watched_does_not_start(
     assert "its memory cannot be watched: it cannot be read" in str(reply.error)
 
 
-def test_the_size_of_a_process_is_known() -> None:
-    """From /proc where that is, else from ps; both say the same."""
+def test_resident_bytes_agree() -> None:
+    """/proc and ps report about the same size."""
     size = plain.resident_bytes(os.getpid())
     assert size > 10 * MIB
     assert 0.5 < size / (plain._resident_kib(os.getpid()) * 1024) < 2
@@ -329,15 +329,15 @@ def test_the_size_of_a_process_is_known() -> None:
         plain.resident_bytes(2**22 + 1)
 
 
-def test_every_program_has_its_worker_at_once() -> None:
-    """Eight at a time, with four workers, get their own answers."""
+def test_parallel_requests_get_their_own_answers() -> None:
+    """Eight threads share four workers."""
     with ThreadPoolExecutor(8) as threads, Pool(replace(OPTIONS, workers=4)) as pool:
         replies = threads.map(pool.run, [f"echo {number}".encode() for number in range(200)])
         assert [answer(reply) for reply in replies] == [str(number) for number in range(200)]
 
 
-def test_a_system_without_processes_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One sentence says what to use there."""
+def test_a_system_without_fork_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hint names alternatives."""
     monkeypatch.delattr(os, "fork")
     with pytest.raises(SandboxError) as caught:
         Pool(OPTIONS)

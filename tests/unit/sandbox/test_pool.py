@@ -1,7 +1,8 @@
-"""The pool from outside: requests in, replies out, whatever the handler does."""
+"""The pool: requests in, replies out, whatever the handler does."""
 
 from __future__ import annotations
 
+import base64
 import os
 import random
 import signal
@@ -12,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support import builders
 from support.sandbox_handlers import PROBLEM
 from support.timing import PATIENCE_SECONDS, SLACK_SECONDS, wait_until
 
+from function_script.engines.registry import ENGINE_MODULES
 from function_script.errors import LimitError, SandboxError
 from function_script.limits import MIB, Limits
 from function_script.sandbox import Answered, Failed, Pool, PoolOptions, PoolStats, Reply
@@ -32,35 +35,35 @@ OPTIONS = PoolOptions(
     limits=Limits(timeout_seconds=TIMEOUT_SECONDS, memory_bytes=128 * MIB),
     workers=1,
     slow_workers=2,
-    spare=0,
+    min_idle=0,
     max_request_bytes=4 * MIB,
 )
-# For what ends otherwise than by its time, on the slowest machine.
+# For runs that must not reach their time limit, on the slowest machine.
 PATIENT = replace(OPTIONS, limits=replace(OPTIONS.limits, timeout_seconds=PATIENCE_SECONDS))
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
-    """One pool for all tests that leave it as they found it."""
+    """Start one pool for all tests that do not change it."""
     with Pool(PATIENT) as pool:
         yield pool
 
 
 @pytest.fixture(scope="module")
 def hasty() -> Iterator[Pool]:
-    """The same with little time for each run."""
+    """Start a pool with little time for each run."""
     with Pool(OPTIONS) as pool:
         yield pool
 
 
 def answer(reply: Reply) -> str:
-    """The text of a response that must be there."""
+    """Return the text of a response."""
     assert isinstance(reply, Answered), reply
     return reply.response.decode()
 
 
 def failure(reply: Reply) -> Failed:
-    """The failure that must be there."""
+    """Return a failure."""
     assert isinstance(reply, Failed), reply
     return reply
 
@@ -80,15 +83,15 @@ def test_payloads_of_any_size_are_carried(pool: Pool, size: int) -> None:
 
 
 def test_diagnostics_and_info_arrive(pool: Pool) -> None:
-    """What people want to know beside the response is typed again on arrival."""
+    """They are typed values, as in the worker."""
     reply = pool.run(b"problem x")
     assert isinstance(reply, Answered)
     assert reply.diagnostics == (PROBLEM,)
     assert reply.info == RequestInfo(step="problem")
 
 
-def test_more_problems_than_anybody_reads_are_cut(pool: Pool) -> None:
-    """The answer is as it was; of its problems the first ones arrive, without their source."""
+def test_too_many_problems_are_cut(pool: Pool) -> None:
+    """The response is unchanged; only the first problems arrive, without their source."""
     reply = pool.run(b"problems x")
     assert isinstance(reply, Answered)
     assert reply.response == b"x"
@@ -97,8 +100,8 @@ def test_more_problems_than_anybody_reads_are_cut(pool: Pool) -> None:
     assert all(problem.excerpt is None for problem in reply.diagnostics)
 
 
-def test_prints_arrive_with_their_own_request_only(pool: Pool) -> None:
-    """What one request prints never appears in another's log; terminal codes are defused."""
+def test_printed_text_arrives_with_its_own_request(pool: Pool) -> None:
+    """It never appears in the log of another request; terminal codes are removed."""
     first, second = pool.run(b"say \x1b[2Jsecret\n"), pool.run(b"echo x")
     assert first.log == "�[2Jsecret\n"
     assert second.log == ""
@@ -111,7 +114,7 @@ def test_a_worker_is_reused(pool: Pool) -> None:
 
 @pytest.mark.linux
 def test_a_program_sees_no_environment_and_no_foreign_files(pool: Pool) -> None:
-    """Workers hold their connection, their log and nothing of the server."""
+    """Workers have their connection, their log and no file of the server."""
     assert answer(pool.run(b"environment")) == "LC_CTYPE RUST_BACKTRACE"
     files = answer(pool.run(b"files")).split()
     assert files[:4] == ["/dev/null", "/dev/null", "/memfd", "socket"]
@@ -119,12 +122,12 @@ def test_a_program_sees_no_environment_and_no_foreign_files(pool: Pool) -> None:
 
 
 def test_workers_know_no_grpc(pool: Pool) -> None:
-    """The transport never reaches the process that runs programs."""
+    """The transport is not imported in the process that runs programs."""
     assert "grpc" not in answer(pool.run(b"modules")).split()
 
 
 def test_workers_hold_no_pool(pool: Pool) -> None:
-    """They start sooner without what only its owner needs."""
+    """They start sooner without the modules of the server's side."""
     assert "function_script.sandbox.pool" not in answer(pool.run(b"modules")).split()
 
 
@@ -139,8 +142,8 @@ LATE = [
 
 
 @pytest.mark.parametrize(("command", "text"), LATE, ids=str)
-def test_what_takes_too_long_is_ended(hasty: Pool, command: bytes, text: str) -> None:
-    """Whatever a worker does or does not do, its error comes in time and names the limit."""
+def test_a_run_that_takes_too_long_is_ended(hasty: Pool, command: bytes, text: str) -> None:
+    """The error comes in time and names the limit."""
     began = time.monotonic()
     failed = failure(hasty.run(command))
     assert time.monotonic() - began < TIMEOUT_SECONDS + SLACK_SECONDS
@@ -161,16 +164,16 @@ def test_what_takes_too_long_is_ended(hasty: Pool, command: bytes, text: str) ->
     ],
     ids=str,
 )
-def test_a_limit_of_time_is_kept_closely(hasty: Pool, command: bytes, seconds: float) -> None:
-    """Whoever counts: what a run has used is at most a fifth of a second more."""
+def test_a_time_limit_is_precise(hasty: Pool, command: bytes, seconds: float) -> None:
+    """A run uses at most a fifth of a second more, whether worker or pool ends it."""
     failed = failure(hasty.run(command))
     assert failed.cause is Cause.TIMEOUT
     assert seconds * 0.8 < failed.cpu_seconds < seconds + 0.2
 
 
 @pytest.mark.linux
-def test_neighbours_cost_no_time(hasty: Pool) -> None:
-    """A run that uses less than its limit is answered, however long it did not have a CPU."""
+def test_time_without_a_cpu_does_not_count(hasty: Pool) -> None:
+    """A run within its limit is answered, however long its worker was stopped."""
     worker = int(answer(hasty.run(b"pid")))
     with ThreadPoolExecutor(1) as threads:
         began = time.monotonic()
@@ -187,11 +190,11 @@ def test_neighbours_cost_no_time(hasty: Pool) -> None:
 
 
 @pytest.mark.linux
-def test_one_heavy_run_goes_on_while_others_are_paused() -> None:
-    """Each has its turn, all are answered, and what they waited is no time of theirs."""
+def test_heavy_runs_are_paused_but_one() -> None:
+    """All are answered in turn, and a pause does not count against the limit."""
     options = replace(PATIENT, workers=3, slow_workers=8, heavy_runs=1)
     with ThreadPoolExecutor(3) as threads, Pool(options) as pool:
-        pool.fill()
+        pool.prefork()
         runs = list(threads.map(pool.run, [b"work 0.4"] * 3))
     assert [answer(run) for run in runs] == ["worked"] * 3
     waited = sorted(run.waited_seconds for run in runs)
@@ -200,10 +203,13 @@ def test_one_heavy_run_goes_on_while_others_are_paused() -> None:
 
 
 @pytest.mark.linux
-def test_what_a_program_needed_is_known_of_its_next_run() -> None:
-    """It is not begun when its caller's deadline leaves less."""
+def test_the_cost_of_a_program_is_estimated() -> None:
+    """Its next run is refused when the deadline leaves less."""
     options = replace(
-        PATIENT, slow_workers=4, key_of=lambda _: "xr", program_of=lambda data: data.split()[0]
+        PATIENT,
+        slow_workers=4,
+        fairness_key=lambda _: "xr",
+        program_key=lambda data: data.split()[0],
     )
     with Pool(options) as pool:
         assert answer(pool.run(b"work 0.4")) == "worked"
@@ -238,7 +244,7 @@ FAILURES = [
 
 @pytest.mark.parametrize(("command", "cause", "text"), FAILURES, ids=str)
 def test_failures_are_explained(pool: Pool, command: bytes, cause: Cause, text: str) -> None:
-    """Whatever ends a run, the error names it, and the next request is answered."""
+    """The error names the cause, and the next request is answered."""
     failed = failure(pool.run(command))
     assert failed.cause is cause
     assert text in str(failed.error)
@@ -248,47 +254,79 @@ def test_failures_are_explained(pool: Pool, command: bytes, cause: Cause, text: 
 
 
 def test_bugs_are_located_and_not_quoted(pool: Pool) -> None:
-    """An exception's text may hold a request's data: neither error nor detail repeat it."""
+    """An exception's text may hold data of a request: neither error nor detail has it."""
     failed = failure(pool.run(b"raise hunter2"))
     assert "KeyError" in failed.detail
     assert "_raise" in failed.detail
     assert "hunter2" not in f"{failed.error} {failed.detail} {failed.log}"
 
 
-def test_panic_notices_stay_out_of_the_log(pool: Pool) -> None:
-    """Rust's own line with a path of a build machine is dropped."""
+def test_panic_notices_are_removed_from_the_log(pool: Pool) -> None:
+    """They have paths of a build machine."""
     assert "secret" not in failure(pool.run(b"panic x")).log
 
 
-def test_prints_survive_a_kill(pool: Pool) -> None:
-    """What a program printed before it was killed is there to explain it."""
+def test_a_crash_is_described_to_the_operator(pool: Pool) -> None:
+    """The detail has the wait status and the end of what the worker has printed."""
+    failed = failure(pool.run(b"say-and-crash its last line\n"))
+    assert failed.detail == "wait status 11 (SIGSEGV); it printed last: its last line"
+    assert "its last line" not in str(failed.error)
+
+
+PRINT_AND_CRASH = """\
+def main(req):
+    print("it is", req["credentials"]["api"]["data"]["value"])
+    x = []
+    for i in range(1000):
+        x = [x]
+    return {"context": {"x": json.encode(x)}}
+"""
+
+
+def test_the_description_of_a_crash_has_no_secrets() -> None:
+    """A program may print them before its worker crashes."""
+    data = {"value": base64.b64encode(b"hunter2-marker").decode()}
+    request = builders.request(
+        {**builders.starlark(PRINT_AND_CRASH), "credentials": ["api"]},
+        credentials={"api": {"credentialData": {"data": data}}},
+    )
+    options = PoolOptions(workers=1, preload=ENGINE_MODULES)
+    with Pool(options) as pool:
+        failed = failure(pool.run(request.SerializeToString()))
+    assert failed.cause is Cause.CRASH
+    assert "; it printed last: it is " in failed.detail
+    assert "hunter2" not in failed.detail
+
+
+def test_printed_text_survives_a_kill(pool: Pool) -> None:
+    """The log has what a program printed before its worker was killed."""
     assert failure(pool.run(b"shout")).log.startswith("xxx")
 
 
 @pytest.mark.linux
 def test_narrowed_limits_end_with_their_request(pool: Pool) -> None:
-    """The next request has the operator's memory and time again."""
+    """The next request has the operator's limits."""
     before = answer(pool.run(b"limit RLIMIT_AS"))
     assert answer(pool.run(b"narrow 30 16 echo x")) == "x"
     assert answer(pool.run(b"limit RLIMIT_AS")) == before
 
 
 def test_no_core_is_dumped(pool: Pool) -> None:
-    """A crash leaves no file with a request's data behind."""
+    """It would have data of the request."""
     assert answer(pool.run(b"limit RLIMIT_CORE")) == "0"
 
 
 def test_the_callers_deadline_wins() -> None:
-    """A call with less time left than the limit is cut at its deadline, and told so."""
+    """A run is ended at the deadline, and the error says so."""
     with Pool(PATIENT) as pool:
-        pool.fill()
+        pool.prefork()
         failed = failure(pool.run(b"spin", timeout_seconds=0.1))
     assert failed.cause is Cause.STARVED
     assert "it was not done at the call's deadline, after 0.1" in str(failed.error)
 
 
 def test_requests_over_the_limit_are_refused(pool: Pool) -> None:
-    """A request that does not fit is refused before anything is copied."""
+    """A request that is too large is refused before it is copied."""
     failed = failure(pool.run(b"x" * (5 * MIB)))
     assert failed.cause is Cause.REFUSED
     assert "has 5 MiB, more than the limit of 4 MiB" in str(failed.error)
@@ -301,7 +339,7 @@ def test_responses_that_do_not_fit_are_refused() -> None:
         assert answer(pool.run(b"echo next")) == "next"
 
 
-def test_a_worker_killed_while_idle_is_not_noticed() -> None:
+def test_a_worker_killed_while_idle_costs_no_request() -> None:
     """The next request is answered by another worker, without an error."""
     with Pool(OPTIONS) as pool:
         pid = int(answer(pool.run(b"pid")))
@@ -319,11 +357,11 @@ def test_a_killed_zygote_is_replaced() -> None:
 
 
 def test_a_worker_leaves_after_its_share_of_requests() -> None:
-    """Whatever a worker might have kept goes with it."""
+    """State that a handler has kept ends with it."""
     options = PoolOptions(module="support.sandbox_handlers", workers=1, max_runs=2)
     with Pool(options) as pool:
-        seen = [answer(pool.run(b"remember x")) for _ in range(4)]
-    assert seen == ["x", "x x", "x", "x x"]
+        answers = [answer(pool.run(b"remember x")) for _ in range(4)]
+    assert answers == ["x", "x x", "x", "x x"]
 
 
 @pytest.mark.linux
@@ -343,39 +381,39 @@ def test_nothing_is_left_after_close() -> None:
 @pytest.mark.linux
 @pytest.mark.parametrize("runs", [0, 3], ids=["nothing before", "runs before"])
 def test_nothing_is_left_of_a_run_that_outlasts_its_pool(runs: int) -> None:
-    """It fails, and what its worker had is released."""
+    """It fails, and the resources of its worker are released."""
     files_before = len(list(Path("/proc/self/fd").iterdir()))
     with ThreadPoolExecutor(1) as threads:
         with Pool(PATIENT) as pool:
             for _ in range(runs):
                 answer(pool.run(b"echo x"))
             reply = threads.submit(pool.run, b"spin")
-            wait_until(lambda: pool.load().busy)
+            wait_until(lambda: pool.stats().busy)
         failure(reply.result())
     wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= files_before)
 
 
 def test_a_closed_pool_fails_softly() -> None:
-    """A request that comes too late gets an error, not an exception."""
+    """A late request gets an error, not an exception."""
     with Pool(OPTIONS) as pool:
         pass
     assert "shutting down" in str(failure(pool.run(b"echo x")).error)
 
 
 def test_a_handler_that_cannot_be_imported_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
-    """The pool says that workers do not start; the log has Python's own words."""
+    """The pool raises an error; the log has Python's message."""
     with Pool(PoolOptions(module="no_such_module")) as pool, pytest.raises(SandboxError):
-        pool.fill()
+        pool.prefork()
     assert "No module named 'no_such_module'" in capfd.readouterr().err
 
 
 def test_waiting_ends_at_the_callers_deadline() -> None:
-    """When every place is taken, a request waits no longer than its caller does."""
+    """Without a free slot, a request waits no longer than its caller."""
     options = replace(PATIENT, slow_workers=0)
     with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
-        pool.fill()
+        pool.prefork()
         hostile = threads.submit(pool.run, b"spin")
-        wait_until(lambda: pool.load().busy)
+        wait_until(lambda: pool.stats().busy)
         failed = failure(pool.run(b"echo x", timeout_seconds=0.1))
         assert failed.cause is Cause.WAITED
         assert "s for a free worker, until the call's deadline" in str(failed.error)
@@ -390,21 +428,21 @@ def test_long_runs_do_not_hold_up_short_ones() -> None:
         for _ in range(200):  # After which it is known how short runs are here.
             answer(pool.run(b"echo x"))
         hostile = [threads.submit(pool.run, b"spin") for _ in range(2)]
-        wait_until(lambda: pool.load().busy)
+        wait_until(lambda: pool.stats().busy)
         assert answer(pool.run(b"echo x")) == "x"
         assert not any(run.done() for run in hostile)
 
 
 def parent_of(pid: int) -> int:
-    """The parent's process id."""
+    """Return the process id of the parent."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def test_who_cost_a_worker_gets_a_cold_one_next_time() -> None:
-    """The worker that knows the programs of others stays, however often one key fails."""
-    options = replace(OPTIONS, workers=2, spare=1, key_of=lambda data: data.split()[0])
+def test_a_penalized_run_gets_a_cold_worker() -> None:
+    """The warm worker stays, however often one key fails."""
+    options = replace(OPTIONS, workers=2, min_idle=1, fairness_key=lambda data: data.split()[0])
     with Pool(options) as pool:
-        pool.fill()
+        pool.prefork()
         failure(pool.run(b"leave"))
         warm = answer(pool.run(b"pid"))
         for _ in range(4):
@@ -413,9 +451,9 @@ def test_who_cost_a_worker_gets_a_cold_one_next_time() -> None:
 
 
 @pytest.mark.linux
-def test_a_suspect_holds_up_nobody() -> None:
-    """It has neither a place that others want nor the CPU, until it ends well."""
-    options = replace(PATIENT, key_of=lambda data: data.split()[-1])
+def test_a_penalized_run_delays_no_other() -> None:
+    """It uses neither a fast slot nor a busy CPU, until one of its key completes."""
+    options = replace(PATIENT, fairness_key=lambda data: data.split()[-1])
     with ThreadPoolExecutor(1) as threads, Pool(options) as pool:
         failure(pool.run(b"leave xr-1"))
         answer(pool.run(b"problem xr-1"))
@@ -423,18 +461,20 @@ def test_a_suspect_holds_up_nobody() -> None:
         assert answer(pool.run(b"policy xr-1")) == str(SCHED_OTHER)
         failure(pool.run(b"leave xr-1"))
         hostile = threads.submit(pool.run, b"spin xr-1")
-        wait_until(lambda: pool.load().slow)
+        wait_until(lambda: pool.stats().slow)
         assert answer(pool.run(b"policy xr-2")) == str(SCHED_OTHER)
         assert not hostile.done()
 
 
 @pytest.mark.linux
-def test_who_is_to_blame_need_not_be_who_takes_turns() -> None:
-    """Another program of the same owner is no suspect."""
-    options = replace(PATIENT, key_of=lambda _: "owner", suspect_of=lambda data: data.split()[-1])
+def test_the_penalty_key_differs_from_the_fairness_key() -> None:
+    """Another program of the same owner is not penalized."""
+    options = replace(
+        PATIENT, fairness_key=lambda _: "owner", penalty_key=lambda data: data.split()[-1]
+    )
     with Pool(options) as pool:
         failure(pool.run(b"leave broken"))
-        assert answer(pool.run(b"policy mended")) == str(SCHED_OTHER)
+        assert answer(pool.run(b"policy repaired")) == str(SCHED_OTHER)
         assert answer(pool.run(b"policy broken")) == str(SCHED_IDLE)
 
 
@@ -448,22 +488,22 @@ LOSSES = [
 
 @pytest.mark.linux
 @pytest.mark.parametrize(("loss", "policy"), LOSSES)
-def test_who_is_not_to_blame_is_no_suspect(loss: bytes, policy: int) -> None:
-    """A run that starved must not starve again, nor one whose worker was killed from outside."""
+def test_only_the_programs_own_losses_are_penalized(loss: bytes, policy: int) -> None:
+    """A starved run is not penalized, nor one after a kill from outside."""
     options = OPTIONS if loss in {b"spin", b"stop"} else PATIENT
-    with Pool(replace(options, key_of=lambda _: "the same")) as pool:
+    with Pool(replace(options, fairness_key=lambda _: "the same")) as pool:
         failure(pool.run(loss))
         assert answer(pool.run(b"policy")) == str(policy)
 
 
-def test_a_pool_says_how_busy_it_is() -> None:
-    """Idle workers, and how many have ended in good order; lost ones are told by their replies."""
+def test_a_pool_has_stats() -> None:
+    """Retired workers are counted; lost ones are known from their replies."""
     options = replace(OPTIONS, max_runs=2)
     with Pool(options) as pool:
-        pool.fill()
-        assert pool.load() == PoolStats(idle=1)
+        pool.prefork()
+        assert pool.stats() == PoolStats(idle=1)
         for _ in range(4):
             answer(pool.run(b"echo x"))
         assert isinstance(pool.run(b"segfault"), Failed)
-        load = pool.load()
-    assert (load.retired, load.busy, load.slow, load.waiting) == (2, 0, 0, 0)
+        stats = pool.stats()
+    assert (stats.retired, stats.busy, stats.slow, stats.waiting) == (2, 0, 0, 0)

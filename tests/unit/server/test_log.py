@@ -57,7 +57,7 @@ def caller() -> Iterator[Caller]:
     """A caller with a pool of one worker."""
     options = PoolOptions(module="support.sandbox_handlers", limits=LIMITS, workers=1)
     with Pool(options) as pool, closing(asyncio.new_event_loop()) as loop:
-        pool.fill()
+        pool.prefork()
         with closing(Dispatcher(pool, loop)) as dispatcher:
             yield Caller(dispatcher, loop)
 

@@ -47,7 +47,7 @@ def test_ready_is_who_serves_and_has_a_worker(pool: Pool) -> None:
         assert fetch(port, "/readyz") == (503, "not ready: not serving\n")
         ops.is_serving = True
         assert fetch(port, "/readyz") == (503, "not ready: no worker\n")
-        pool.fill()
+        pool.prefork()
         assert fetch(port, "/readyz") == (
             200,
             f"ok\nconfinement: {ops.confinement().summary()}\n",

@@ -1,1 +1,1 @@
-"""The functions of Go itself and those of function-go-templating; sprig is a package of its own."""
+"""Functions of Go and of function-go-templating; those of sprig are in the package sprig."""

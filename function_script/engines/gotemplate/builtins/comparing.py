@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function
@@ -23,6 +23,9 @@ from function_script.engines.gotemplate.values import (
     is_small,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _KINDS: Final[dict[type, str]] = {
     str: "string",
     int: "integer",
@@ -30,18 +33,18 @@ _KINDS: Final[dict[type, str]] = {
     float: "float",
     bool: "bool",
     complex: "complex",
-    # Integers without a sign compare with those that have one.
+    # Unsigned integers compare with signed ones.
     Uint8: "integer",
     Uint32: "integer",
     Uint64: "integer",
 }
-# Larger values are not shown in errors: they may be endless.
-_SHOWN: Final = 1000
+# Errors do not show values of more nodes: they may be endless.
+_MAX_NODES: Final = 1000
 _INVALID: Final = "invalid type for comparison"
 
 
 def _kind(value: object) -> str:
-    """What a value compares with; empty for what has no order."""
+    """Return the basic kind of a value; empty for a value without an order."""
     kind = _KINDS.get(type(value))
     if kind is not None:
         return kind
@@ -51,7 +54,7 @@ def _kind(value: object) -> str:
 
 
 def equal(first: object, *others: object) -> bool:
-    """Whether ``first`` equals any of the others; stops at the one that does."""
+    """Report whether ``first`` equals any of the others; stops at the first one that does."""
     if not others:
         raise CallError("missing argument for comparison")
     return any(_equals(first, other) for other in others)
@@ -74,23 +77,23 @@ def _equal_others(left: object, right: object) -> bool:
         return is_nil(left) == is_nil(right)
     _check_kinds(left, right)
     if not isinstance(right, Struct):
-        raise CallError(f"non-comparable type {_shown(right)}: {go_type(right)}")
+        raise CallError(f"non-comparable type {_format_operand(right)}: {go_type(right)}")
     return isinstance(left, Struct) and left.fields == right.fields
 
 
 def _check_kinds(left: object, right: object) -> None:
     kinds = {go_kind(left), go_kind(right)}
     if len(kinds) > 1 and "invalid" not in kinds:
-        shown = to_text(right) if is_small(right, _SHOWN) else "…"
-        types = f"{_shown(left)}: {go_type(left)}, {go_type(right)}: {shown}"
+        right_text = to_text(right) if is_small(right, _MAX_NODES) else "…"
+        types = f"{_format_operand(left)}: {go_type(left)}, {go_type(right)}: {right_text}"
         raise CallError(f"non-comparable types {types}")
 
 
 _NOTHING: Final = (None, MISSING)
 
 
-def _shown(value: object) -> str:
-    return format_argument(value, "s", Flags()) if is_small(value, _SHOWN) else "…"
+def _format_operand(value: object) -> str:
+    return format_argument(value, "s", Flags()) if is_small(value, _MAX_NODES) else "…"
 
 
 def _incompatible(left: object, right: object) -> str:
@@ -108,27 +111,19 @@ def _less(left: object, right: object) -> bool:
     return bool(left < right)  # type: ignore[operator] # both are of the same ordered kind
 
 
-def _not_equal(left: object, right: object) -> bool:
-    return not _equals(left, right)
-
-
 def _less_or_equal(left: object, right: object) -> bool:
     return _less(left, right) or _equals(left, right)
 
 
-def _greater(left: object, right: object) -> bool:
-    return not _less_or_equal(left, right)
-
-
-def _greater_or_equal(left: object, right: object) -> bool:
-    return not _less(left, right)
+def _comparison(name: str, call: Callable[[object, object], bool]) -> Function:
+    return Function(name=name, parameters="value value", call=call, returns="bool")
 
 
 FUNCTIONS: Final = (
-    Function(name="eq", takes="value value...", call=equal, gives="bool"),
-    Function(name="ne", takes="value value", call=_not_equal, gives="bool"),
-    Function(name="lt", takes="value value", call=_less, gives="bool"),
-    Function(name="le", takes="value value", call=_less_or_equal, gives="bool"),
-    Function(name="gt", takes="value value", call=_greater, gives="bool"),
-    Function(name="ge", takes="value value", call=_greater_or_equal, gives="bool"),
+    Function(name="eq", parameters="value value...", call=equal, returns="bool"),
+    _comparison("ne", lambda left, right: not _equals(left, right)),
+    _comparison("lt", _less),
+    _comparison("le", _less_or_equal),
+    _comparison("gt", lambda left, right: not _less_or_equal(left, right)),
+    _comparison("ge", lambda left, right: not _less(left, right)),
 )

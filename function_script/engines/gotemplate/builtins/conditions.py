@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from function_script.engines.gotemplate.go_time import Time
-from function_script.engines.gotemplate.sprig.moments import Moment
+from function_script.engines.gotemplate.go_time import MAX_SECONDS, Time
 from function_script.engines.gotemplate.values import NamedString, Struct
-
-if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import Function
 
 _UNKNOWN: Final = "Unknown"
 
@@ -37,21 +33,17 @@ class ConditionReason(NamedString):
 
 
 class TransitionTime(Time):
-    """When a condition got its status; JSON writes the zero time as null."""
+    """Last transition of a condition's status; JSON writes the zero time as null."""
 
     __slots__ = ()
     go_type = "v1.Time"
 
-    def method(self, name: str) -> Function | None:
-        """The methods of the time it is."""
-        return Moment.of(self).method(name)
-
     def json(self) -> object:
-        """The text of the time, or null."""
+        """Return the text of the time, or null."""
         return self.rfc3339() if self.seconds != Time.zero().seconds else None
 
     def yaml(self) -> object:
-        """The text of the time."""
+        """Return the text of the time."""
         return self.rfc3339()
 
 
@@ -62,24 +54,24 @@ class Condition(Struct):
     go_type = "v2.Condition"
 
     def json(self) -> object:
-        """Without an empty message and an observed generation of zero."""
-        written = {f"{name[0].lower()}{name[1:]}": value for name, value in self.fields.items()}
+        """Return the fields without an empty message and an observed generation of zero."""
+        fields = {f"{name[0].lower()}{name[1:]}": value for name, value in self.fields.items()}
         for optional in ("message", "observedGeneration"):
-            if not written[optional]:
-                del written[optional]
-        return written
+            if not fields[optional]:
+                del fields[optional]
+        return fields
 
 
 def read_condition(kind: str, resource: object) -> Condition:
-    """The first condition of a type; Unknown when there is none or the status is malformed.
+    """Return the first condition of a type; Unknown if there is none or the status is malformed.
 
     ``resource`` is an entry of the observed resources, or a resource itself.
     """
     for holder in (_at(resource, "resource"), resource):
         conditions = _conditions(_at(holder, "status"))
         if conditions is not None:
-            matching = (found for found in conditions if found.fields["Type"] == kind)
-            return next(matching, _make(kind, _UNKNOWN))
+            matches = (condition for condition in conditions if condition.fields["Type"] == kind)
+            return next(matches, _make(kind, _UNKNOWN))
     return _make(kind, _UNKNOWN)
 
 
@@ -88,16 +80,16 @@ def _at(value: object, key: str) -> object:
 
 
 def _conditions(status: object) -> list[Condition] | None:
-    """All conditions of a status; None when there is no status or it cannot be one."""
+    """Return all conditions of a status; None for no status or one that is malformed."""
     if not isinstance(status, dict):
         return None
-    listed = status.get("conditions")
-    if listed is None:
+    conditions = status.get("conditions")
+    if conditions is None:
         return []
-    if not isinstance(listed, list):
+    if not isinstance(conditions, list):
         return None
     try:
-        return [_read(entry) for entry in listed]
+        return [_read(entry) for entry in conditions]
     except (TypeError, ValueError):
         return None
 
@@ -135,7 +127,8 @@ def _time(text: str) -> TransitionTime:
     if not text:
         return TransitionTime.zero()
     moment = dt.datetime.fromisoformat(text)
-    return TransitionTime(int(moment.timestamp()))
+    # West of UTC the year 9999 ends after the last time of Time.
+    return TransitionTime(min(int(moment.timestamp()), MAX_SECONDS))
 
 
 def _make(kind: str, status: str) -> Condition:

@@ -1,7 +1,7 @@
-"""What the peer's functions are in templates of our own kind: the request need not be named.
+"""Getters of templates of our own kind: the request need not be their first argument.
 
-``getComposedResource "bucket"`` is ``getComposedResource . "bucket"`` wherever it stands, also
-where the dot is something else. Both are to be had.
+``getComposedResource "bucket"`` is ``getComposedResource . "bucket"`` also where the dot is not the
+request. Both forms work.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 
 class _Getter(Protocol):
-    def __call__(self, *given: object) -> object: ...
+    def __call__(self, *arguments: object) -> object: ...
 
 
-def _implied(function: Function) -> Function:
-    """A getter of the request that can do without its first argument."""
+def _with_optional_request(function: Function) -> Function:
+    """Return a getter of the request whose first argument is optional."""
     getter = cast("_Getter", function.call)
-    wanted = len(function.parameters)
+    count = len(function.parameter_types)
 
-    def call(run: Run, *given: object) -> object:
-        if len(given) not in {wanted - 1, wanted}:
-            raise CallError(f"wants {wanted - 1} or {wanted} arguments, got {len(given)}")
-        request, *names = given if len(given) == wanted else (run.root, *given)
+    def call(run: Run, *arguments: object) -> object:
+        if len(arguments) not in {count - 1, count}:
+            raise CallError(f"wants {count - 1} or {count} arguments, got {len(arguments)}")
+        request, *names = arguments if len(arguments) == count else (run.root, *arguments)
         if not isinstance(request, dict):
             raise CallError(f"wants the request first, got {type_phrase(request)}")
         if not all(isinstance(name, str) for name in names):
             raise CallError(f"wants a name, got {type_phrase(names[0])}")
-        if function.needs is Injects.RUN:
+        if function.injects is Injects.RUN:
             return getter(run, request, *names)
         return getter(request, *names)
 
-    return replace(function, takes="any...", call=call, needs=Injects.RUN)
+    return replace(function, parameters="any...", call=call, injects=Injects.RUN)
 
 
 def _name_annotation(name: str) -> str:
@@ -48,24 +48,27 @@ def _name_annotation(name: str) -> str:
 
 
 def _external_name(resource: object) -> object:
-    """The external name, or nil; the resource may be in its wrapper."""
+    """Return the external name, or nil; the resource may be in its wrapper."""
     for path in (("resource", "metadata", "annotations"), ("metadata", "annotations")):
-        found = resource
+        value = resource
         for key in path:
-            found = found.get(key) if isinstance(found, dict) else None
-        if isinstance(found, dict) and EXTERNAL_NAME in found:
-            return found[EXTERNAL_NAME]
+            value = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, dict) and EXTERNAL_NAME in value:
+            return value[EXTERNAL_NAME]
     return None
 
 
 FUNCTIONS: Final = (
     *(
-        _implied(function)
+        _with_optional_request(function)
         for function in function_go_templating.FUNCTIONS
-        if function.parameters[0] == "map" and function.name.startswith("get")
+        if function.parameter_types[0] == "map" and function.name.startswith("get")
     ),
     Function(
-        name="setResourceNameAnnotation", takes="string", call=_name_annotation, gives="string"
+        name="setResourceNameAnnotation",
+        parameters="string",
+        call=_name_annotation,
+        returns="string",
     ),
-    Function(name="getExternalName", takes="any", call=_external_name, makes=False),
+    Function(name="getExternalName", parameters="any", call=_external_name, allocates=False),
 )

@@ -1,4 +1,4 @@
-"""The functions of Go's text/template itself. sprig's and the peer's own stand beside them."""
+"""The functions of Go's text/template itself."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _length(item: object) -> Int:
 
 
 def index(item: object, *keys: object) -> object:
-    """The item at the end of the keys: nil where a map has none; raises CallError."""
+    """Return the item at the end of the keys, nil for an absent key of a map; raises CallError."""
     if item is None or item is MISSING:
         raise CallError("index of untyped nil")
     for key in keys:
@@ -59,9 +59,9 @@ def _look_up(item: dict[object, object], key: object) -> object:
         if key is None or key is MISSING:
             raise CallError("value is nil; should be of type string")
         raise CallError(f"value has type {go_type(key)}; should be string")
-    found = item.get(key, MISSING)
-    if found is not MISSING:
-        return found
+    value = item.get(key, MISSING)
+    if value is not MISSING:
+        return value
     return item.zero if isinstance(item, TypedMap) else None
 
 
@@ -76,8 +76,8 @@ def _element(item: list[object] | bytes | str, key: object) -> object:
     if key == len(data):
         kind = "string" if isinstance(item, str) else "slice"
         raise CallError(f"reflect: {kind} index out of range")
-    found = data[key]
-    return found if isinstance(data, list) else Uint8(int.from_bytes(data[key : key + 1]))
+    value = data[key]
+    return value if isinstance(data, list) else Uint8(int.from_bytes(data[key : key + 1]))
 
 
 def _not(item: object) -> bool:
@@ -85,20 +85,20 @@ def _not(item: object) -> bool:
 
 
 def _choose(*_: object) -> None:
-    """``and`` and ``or`` are code of their own, for they do not evaluate all arguments."""
+    """Placeholder: ``and`` and ``or`` are generated code, because they are lazy."""
 
 
-def _call(shown: str, function: object, *_: object) -> None:
-    """No value is a function: ``call`` can only fail."""
+def _call(source: str, function: object, *_: object) -> None:
+    """Raise CallError: no value of a template is a function."""
     if function is None or function is MISSING:
         raise CallError("call of nil")
-    raise CallError(f"non-function {shown} of type {go_type(function)}")
+    raise CallError(f"non-function {source} of type {go_type(function)}")
 
 
 # Text
 
 
-def _print(budget: Allocator, *arguments: object) -> str:
+def _print(allocator: Allocator, *arguments: object) -> str:
     if len(arguments) == 1 and type(arguments[0]) is str:
         return arguments[0]
     parts: list[str] = []
@@ -107,39 +107,39 @@ def _print(budget: Allocator, *arguments: object) -> str:
         is_string = isinstance(argument, str)
         if not after_string and not is_string:
             parts.append(" ")
-        parts.append(_text(budget, argument))
+        parts.append(_text(allocator, argument))
         after_string = is_string
-    budget.check_string(sum(map(len, parts)))
+    allocator.check_string(sum(map(len, parts)))
     return "".join(parts)
 
 
-def _println(budget: Allocator, *arguments: object) -> str:
-    parts = [_text(budget, argument) for argument in arguments]
-    budget.check_string(sum(map(len, parts)) + len(parts))
+def _println(allocator: Allocator, *arguments: object) -> str:
+    parts = [_text(allocator, argument) for argument in arguments]
+    allocator.check_string(sum(map(len, parts)) + len(parts))
     return f"{' '.join(parts)}\n"
 
 
-def _text(budget: Allocator, value: object) -> str:
+def _text(allocator: Allocator, value: object) -> str:
     if isinstance(value, (dict, list)):
-        budget.check_tree(value)
+        allocator.check_tree(value)
     return printing.to_text(value)
 
 
-def _printf(budget: Allocator, template: str, *arguments: object) -> str:
+def _printf(allocator: Allocator, template: str, *arguments: object) -> str:
     for argument in arguments:
         if isinstance(argument, (dict, list)):
-            budget.check_tree(argument)
-    return sprintf(budget, template, *arguments)
+            allocator.check_tree(argument)
+    return sprintf(allocator, template, *arguments)
 
 
-def _shown(budget: Allocator, arguments: tuple[object, ...]) -> str:
-    """What the escaping functions escape: nil is what it would be in the output."""
+def _printed(allocator: Allocator, arguments: tuple[object, ...]) -> str:
+    """Return the text that the escaping functions escape; nil is printed as in the output."""
     values = (printing.NO_VALUE if value is None else value for value in arguments)
-    return _print(budget, *values)
+    return _print(allocator, *values)
 
 
-def _html(budget: Allocator, *arguments: object) -> str:
-    return _shown(budget, arguments).translate(_HTML)
+def _html(allocator: Allocator, *arguments: object) -> str:
+    return _printed(allocator, arguments).translate(_HTML)
 
 
 _HTML: Final = str.maketrans(
@@ -147,8 +147,8 @@ _HTML: Final = str.maketrans(
 )
 
 
-def _js(budget: Allocator, *arguments: object) -> str:
-    return _JS_SPECIAL.sub(_escape_js, _shown(budget, arguments))
+def _js(allocator: Allocator, *arguments: object) -> str:
+    return _JS_SPECIAL.sub(_escape_js, _printed(allocator, arguments))
 
 
 _JS_SPECIAL: Final = re.compile(r"[\\'\"<>&=\x00-\x1f]|[^\x00-\x7f]")
@@ -164,35 +164,45 @@ def _escape_js(match: re.Match[str]) -> str:
     return f"\\u{ord(character):04X}"
 
 
-def _urlquery(budget: Allocator, *arguments: object) -> str:
-    return quote_plus(to_bytes(_shown(budget, arguments)), safe="-_.~")
+def _urlquery(allocator: Allocator, *arguments: object) -> str:
+    return quote_plus(to_bytes(_printed(allocator, arguments)), safe="-_.~")
 
 
 def _include(run: Run, name: str, data: object) -> str:
     return run.include(name, MISSING if data is None else data)
 
 
-_BUDGET: Final = Injects.BUDGET
+_ALLOCATOR: Final = Injects.ALLOCATOR
 
 FUNCTIONS: Final = (
     *comparing.FUNCTIONS,
-    Function(name="and", takes="value value...", call=_choose),
-    Function(name="or", takes="value value...", call=_choose),
-    Function(name="not", takes="value", call=_not, gives="bool"),
-    Function(name="call", takes="value value...", call=_call, needs=Injects.SOURCE),
-    Function(name="len", takes="value", call=_length, gives="int"),
-    Function(name="index", takes="value value...", call=index, makes=False),
-    Function(name="print", takes="any...", call=_print, needs=_BUDGET, gives="string"),
-    Function(name="println", takes="any...", call=_println, needs=_BUDGET, gives="string"),
+    Function(name="and", parameters="value value...", call=_choose),
+    Function(name="or", parameters="value value...", call=_choose),
+    Function(name="not", parameters="value", call=_not, returns="bool"),
+    Function(name="call", parameters="value value...", call=_call, injects=Injects.SOURCE),
+    Function(name="len", parameters="value", call=_length, returns="int"),
+    Function(name="index", parameters="value value...", call=index, allocates=False),
+    Function(name="print", parameters="any...", call=_print, injects=_ALLOCATOR, returns="string"),
+    Function(
+        name="println", parameters="any...", call=_println, injects=_ALLOCATOR, returns="string"
+    ),
     Function(
         name="printf",
-        takes="string any...",
+        parameters="string any...",
         call=_printf,
-        needs=_BUDGET,
-        gives="string",
+        injects=_ALLOCATOR,
+        returns="string",
     ),
-    Function(name="html", takes="any...", call=_html, needs=_BUDGET, gives="string"),
-    Function(name="js", takes="any...", call=_js, needs=_BUDGET, gives="string"),
-    Function(name="urlquery", takes="any...", call=_urlquery, needs=_BUDGET, gives="string"),
-    Function(name="include", takes="string any", call=_include, needs=Injects.RUN, gives="string"),
+    Function(name="html", parameters="any...", call=_html, injects=_ALLOCATOR, returns="string"),
+    Function(name="js", parameters="any...", call=_js, injects=_ALLOCATOR, returns="string"),
+    Function(
+        name="urlquery", parameters="any...", call=_urlquery, injects=_ALLOCATOR, returns="string"
+    ),
+    Function(
+        name="include",
+        parameters="string any",
+        call=_include,
+        injects=Injects.RUN,
+        returns="string",
+    ),
 )

@@ -1,7 +1,7 @@
-"""The functions function-go-templating adds to Go's and sprig's: getters of the request, YAML.
+"""Functions that function-go-templating adds to Go's and sprig's: request getters, YAML.
 
-Getters are plain key access here: resource names that are numbers or hold brackets are found,
-credentials do not depend on the rest of the request, both shapes of fetched resources are read.
+Getters access keys directly: resource names may be numbers or have brackets, credentials do not
+depend on the rest of the request, both shapes of required resources are read.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from function_script.engines.gotemplate.yaml import reader, writer
 from function_script.objects import EXTRA_RESOURCES
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import Draw
+    from function_script.engines.gotemplate.function import NextRandom
     from function_script.engines.gotemplate.run import Run
-    from function_script.engines.gotemplate.values import Struct
 
 _NAME_ANNOTATION: Final = "gotemplating.fn.crossplane.io/composition-resource-name"
 _QUOTES: Final = "'\""
@@ -38,18 +37,18 @@ def _find(value: object, *path: str) -> object:
 
 
 def _map_at(run: Run, request: object, *path: str) -> object:
-    """A map of the request, which the template may then change without changing the request."""
-    found = _find(request, *path)
-    if not isinstance(found, dict):
+    """Return a map of the request; a copy if the template may change it."""
+    value = _find(request, *path)
+    if not isinstance(value, dict):
         return NilMap()
-    return _own(run, found)
+    return _copy_if_mutable(run, value)
 
 
-def _own(run: Run, found: object) -> object:
+def _copy_if_mutable(run: Run, value: object) -> object:
     if not run.mutates:
-        return found
-    run.check_tree(found)
-    return copy_tree(found)
+        return value
+    run.check_tree(value)
+    return copy_tree(value)
 
 
 def _composite_resource(run: Run, request: object) -> object:
@@ -65,17 +64,17 @@ def _connection_details(run: Run, request: object, name: str) -> object:
 
 
 def _entry(request: object, name: str, *path: str) -> object:
-    """The entry of this name; as there, quotes at its ends may stand around it."""
+    """Return the entry of a name; as in function-go-templating, the name may be in quotes."""
     entries = _find(request, *path)
     if not isinstance(entries, dict):
         return None
     return entries[name] if name in entries else entries.get(name.strip(_QUOTES))
 
 
-def _list_of(run: Run, found: object) -> object:
-    if not isinstance(found, list):
+def _list_of(run: Run, value: object) -> object:
+    if not isinstance(value, list):
         return NilList()
-    return _own(run, found)
+    return _copy_if_mutable(run, value)
 
 
 def _extra_resources(run: Run, request: object, name: str) -> object:
@@ -86,15 +85,11 @@ def _extra_resources(run: Run, request: object, name: str) -> object:
 
 
 def _resources_from_context(run: Run, request: object, name: str) -> object:
-    found = _entry(request, name, "context", EXTRA_RESOURCES)
-    if isinstance(found, list):
-        # What function-extra-resources leaves there: the resources themselves.
-        return _list_of(run, [{"resource": resource} for resource in found])
-    return _list_of(run, _find(found, "items"))
-
-
-def _condition(kind: str, resource: object) -> Struct:
-    return read_condition(kind, resource)
+    entry = _entry(request, name, "context", EXTRA_RESOURCES)
+    if isinstance(entry, list):
+        # Function-extra-resources puts the resources themselves there.
+        return _list_of(run, [{"resource": resource} for resource in entry])
+    return _list_of(run, _find(entry, "items"))
 
 
 def _credential_data(request: object, name: str) -> object:
@@ -110,7 +105,7 @@ def _credential_data(request: object, name: str) -> object:
 
 @lru_cache(maxsize=1024)
 def name_text(name: str) -> str:
-    """A resource name as YAML; one that its author has quoted already stays as it is."""
+    """Return a resource name as YAML; a name that its author has quoted stays as it is."""
     if not name or (name[0] == name[-1] and name[0] in _QUOTES and len(name) > 1):
         return name
     return writer.scalar_text(name)
@@ -120,33 +115,44 @@ def _name_annotation(name: str) -> str:
     return f"{_NAME_ANNOTATION}: {name_text(name)}"
 
 
-def _random_choice(draw: Draw, *choices: str) -> str:
+def _random_choice(next_random: NextRandom, *choices: str) -> str:
     if not choices:
         raise CallError("runtime error: index out of range [0] with length 0")
-    return choices[draw(len(choices))]
+    return choices[next_random(len(choices))]
 
 
-def _to_yaml(budget: Allocator, value: object) -> str:
-    budget.check_tree(value)
+def _to_yaml(allocator: Allocator, value: object) -> str:
+    allocator.check_tree(value)
     return writer.to_yaml(value)
 
 
-def _getter(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, needs=Injects.RUN, makes=False)
+def _getter(name: str, parameters: str, call: object) -> Function:
+    return Function(
+        name=name, parameters=parameters, call=call, injects=Injects.RUN, allocates=False
+    )
 
 
 FUNCTIONS: Final = (
-    Function(name="randomChoice", takes="string...", call=_random_choice, needs=Injects.DRAW),
-    Function(name="toYaml", takes="any", call=_to_yaml, needs=Injects.BUDGET, gives="string"),
-    Function(name="fromYaml", takes="string", call=reader.from_yaml, needs=Injects.BUDGET),
     Function(
-        name="setResourceNameAnnotation", takes="string", call=_name_annotation, gives="string"
+        name="randomChoice", parameters="string...", call=_random_choice, injects=Injects.RANDOM
+    ),
+    Function(
+        name="toYaml", parameters="any", call=_to_yaml, injects=Injects.ALLOCATOR, returns="string"
+    ),
+    Function(
+        name="fromYaml", parameters="string", call=reader.from_yaml, injects=Injects.ALLOCATOR
+    ),
+    Function(
+        name="setResourceNameAnnotation",
+        parameters="string",
+        call=_name_annotation,
+        returns="string",
     ),
     _getter("getCompositeResource", "map", _composite_resource),
     _getter("getComposedResource", "map string", _composed_resource),
     _getter("getComposedConnectionDetails", "map string", _connection_details),
     _getter("getExtraResources", "map string", _extra_resources),
     _getter("getExtraResourcesFromContext", "map string", _resources_from_context),
-    Function(name="getResourceCondition", takes="string map", call=_condition),
-    Function(name="getCredentialData", takes="map string", call=_credential_data),
+    Function(name="getResourceCondition", parameters="string map", call=read_condition),
+    Function(name="getCredentialData", parameters="map string", call=_credential_data),
 )

@@ -1,6 +1,6 @@
-"""What templates of our own kind have of the library that the peer and sprig do not offer.
+"""Library functions for templates of our own kind that sprig does not have.
 
-The names are the library's in Go's spelling. Bytes are base64 here, as everywhere in Go templates.
+The names are the library's in Go's spelling. Bytes are base64, as everywhere in Go templates.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _MAX_NAMES: Final = len(("name", "namespace"))
 
 
 def _connection_secret(resource_name: str, data: dict[str, object], *names: str) -> str:
-    """A document: JSON on one line, which is YAML wherever it stands."""
+    """Return a Secret's document as JSON on one line, which is valid YAML at any indent."""
     if len(names) > _MAX_NAMES:
         raise CallError("wants a resource name, data, and perhaps a name and a namespace")
-    encoded: Object = {key: {"base64": _encoded(key, item)} for key, item in data.items()}
+    encoded: Object = {key: {"base64": _encode(key, item)} for key, item in data.items()}
     secret = connection.connection_secret(encoded, *names, resource_name=resource_name)
     return json.dumps(secret, sort_keys=True, ensure_ascii=False)
 
 
-def _encoded(key: str, item: object) -> str:
+def _encode(key: str, item: object) -> str:
     if not isinstance(item, str):
         raise CallError(f'data: "{key}" must be base64, not {type_phrase(item)}')
     try:
@@ -52,17 +52,20 @@ def _unready_reason(resource: object) -> str:
 
 
 def _has_capability(run: Run, name: str) -> bool:
-    found = _find(run.root, "meta", "capabilities")
-    return isinstance(found, list) and f"CAPABILITY_{name.removeprefix('CAPABILITY_')}" in found
+    capabilities = _find(run.root, "meta", "capabilities")
+    return (
+        isinstance(capabilities, list)
+        and f"CAPABILITY_{name.removeprefix('CAPABILITY_')}" in capabilities
+    )
 
 
-def _watched(run: Run) -> object:
+def _watched_resource(run: Run) -> object:
     items = _find(run.root, "requiredResources", WATCHED, "items")
-    found = _find(items[0], "resource") if isinstance(items, list) and items else None
-    if found is None or not run.mutates:
-        return NilMap() if found is None else found
-    run.check_tree(found)
-    return copy_tree(found)
+    resource = _find(items[0], "resource") if isinstance(items, list) and items else None
+    if resource is None or not run.mutates:
+        return NilMap() if resource is None else resource
+    run.check_tree(resource)
+    return copy_tree(resource)
 
 
 def _find(value: object, *path: str) -> object:
@@ -78,15 +81,27 @@ def _external_name(name: str) -> str:
 FUNCTIONS: Final = (
     Function(
         name="connectionSecret",
-        takes="string map string...",
+        parameters="string map string...",
         call=_connection_secret,
-        gives="string",
+        returns="string",
     ),
-    Function(name="isDeleting", takes="any", call=_is_deleting, gives="bool"),
-    Function(name="unreadyReason", takes="any", call=_unready_reason, gives="string"),
+    Function(name="isDeleting", parameters="any", call=_is_deleting, returns="bool"),
+    Function(name="unreadyReason", parameters="any", call=_unready_reason, returns="string"),
     Function(
-        name="hasCapability", takes="string", call=_has_capability, needs=Injects.RUN, gives="bool"
+        name="hasCapability",
+        parameters="string",
+        call=_has_capability,
+        injects=Injects.RUN,
+        returns="bool",
     ),
-    Function(name="getWatchedResource", takes="", call=_watched, needs=Injects.RUN, makes=False),
-    Function(name="setExternalNameAnnotation", takes="string", call=_external_name, gives="string"),
+    Function(
+        name="getWatchedResource",
+        parameters="",
+        call=_watched_resource,
+        injects=Injects.RUN,
+        allocates=False,
+    ),
+    Function(
+        name="setExternalNameAnnotation", parameters="string", call=_external_name, returns="string"
+    ),
 )

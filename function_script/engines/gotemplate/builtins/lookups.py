@@ -1,7 +1,7 @@
-"""What finds nothing in templates of our own kind gives a value that does not exist.
+"""Functions that return a missing value when they find nothing, in templates of our own kind.
 
-In Go it gives an empty text, a nil map or nil: what looks up is the same function here but for
-that. Functions that chain go through what is missing, as chains of fields do.
+In Go they return an empty text, a nil map or nil. Functions that chain keys read through missing
+values, as chains of fields do.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from function_script.engines.gotemplate.function import Function
 
-# Those whose nil means that nothing was there.
-_FINDING: Final = (
+# Functions whose nil means that nothing matched.
+_LOOKUPS: Final = (
     *("first", "mustFirst", "last", "mustLast", "fromJson"),
     *("getComposedResource", "getComposedConnectionDetails", "getCompositeResource"),
     *("getExtraResources", "getExtraResourcesFromContext", "getCredentialData"),
@@ -30,24 +30,26 @@ _FINDING: Final = (
 )
 
 
-def checked(functions: Mapping[str, Function]) -> dict[str, Function]:
-    """Those of ``functions`` that are otherwise where nothing missing may be used."""
-    finding = {name: _finding(functions[name], MISSING) for name in _FINDING if name in functions}
-    slicing = {name: _finding(functions[name], NilList()) for name in ("slice", "mustSlice")}
-    replaced = {
-        name: replace(functions[name], takes=takes, call=call)
-        for name, (takes, call) in _REPLACED.items()
+def override_lookups(functions: Mapping[str, Function]) -> dict[str, Function]:
+    """Return the functions that differ where using a missing value is an error."""
+    lookups = {
+        name: _with_nothing(functions[name], MISSING) for name in _LOOKUPS if name in functions
     }
-    return finding | slicing | replaced
+    slicing = {name: _with_nothing(functions[name], NilList()) for name in ("slice", "mustSlice")}
+    overrides = {
+        name: replace(functions[name], parameters=parameters, call=call)
+        for name, (parameters, call) in _OVERRIDES.items()
+    }
+    return lookups | slicing | overrides
 
 
-class _Find(Protocol):
+class _Lookup(Protocol):
     def __call__(self, *arguments: object) -> object: ...
 
 
-def _finding(function: Function, nothing: object) -> Function:
-    """The same function, which gives ``nothing`` for nil."""
-    find = cast("_Find", function.call)
+def _with_nothing(function: Function, nothing: object) -> Function:
+    """Return the same function, which gives ``nothing`` for nil."""
+    find = cast("_Lookup", function.call)
 
     def call(*arguments: object) -> object:
         value = find(*arguments)
@@ -74,7 +76,7 @@ def _get(mapping: dict[str, object], key: str) -> object:
 
 
 def _coalesce(*values: object) -> object:
-    """The first that is not empty, or the last."""
+    """Return the first that is not empty, or the last."""
     return next(filter(None, values), values[-1] if values else MISSING)
 
 
@@ -84,7 +86,7 @@ def _ternary(yes: object, no: object, condition: object) -> object:
     return yes if condition else no
 
 
-_REPLACED: Final = {
+_OVERRIDES: Final = {
     "coalesce": ("value...", _coalesce),
     "default": ("value value...", flow.default),
     "dig": ("value...", partial(dicts.dig, beyond_null=True)),

@@ -1,1 +1,1 @@
-"""Nodes to Python source: expressions, statements, and the code they add to."""
+"""The compiler: syntax nodes to Python source."""

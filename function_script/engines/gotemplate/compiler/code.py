@@ -1,7 +1,7 @@
-"""The Python source that a template becomes, line by line, and where each line comes from.
+"""The Python source of a template, line by line, with the site of each line.
 
-Generated code never reads an attribute: all it does with values goes through functions of ours.
-One line does one thing that can fail, so that a traceback's line tells the template's place.
+Generated code never reads an attribute: it handles values only through our functions. A line does
+one thing that can fail, so that a traceback's line gives the template's position.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ INDENT: Final = " "
 
 
 class Site(NamedTuple):
-    """Where a line of generated code comes from.
+    """The origin of a line of generated code.
 
-    ``function`` is what it calls, if anything; ``element`` says that its value comes straight
-    from a range, which changes the words of an error.
+    ``function`` is the function that it calls, if any. ``element``: its value comes straight from a
+    range, which changes the words of an error.
     """
 
     node: Placed
@@ -31,9 +31,9 @@ class Site(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where a value was read: ``names`` are the fields from ``start``, which is code.
+    """The origin of a value: ``names`` are the fields below ``start``, which is code.
 
-    ``prefix`` is how the template writes what it begins with: empty for the dot.
+    ``prefix`` is the template's text of the start: empty for the dot.
     """
 
     start: str
@@ -42,19 +42,19 @@ class Origin(NamedTuple):
 
 
 class Value(NamedTuple):
-    """An expression that is computed: ``code`` is a name or a constant, safe to repeat.
+    """A computed expression: ``code`` is a name or a constant, safe to repeat.
 
-    ``type`` is its Go type where that is known. ``nil``: it may be MISSING or None; ``null``: it
-    may be None. ``settled`` says that None means no value, as at the end of a pipeline, and not
-    a null that is there. ``element``: it comes straight from a range. ``origin`` is known of
-    what was read by a chain of fields and may be absent.
+    ``type`` is its Go type if that is known. ``nil``: it may be MISSING or None; ``null``: it may
+    be None. ``from_pipeline``: None means no value, as at the end of a pipeline, and not a null.
+    ``element``: it comes straight from a range. ``origin`` is set for values that were read by a
+    chain of fields and may be absent.
     """
 
     code: str
     type: str = "any"
     nil: bool = True
     null: bool = True
-    settled: bool = False
+    from_pipeline: bool = False
     element: bool = False
     origin: Origin | None = None
 
@@ -66,12 +66,12 @@ class Code:
         self.lines: list[str] = []
         self.sites: list[Site | None] = [None]
         self.constants: dict[str, object] = {}
-        # What is certain to fail once it is reached.
+        # Failures that are certain once their line is reached.
         self.failures: list[tuple[Site, str]] = []
-        # Locals that get another value while they can be seen.
+        # Locals that are assigned again while they are visible.
         self.changing: set[str] = set()
-        self._known: dict[tuple[type, object], str] = {}
-        # What is computed already: in each of the blocks around the next line.
+        self._constant_names: dict[tuple[type, object], str] = {}
+        # The names of computed expressions, for each of the blocks around the next line.
         self._computed: list[dict[str, str]] = [{}]
         self._indent = ""
         self._names = 0
@@ -83,7 +83,7 @@ class Code:
 
     @contextmanager
     def block(self, header: str, site: Site | None = None) -> Iterator[None]:
-        """Lines below ``header``."""
+        """Indent the lines that follow ``header``."""
         self.line(header, site)
         outer, self._indent = self._indent, self._indent + INDENT
         before = len(self.lines)
@@ -94,41 +94,41 @@ class Code:
             self.line("pass")
         self._indent = outer
 
-    def remember(self, expression: str, name: str) -> None:
-        """``name`` has what the expression gives, from here to the end of the block."""
+    def record(self, expression: str, name: str) -> None:
+        """Record that ``name`` has the value of an expression, up to the end of the block."""
         self._computed[-1][expression] = name
 
-    def known(self, expression: str) -> str | None:
-        """The name that has what the expression gives, if it is computed already."""
-        for computed in reversed(self._computed):
-            if expression in computed:
-                return computed[expression]
+    def find_name(self, expression: str) -> str | None:
+        """Return the name that has the value of an expression, if it is already computed."""
+        for names in reversed(self._computed):
+            if expression in names:
+                return names[expression]
         return None
 
     def name(self, prefix: str = "t") -> str:
-        """A local name that is used nowhere else."""
+        """Return a local name that is used nowhere else."""
         self._names += 1
         return f"{prefix}{self._names}"
 
     def constant(self, value: object) -> str:
-        """A global name for a value that has no literal in Python."""
+        """Return a global name for a value that has no literal in Python."""
         key = (type(value), value)
-        if key not in self._known:
-            self._known[key] = f"k{len(self._known)}"
-            self.constants[self._known[key]] = value
-        return self._known[key]
+        if key not in self._constant_names:
+            self._constant_names[key] = f"k{len(self._constant_names)}"
+            self.constants[self._constant_names[key]] = value
+        return self._constant_names[key]
 
 
 class Scope:
-    """The variables that can be seen at some place."""
+    """The variables that are visible at some position."""
 
     def __init__(self, outer: Scope | None = None) -> None:
         self._values: dict[str, Value] = dict(outer._values) if outer is not None else {}  # noqa: SLF001 # its own kind
 
     def declare(self, name: str, value: Value) -> None:
-        """A new variable; it hides one of that name."""
+        """Add a variable; it hides another one of that name."""
         self._values[name] = value
 
     def find(self, name: str) -> Value | None:
-        """The variable of this name."""
+        """Return the variable of this name."""
         return self._values.get(name)

@@ -1,7 +1,4 @@
-"""What constants of a template become, where any type will do or for a parameter's type.
-
-Called by the compiler of expressions. Knows nothing of variables, calls or what has been compiled.
-"""
+"""Constants of a template as Python code, for any type or for a parameter's type."""
 
 from __future__ import annotations
 
@@ -29,19 +26,21 @@ _EXPECTED: Final = {
 
 
 class UnsuitableError(Exception):
-    """A constant that cannot stand where it does; its text is Go's."""
+    """A constant does not suit its parameter; the text is Go's."""
 
 
 def of_type(word: Constant, type_name: str, code: Code) -> Value:
-    """A constant as an argument: its spelling must suit the parameter. Raises UnsuitableError."""
+    """Return a constant as an argument for a parameter of a type; raises UnsuitableError."""
     if isinstance(word, Nil):
-        return _nil(type_name)
+        if type_name not in _NILS:
+            raise UnsuitableError(f"cannot assign nil to {_GO_NAMES.get(type_name, type_name)}")
+        return Value(_NILS[type_name], nil=False, null=False)
     if type_name in {"any", "value"}:
         return _of_any_type(word, code)
     if isinstance(word, Number):
-        found = _number(word, type_name)
-        if found is not None:
-            return Value(code.constant(found), type_name, nil=False, null=False)
+        number = _number(word, type_name)
+        if number is not None:
+            return Value(code.constant(number), type_name, nil=False, null=False)
     elif type_name == ("string" if isinstance(word, String) else "bool"):
         return _literal(repr(word.value), type_name)
     expected = _EXPECTED.get(type_name)
@@ -51,14 +50,8 @@ def of_type(word: Constant, type_name: str, code: Code) -> Value:
     raise UnsuitableError(f"expected {expected}; found {to_source(word)}")
 
 
-def _nil(type_name: str) -> Value:
-    if type_name not in _NILS:
-        raise UnsuitableError(f"cannot assign nil to {_GO_NAMES.get(type_name, type_name)}")
-    return Value(_NILS[type_name], nil=False, null=False)
-
-
 def _of_any_type(word: Bool | Number | String, code: Code) -> Value:
-    """A constant by its own spelling."""
+    """Return a constant by its own spelling."""
     if isinstance(word, String):
         return _literal(repr(word.value), "string")
     if isinstance(word, Bool):
@@ -77,7 +70,7 @@ def _literal(text: str, type_name: str) -> Value:
 
 
 def _looks_real(text: str) -> bool:
-    """Whether Go takes the number for a float64, where it might be either."""
+    """Report whether Go takes an ambiguous number for a float64."""
     is_hexadecimal = text[:2].lower() == "0x" and len(text) > len("0x") and "p" not in text.lower()
     return not (is_hexadecimal or text.startswith("'")) and not set(text).isdisjoint(".eEpP")
 

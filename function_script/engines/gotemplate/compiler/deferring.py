@@ -1,24 +1,24 @@
-"""Templates of steps with ``missing: Defer`` to Python functions: each action stands alone."""
+"""Code of templates of steps with ``missing: Defer``: each action fails on its own."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from function_script.engines.gotemplate.compiler.checking import CheckingStatements
+from function_script.engines.gotemplate.compiler.checking import CheckingGenerator
 from function_script.engines.gotemplate.compiler.code import Value
-from function_script.engines.gotemplate.compiler.statements import (
+from function_script.engines.gotemplate.compiler.codegen import (
     MAX_LOOPS,
     CodegenOptions,
 )
-from function_script.engines.gotemplate.deferral import FORGIVING, helpers
-from function_script.engines.gotemplate.missing import TOLERANT
+from function_script.engines.gotemplate.deferral import ACCEPTS_POISON, code_globals
+from function_script.engines.gotemplate.missing import ACCEPTS_MISSING
 from function_script.engines.gotemplate.run import MAIN
 from function_script.engines.gotemplate.syntax.nodes import If, Range, Text, With
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.compiler.code import Code
-    from function_script.engines.gotemplate.compiler.expressions import CompileContext
+    from function_script.engines.gotemplate.compiler.codegen import CompileContext
     from function_script.engines.gotemplate.syntax.nodes import (
         Action,
         Identifier,
@@ -28,92 +28,92 @@ if TYPE_CHECKING:
     )
 
 _SEPARATOR = re.compile(r"^---", re.MULTILINE)
-# What an action and a template of several documents need of CPython's nested blocks.
-_BLOCKS = 3
+# Nested blocks of CPython that an action and a template of several documents take.
+_EXTRA_BLOCKS = 3
 
 
-class DeferringStatements(CheckingStatements):
-    """Compiles one template."""
+class DeferringGenerator(CheckingGenerator):
+    """Generates code that leaves a gap where a missing value is used."""
 
     def __init__(
-        self, code: Code, template: str, around: CompileContext, templates: frozenset[str]
+        self, code: Code, template: str, context: CompileContext, templates: frozenset[str]
     ) -> None:
-        super().__init__(code, template, around, templates)
+        super().__init__(code, template, context, templates)
         # Each action is a block of its own, and CPython nests only so many.
-        self.max_loops = MAX_LOOPS - _BLOCKS
-        self.changes = False
+        self.max_loops = MAX_LOOPS - _EXTRA_BLOCKS
+        self.mutates_data = False
 
-    def template_body(self, local: str, root: list[Node]) -> None:
-        """The function that renders the template; one of several documents leaves no gap."""
+    def compile_template(self, local: str, root: list[Node]) -> None:
+        """Add the function that renders the template; one of several documents has no gaps."""
         self.root = root if self.template != MAIN and _writes_separators(root) else []
-        super().template_body(local, root)
+        super().compile_template(local, root)
 
-    def nodes(self, nodes: list[Node]) -> None:
-        """Nodes one after the other."""
+    def compile_nodes(self, nodes: list[Node]) -> None:
+        """Compile nodes in order."""
         if not nodes or nodes is not self.root:
-            super().nodes(nodes)
+            super().compile_nodes(nodes)
             return
         with self.code.block("try:"):
-            super().nodes(nodes)
+            super().compile_nodes(nodes)
         with self.code.block("except FAILURES as error:"):
-            self.code.line("stop(error)")
+            self.code.line("fail_without_gap(error)")
 
-    def action(self, node: Action) -> None:
-        """An action whose value does not exist leaves a gap, or a variable that is poison.
+    def compile_action(self, node: Action) -> None:
+        """Compile an action; without its value it leaves a gap, or a variable that is poison.
 
-        What it was to change would be used as it is, so then it stops the run.
+        An action that changes data stops the run instead: the data would be used unchanged.
         """
-        self.changes = False
+        self.mutates_data = False
         with self.code.block("try:"):
-            super().action(node)
+            super().compile_action(node)
         with self.code.block("except FAILURES as error:"):
-            if self.changes:
-                self.code.line("stop(error)")
+            if self.mutates_data:
+                self.code.line("fail_without_gap(error)")
             if not node.pipe.declared:
-                self.code.line("defer(run, error)")
+                self.code.line("leave_gap(run, error)")
             for variable in node.pipe.declared:
-                known = self.scope.find(variable.names[0])
-                if known is not None:
-                    self.code.line(f"{known.code} = poison(error)")
-                    # Nothing is known of its type any more.
-                    self.scope.declare(variable.names[0], Value(known.code))
+                value = self.scope.find(variable.names[0])
+                if value is not None:
+                    self.code.line(f"{value.code} = poison(error)")
+                    # The type is unknown from here on.
+                    self.scope.declare(variable.names[0], Value(value.code))
 
-    def call(
+    def compile_call(
         self, name: Identifier, node: Placed, words: tuple[Operand, ...], final: Value | None
     ) -> Value:
-        """A function's result."""
-        self.changes = self.changes or self.functions[name.name].mutates
-        return super().call(name, node, words, final)
+        """Compile a call; note whether it changes data."""
+        self.mutates_data = self.mutates_data or self.functions[name.name].mutates
+        return super().compile_call(name, node, words, final)
 
-    def check(self, value: Value, type_name: str) -> Value:
-        """A value as an argument; a few functions have something for one that is poison."""
-        if value.nil and self.callee in FORGIVING:
-            value = value._replace(code=self.compute(f"absent({value.code})"))
-        elif value.nil and self.callee in TOLERANT:
-            self.code.line(f"if {value.code} is POISON: lack()", self.site())
-        return super().check(value, type_name)
+    def check_value(self, value: Value, type_name: str) -> Value:
+        """Check an argument; a few functions have a substitute for poison."""
+        if value.nil and self.callee in ACCEPTS_POISON:
+            value = value._replace(code=self.assign(f"absent({value.code})"))
+        elif value.nil and self.callee in ACCEPTS_MISSING:
+            self.code.line(f"if {value.code} is POISON: raise_missing()", self.site())
+        return super().check_value(value, type_name)
 
     def refuse_missing(self, value: Value) -> None:
-        """A line that fails if the value does not exist, is null or could not be computed.
+        """Add a line that fails if the value does not exist, is null or is poison.
 
-        A null may still become a value, so what needs it waits.
+        A null may still become a value, so its users wait.
         """
         super().refuse_missing(value)
         if value.nil:
             code = value.code
-            self.code.line(f"if {code} is None or {code} is POISON: lack()", self.site())
+            self.code.line(f"if {code} is None or {code} is POISON: raise_missing()", self.site())
 
 
 def _writes_separators(nodes: list[Node]) -> bool:
-    """Whether a text in these nodes has a line that begins with ``---``."""
+    """Report whether a text in these nodes has a line that begins with ``---``."""
     for node in nodes:
         if isinstance(node, Text) and _SEPARATOR.search(node.text):
             return True
-        if isinstance(node, (If, With, Range)):
-            below = [*node.body, *(node.otherwise or ())]
-            if _writes_separators(below):
-                return True
+        if isinstance(node, (If, With, Range)) and _writes_separators(
+            [*node.body, *(node.otherwise or ())]
+        ):
+            return True
     return False
 
 
-MANNER = CodegenOptions(DeferringStatements, helpers())
+OPTIONS = CodegenOptions(DeferringGenerator, code_globals())

@@ -1,6 +1,6 @@
-"""Calls that need no call: what a few frequent functions do, as Python expressions.
+"""Frequent functions as Python expressions instead of calls.
 
-A shortcut is taken only for arguments it covers; for others the expression calls the function.
+A shortcut covers some types of arguments; for others the expression calls the function.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Final
 from function_script.engines.gotemplate.compiler.code import Value
 
 _OPERATORS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-# A text made of more pieces than this is measured before it is made.
+# A text of more pieces than this is measured before it is built.
 _MAX_PIECES: Final = 8
 _SIMPLE_VERBS: Final = re.compile(r"%[svd%]")
-# Types as sets of Python types, by the verb that writes them as Python's own %s does.
+# Tests of Python types, by the verb that writes them as Python's own %s does.
 _TESTS: Final = {
     "s": "type({}) is str",
     "d": "type({}) in INTEGERS",
@@ -25,24 +25,24 @@ _COVERED: Final = {"s": ("string",), "d": ("int", "int64"), "v": ("string", "int
 
 
 def shorten(name: str, values: list[Value], call: str) -> Value | None:
-    """The value of a call without calling; None where there is no shortcut.
+    """Return the value of a call as an expression; None without a shortcut.
 
-    ``call`` is the text of the whole call, for arguments that turn out not to be covered.
+    ``call`` is the code of the call, for arguments that are not covered at run time.
     """
     if name in _OPERATORS and len(values) == 2:  # noqa: PLR2004 # eq may compare with more
-        return _comparison(_OPERATORS[name], values, call)
+        return _shorten_comparison(_OPERATORS[name], values, call)
     if name == "printf":
-        return _formatted(values, call)
+        return _shorten_printf(values, call)
     if name == "print":
-        return _joined(values, call)
+        return _shorten_print(values, call)
     if name == "quote":
-        return _quoted(values, call)
-    make = _BUILDERS.get(name)
+        return _shorten_quote(values, call)
+    make = _SHORTENERS.get(name)
     return make(values) if make is not None else None
 
 
 def any_code(value: Value) -> str:
-    """A value for a parameter of type ``any``: None for nil."""
+    """Return a value for a parameter of type ``any``: None for nil."""
     return f"(None if {value.code} is MISSING else {value.code})" if value.nil else value.code
 
 
@@ -54,33 +54,33 @@ def _is_integer(value: Value) -> bool:
     return value.type in {"int", "int64"}
 
 
-def _comparison(operator: str, values: list[Value], call: str) -> Value | None:
-    left, right = values
-    if right.code == "MISSING" and operator in {"==", "!="}:
+def _shorten_comparison(operator: str, values: list[Value], call: str) -> Value | None:
+    first, second = values
+    if second.code == "MISSING" and operator in {"==", "!="}:
         negation = "not " if operator == "!=" else ""
-        return Value(f"({negation}is_nil({left.code}))", "bool", nil=False, null=False)
-    expression = f"{left.code} {operator} {right.code}"
-    if _is_text(left) and _is_text(right):
+        return Value(f"({negation}is_nil({first.code}))", "bool", nil=False, null=False)
+    expression = f"{first.code} {operator} {second.code}"
+    if _is_text(first) and _is_text(second):
         return Value(f"({expression})", "bool", nil=False, null=False)
-    if _is_integer(left) and _is_integer(right):
+    if _is_integer(first) and _is_integer(second):
         return Value(f"({expression})", "bool", nil=False, null=False)
-    if _is_text(left) or _is_text(right):
-        test = f"type({left.code if _is_text(right) else right.code}) is str"
-    elif _is_integer(left) or _is_integer(right):
-        test = f"type({left.code if _is_integer(right) else right.code}) in INTEGERS"
+    if _is_text(first) or _is_text(second):
+        test = f"type({first.code if _is_text(second) else second.code}) is str"
+    elif _is_integer(first) or _is_integer(second):
+        test = f"type({first.code if _is_integer(second) else second.code}) in INTEGERS"
     else:
-        test = f"type({left.code}) is str is type({right.code})"
-        if left.type != "any" or right.type != "any":
+        test = f"type({first.code}) is str is type({second.code})"
+        if first.type != "any" or second.type != "any":
             return None
     return Value(f"{expression} if {test} else {call}", "bool", nil=False, null=False)
 
 
-def _formatted(values: list[Value], call: str) -> Value | None:
+def _shorten_printf(values: list[Value], call: str) -> Value | None:
     template = values[0]
     if not _is_literal(template) or len(values) > _MAX_PIECES:
         return None
     text = template.code[1:-1]
-    verbs = [found[1] for found in _SIMPLE_VERBS.findall(text) if found != "%%"]
+    verbs = [match[1] for match in _SIMPLE_VERBS.findall(text) if match != "%%"]
     if len(verbs) != len(values) - 1 or "%" in _SIMPLE_VERBS.sub("", text) or not verbs:
         return None
     tests = [
@@ -89,28 +89,28 @@ def _formatted(values: list[Value], call: str) -> Value | None:
         if value.type not in _COVERED[verb]
     ]
     python = _SIMPLE_VERBS.sub(lambda match: "%%" if match[0] == "%%" else "%s", template.code)
-    listed = "".join(f"{value.code}, " for value in values[1:])
-    expression = f"{python} % ({listed})"
+    arguments = "".join(f"{value.code}, " for value in values[1:])
+    expression = f"{python} % ({arguments})"
     if tests:
         expression = f"{expression} if {' and '.join(tests)} else {call}"
     return Value(expression, "string", nil=False, null=False)
 
 
-def _joined(values: list[Value], call: str) -> Value | None:
-    """``print`` puts a blank only between two values that are no strings."""
+def _shorten_print(values: list[Value], call: str) -> Value | None:
+    """Compile ``print``, which puts a blank only between two values that are not strings."""
     if len(values) > _MAX_PIECES or not any(map(_is_text, values)):
         return None
     unknown = [value.code for value in values if not _is_text(value)]
-    apart = all(_is_text(left) or _is_text(right) for left, right in pairwise(values))
-    test = "type({}) in PLAIN" if apart else "type({}) is str"
-    listed = "".join(f"{value.code}, " for value in values)
-    expression = f"{'%s' * len(values)!r} % ({listed})"
+    is_joined = all(_is_text(left) or _is_text(right) for left, right in pairwise(values))
+    test = "type({}) in PLAIN" if is_joined else "type({}) is str"
+    arguments = "".join(f"{value.code}, " for value in values)
+    expression = f"{'%s' * len(values)!r} % ({arguments})"
     if unknown:
         expression = f"{expression} if {' and '.join(map(test.format, unknown))} else {call}"
     return Value(expression, "string", nil=False, null=False)
 
 
-def _quoted(values: list[Value], call: str) -> Value | None:
+def _shorten_quote(values: list[Value], call: str) -> Value | None:
     if len(values) != 1:
         return None
     code = values[0].code
@@ -125,40 +125,40 @@ def _is_literal(value: Value) -> bool:
     return value.type == "string" and value.code[0] in "'\""
 
 
-def _default(values: list[Value]) -> Value | None:
+def _shorten_default(values: list[Value]) -> Value | None:
     if len(values) != 2:  # noqa: PLR2004 # a default and what is given
         return None
-    fallback, given = values
-    return Value(f"{given.code} or {any_code(fallback)}", nil=fallback.nil, null=fallback.nil)
+    fallback, value = values
+    return Value(f"{value.code} or {any_code(fallback)}", nil=fallback.nil, null=fallback.nil)
 
 
-def _empty(values: list[Value]) -> Value:
+def _shorten_empty(values: list[Value]) -> Value:
     return Value(f"(not {values[0].code})", "bool", nil=False, null=False)
 
 
-def _list(values: list[Value]) -> Value:
+def _shorten_list(values: list[Value]) -> Value:
     return Value(f"[{', '.join(map(any_code, values))}]", nil=False, null=False)
 
 
-def _dict(values: list[Value]) -> Value | None:
+def _shorten_dict(values: list[Value]) -> Value | None:
     keys = values[::2]
     if len(values) % 2 or not all(map(_is_literal, keys)):
         return None
     pairs = zip(keys, values[1::2], strict=True)
-    listed = ", ".join(f"{key.code}: {any_code(value)}" for key, value in pairs)
-    return Value(f"{{{listed}}}", nil=False, null=False)
+    entries = ", ".join(f"{key.code}: {any_code(value)}" for key, value in pairs)
+    return Value(f"{{{entries}}}", nil=False, null=False)
 
 
-def _has_key(values: list[Value]) -> Value:
+def _shorten_has_key(values: list[Value]) -> Value:
     return Value(f"{values[1].code} in {values[0].code}", "bool", nil=False, null=False)
 
 
-_BUILDERS: Final = {
-    "default": _default,
-    "dict": _dict,
-    "empty": _empty,
-    "hasKey": _has_key,
-    "list": _list,
-    "not": _empty,
-    "tuple": _list,
+_SHORTENERS: Final = {
+    "default": _shorten_default,
+    "dict": _shorten_dict,
+    "empty": _shorten_empty,
+    "hasKey": _shorten_has_key,
+    "list": _shorten_list,
+    "not": _shorten_empty,
+    "tuple": _shorten_list,
 }

@@ -11,9 +11,9 @@ _MANTISSA_BITS: Final = 53
 
 
 def format_float(number: float, verb: str, precision: int | None, *, keep_zeros: bool) -> str:
-    """``number`` with verb b, e, E, f, g, G, x or X; precision None is the shortest.
+    """Format ``number`` with verb b, e, E, f, g, G, x or X; precision None is the shortest.
 
-    The sign is there only when it is a minus; ``keep_zeros`` is the flag ``#``.
+    Only a minus is written as sign; ``keep_zeros`` is the flag ``#``.
     """
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else ("Inf" if number > 0 else "-Inf")
@@ -34,7 +34,7 @@ def _digits(number: float, verb: str, precision: int | None) -> str:
 
 
 def _binary(number: float) -> str:
-    """Mantissa and power of two, as integers: ``4503599627370496p-52``."""
+    """Return mantissa and power of two as integers: ``4503599627370496p-52``."""
     fraction, exponent = math.frexp(abs(number))
     mantissa = int(fraction * (1 << _MANTISSA_BITS))
     shift = exponent - _MANTISSA_BITS if mantissa else -1074
@@ -47,7 +47,7 @@ def _binary(number: float) -> str:
 
 
 def _hexadecimal(number: float, precision: int | None) -> str:
-    """Hexadecimal mantissa and power of two: ``0x1.cp+01``."""
+    """Return hexadecimal mantissa and power of two: ``0x1.cp+01``."""
     sign = "-" if math.copysign(1, number) < 0 else ""
     fraction, exponent = math.frexp(abs(number))
     if not fraction:
@@ -68,24 +68,26 @@ def _hexadecimal(number: float, precision: int | None) -> str:
 
 
 def _round(mantissa: int, precision: int, exponent: int) -> tuple[str, str, int]:
-    dropped = 52 - 4 * precision
-    kept, rest = mantissa >> dropped, mantissa & ((1 << dropped) - 1)
-    half = 1 << (dropped - 1)
-    if rest > half or (rest == half and kept & 1):
-        kept += 1
-    if kept >> (4 * precision) > 1:
-        kept, exponent = kept >> 1, exponent + 1
-    digits = f"{kept & ((1 << 4 * precision) - 1):0{precision}x}" if precision else ""
+    bits = 52 - 4 * precision
+    digits_kept, rest = mantissa >> bits, mantissa & ((1 << bits) - 1)
+    half = 1 << (bits - 1)
+    if rest > half or (rest == half and digits_kept & 1):
+        digits_kept += 1
+    if digits_kept >> (4 * precision) > 1:
+        digits_kept, exponent = digits_kept >> 1, exponent + 1
+    digits = f"{digits_kept & ((1 << 4 * precision) - 1):0{precision}x}" if precision else ""
     return "1", digits, exponent
 
 
 def _with_point(text: str, verb: str, precision: int | None) -> str:
-    """With a decimal point, and for g the zeros that would have been left out."""
-    marks = "pP" if verb in "xX" else "eE"
-    cut = next((index for index, letter in enumerate(text) if letter in marks), len(text))
+    """Add a decimal point, and for g the trailing zeros."""
+    exponent_letters = "pP" if verb in "xX" else "eE"
+    cut = next(
+        (index for index, letter in enumerate(text) if letter in exponent_letters), len(text)
+    )
     number, tail = text[:cut], text[cut:]
-    wanted = (6 if precision is None else precision) if verb in "gGx" else 0
+    count = (6 if precision is None else precision) if verb in "gGx" else 0
     digits = number.lstrip("-").removeprefix("0x").replace(".", "")
     significant = len(digits.lstrip("0")) or (1 if digits == "0" else 0)
     point = "" if "." in number else "."
-    return f"{number}{point}{'0' * (wanted - significant)}{tail}"
+    return f"{number}{point}{'0' * (count - significant)}{tail}"

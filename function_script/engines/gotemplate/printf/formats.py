@@ -1,4 +1,4 @@
-"""``printf``: Go's format strings, read left to right; what each verb writes is in verbs.py.
+"""``printf``: Go's format strings, read left to right; verbs.py formats the arguments.
 
 Every mistake in a format is text in the result, in Go's words: ``%!d(string=x)``.
 """
@@ -16,7 +16,7 @@ from function_script.engines.gotemplate.values import go_type
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.function import Allocator
 
-# Go treats a width or precision beyond this as if it were not there.
+# Go ignores a width or precision beyond this.
 _MAX_NUMBER: Final = 1_000_000
 _PLAIN: Final = Flags()
 _FLAGS: Final = re.compile(r"[#0+\- ]*")
@@ -26,28 +26,28 @@ _BRACKETS: Final = re.compile(r"\[[^\]]*\]")
 
 
 class _Number(NamedTuple):
-    """A width or precision: None when there is none."""
+    """A width or precision; ``value`` is None without one."""
 
     value: int | None
     complaint: str = ""
 
 
-def sprintf(budget: Allocator, template: str, *arguments: object) -> str:
-    """``fmt.Sprintf``; raises OverLimit for padding and texts beyond what a run may ask for."""
+def sprintf(allocator: Allocator, template: str, *arguments: object) -> str:
+    """Return ``fmt.Sprintf``; raises LimitExceededError for excessive padding and length."""
     simple = _read_simple(template)
     if simple is None or len(simple.verbs) != len(arguments):
-        return _Formatter(budget, template, arguments).run()
+        return _Formatter(allocator, template, arguments).run()
     parts = [simple.texts[0]]
     for verb, text, value in zip(simple.verbs, simple.texts[1:], arguments, strict=True):
         plain = type(value) is str and verb in "sv"
         parts.append(str(value) if plain else format_argument(value, verb, _PLAIN))
         parts.append(text)
-    budget.check_string(sum(map(len, parts)))
+    allocator.check_string(sum(map(len, parts)))
     return "".join(parts)
 
 
 class _Simple(NamedTuple):
-    """A format of plain verbs, one for each argument: the texts around them, and the verbs."""
+    """A format of plain verbs, one for each argument: the texts around the verbs, and the verbs."""
 
     texts: list[str]
     verbs: str
@@ -55,7 +55,7 @@ class _Simple(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _read_simple(template: str) -> _Simple | None:
-    """A format without flags, widths and the like; None for any other."""
+    """Read a format without flags, widths and the like; None for any other."""
     pieces = _VERB.split(template)
     texts, verbs = pieces[::2], "".join(pieces[1::2])
     simple = "%" not in "".join(texts)
@@ -66,17 +66,17 @@ _VERB: Final = re.compile(r"%([a-zA-Z])")
 
 
 class _Formatter:
-    def __init__(self, budget: Allocator, template: str, arguments: tuple[object, ...]) -> None:
-        self.budget = budget
+    def __init__(self, allocator: Allocator, template: str, arguments: tuple[object, ...]) -> None:
+        self.allocator = allocator
         self.template = template
         self.arguments = arguments
         self.position = 0
-        self.next = 0
-        self.reordered = False
-        # Whether every index like [2] of the current verb names an argument, and whether one
-        # stands directly before the current place.
-        self.good_index = True
-        self.after_index = False
+        self.next_argument = 0
+        self.is_reordered = False
+        # Whether every index like [2] of the current verb names an argument, and whether one ends
+        # at the current position.
+        self.has_good_index = True
+        self.is_after_index = False
 
     def run(self) -> str:
         parts: list[str] = []
@@ -87,42 +87,44 @@ class _Formatter:
                 break
             parts.append(self.template[self.position : percent])
             self.position = percent + 1
-            parts.append(self.verb())
-        if not self.reordered and self.next < len(self.arguments):
-            parts.append(self.extra())
-        self.budget.check_string(sum(map(len, parts)))
+            parts.append(self.format_verb())
+        if not self.is_reordered and self.next_argument < len(self.arguments):
+            parts.append(self.format_extra())
+        self.allocator.check_string(sum(map(len, parts)))
         return "".join(parts)
 
-    def verb(self) -> str:
-        """One verb, from behind its percent sign."""
-        self.good_index = True
-        names = self.match(_FLAGS)
-        letter = self.letter()
-        if "a" <= letter <= "z" and self.next < len(self.arguments):
-            return self.argument(letter, names, _Number(None), _Number(None))
-        self.index()
-        width = self.width()
-        precision = self.precision()
-        if not self.after_index:
-            self.index()
+    def format_verb(self) -> str:
+        """Format one verb, from behind its percent sign."""
+        self.has_good_index = True
+        names = self.consume(_FLAGS)
+        letter = self.peek()
+        if "a" <= letter <= "z" and self.next_argument < len(self.arguments):
+            return self.format_next_argument(letter, names, _Number(None), _Number(None))
+        self.read_index()
+        width = self.read_width()
+        precision = self.read_precision()
+        if not self.is_after_index:
+            self.read_index()
         complaints = width.complaint + precision.complaint
-        letter = self.letter()
+        letter = self.peek()
         if not letter:
             return f"{complaints}%!(NOVERB)"
         if letter == "%":
             self.position += 1
             return f"{complaints}%"
-        if not self.good_index or self.next >= len(self.arguments):
+        if not self.has_good_index or self.next_argument >= len(self.arguments):
             self.position += 1
-            reason = "MISSING" if self.good_index else "BADINDEX"
+            reason = "MISSING" if self.has_good_index else "BADINDEX"
             return f"{complaints}%!{letter}({reason})"
-        return complaints + self.argument(letter, names, width, precision)
+        return complaints + self.format_next_argument(letter, names, width, precision)
 
-    def argument(self, letter: str, names: str, width: _Number, precision: _Number) -> str:
-        """The next argument as the verb ``letter`` writes it."""
+    def format_next_argument(
+        self, letter: str, names: str, width: _Number, precision: _Number
+    ) -> str:
+        """Format the next argument by the verb ``letter``."""
         self.position += 1
-        value = self.arguments[self.next]
-        self.next += 1
+        value = self.arguments[self.next_argument]
+        self.next_argument += 1
         minus = "-" in names or (width.value is not None and width.value < 0)
         flags = Flags(
             sharp="#" in names,
@@ -133,87 +135,87 @@ class _Formatter:
             width=abs(width.value) if width.value is not None else None,
             precision=precision.value,
         )
-        self.budget.check_width(max(flags.width or 0, flags.precision or 0))
+        self.allocator.check_width(max(flags.width or 0, flags.precision or 0))
         return format_argument(value, letter, flags.for_value() if letter == "v" else flags)
 
-    def index(self) -> None:
-        """An explicit argument index, ``[2]``."""
-        self.after_index = False
+    def read_index(self) -> None:
+        """Read an explicit argument index, ``[2]``."""
+        self.is_after_index = False
         if not self.template.startswith("[", self.position):
             return
-        self.reordered = True
-        found = _INDEX.match(self.template, self.position)
-        number = int(found[1]) if found is not None and len(found[1]) <= len("1000000") else 0
+        self.is_reordered = True
+        match = _INDEX.match(self.template, self.position)
+        number = int(match[1]) if match is not None and len(match[1]) <= len("1000000") else 0
         if 0 < number <= len(self.arguments):
-            self.next = number - 1
-            self.after_index = True
+            self.next_argument = number - 1
+            self.is_after_index = True
         else:
-            self.good_index = False
-            self.after_index = found is not None
-        skipped = _BRACKETS.match(self.template, self.position)
-        self.position = skipped.end() if skipped is not None else self.position + 1
+            self.has_good_index = False
+            self.is_after_index = match is not None
+        brackets = _BRACKETS.match(self.template, self.position)
+        self.position = brackets.end() if brackets is not None else self.position + 1
 
-    def width(self) -> _Number:
-        """The width: digits, or a star that takes it from an argument."""
-        if self.letter() == "*":
-            return self.star("BADWIDTH")
-        digits = self.match(_NUMBER)
+    def read_width(self) -> _Number:
+        """Read the width: digits, or a star that takes it from an argument."""
+        if self.peek() == "*":
+            return self.take_number("BADWIDTH")
+        digits = self.consume(_NUMBER)
         if not digits:
             return _Number(None)
-        if self.after_index:
-            self.good_index = False
-        return self.number(digits)
+        if self.is_after_index:
+            self.has_good_index = False
+        return self.read_number(digits)
 
-    def precision(self) -> _Number:
-        """The precision, from its point; a point at the very end is no precision."""
-        if self.letter() != "." or self.position + 1 >= len(self.template):
+    def read_precision(self) -> _Number:
+        """Read the precision, from its point; a point at the very end is no precision."""
+        if self.peek() != "." or self.position + 1 >= len(self.template):
             return _Number(None)
         self.position += 1
-        if self.after_index:
-            self.good_index = False
-        self.index()
-        if self.letter() == "*":
-            number = self.star("BADPREC")
+        if self.is_after_index:
+            self.has_good_index = False
+        self.read_index()
+        if self.peek() == "*":
+            number = self.take_number("BADPREC")
             negative = number.value is not None and number.value < 0
             return _Number(None, "%!(BADPREC)") if negative else number
-        digits = self.match(_NUMBER)
-        return self.number(digits) if digits else _Number(0)
+        digits = self.consume(_NUMBER)
+        return self.read_number(digits) if digits else _Number(0)
 
-    def number(self, digits: str) -> _Number:
-        """A number written in the format; Go gives up reading at one that is too large."""
+    def read_number(self, digits: str) -> _Number:
+        """Read a number of the format; Go stops reading at one that is too large."""
         if int(digits[: len("10000000")]) > _MAX_NUMBER * 10:
             self.position = len(self.template)
             return _Number(None)
         return _Number(int(digits))
 
-    def star(self, complaint: str) -> _Number:
-        """A number taken from the arguments."""
+    def take_number(self, complaint: str) -> _Number:
+        """Take a number from the arguments."""
         self.position += 1
-        self.after_index = False
-        if self.next >= len(self.arguments):
+        self.is_after_index = False
+        if self.next_argument >= len(self.arguments):
             return _Number(None, f"%!({complaint})")
-        value = self.arguments[self.next]
-        self.next += 1
+        value = self.arguments[self.next_argument]
+        self.next_argument += 1
         if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _MAX_NUMBER:
             return _Number(None, f"%!({complaint})")
         return _Number(int(value))
 
-    def extra(self) -> str:
-        """The complaint about arguments no verb asked for."""
-        shown = (
+    def format_extra(self) -> str:
+        """Return the complaint about superfluous arguments."""
+        texts = (
             NIL if value is None else f"{go_type(value)}={format_argument(value, 'v', _PLAIN)}"
-            for value in self.arguments[self.next :]
+            for value in self.arguments[self.next_argument :]
         )
-        return f"%!(EXTRA {', '.join(shown)})"
+        return f"%!(EXTRA {', '.join(texts)})"
 
-    def match(self, pattern: re.Pattern[str]) -> str:
-        """What ``pattern`` finds here, consumed."""
-        found = pattern.match(self.template, self.position)
-        if found is None:
+    def consume(self, pattern: re.Pattern[str]) -> str:
+        """Consume and return a match of ``pattern``."""
+        match = pattern.match(self.template, self.position)
+        if match is None:
             return ""
-        self.position = found.end()
-        return found[0]
+        self.position = match.end()
+        return match[0]
 
-    def letter(self) -> str:
-        """The character here; empty at the end."""
+    def peek(self) -> str:
+        """Return the character at the position; empty at the end."""
         return self.template[self.position : self.position + 1]

@@ -1,7 +1,4 @@
-"""What each verb of ``printf`` makes of each kind of value, with flags, width and precision.
-
-Called by `formats`, which has read the verbs; knows nothing of templates.
-"""
+"""Formatting of an argument of ``printf`` by verb and kind, with flags, width and precision."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ from function_script.engines.gotemplate.values import (
     Uint32,
     Uint64,
     go_type,
+    is_code_point,
     is_nil,
     to_bytes,
     to_string,
@@ -28,7 +26,7 @@ from function_script.engines.gotemplate.values import (
 
 
 class Flags(NamedTuple):
-    """How to write a value. ``go_syntax`` is ``%#v``, ``names`` is ``%+v``."""
+    """The flags of a verb. ``go_syntax`` is ``%#v``, ``names`` is ``%+v``."""
 
     sharp: bool = False
     zero: bool = False
@@ -41,12 +39,12 @@ class Flags(NamedTuple):
     names: bool = False
 
     def for_value(self) -> Flags:
-        """With ``%v`` two flags mean something else."""
+        """Return the flags of ``%v``, where two of them have another meaning."""
         return self._replace(sharp=False, plus=False, go_syntax=self.sharp, names=self.plus)
 
 
 def format_argument(value: object, verb: str, flags: Flags) -> str:
-    """One argument of printf."""
+    """Format one argument of printf."""
     if verb == "T":
         return pad(truncate(go_type(value), flags), flags)
     if value is None:
@@ -79,8 +77,10 @@ def _format(value: object, verb: str, flags: Flags) -> str:
 
 
 def _bad_verb(value: object, verb: str, flags: Flags) -> str:
-    shown = value.fields if isinstance(value, Struct) and not value.text() else value
-    text = _format(shown, "v", flags) if shown is value else _braces(value, "v", flags)
+    printable = value.fields if isinstance(value, Struct) and not value.text() else value
+    text = (
+        _format(printable, "v", flags) if printable is value else _format_fields(value, "v", flags)
+    )
     return f"%!{verb}({go_type(value)}={text})"
 
 
@@ -153,7 +153,7 @@ def _format_integer(value: int, verb: str, flags: Flags) -> str:
     if verb in _BASES:
         return _in_base(value, verb, flags)
     if verb == "c":
-        return pad(chr(value) if _is_character(value) else "\ufffd", flags)
+        return pad(chr(value) if is_code_point(value) else "\ufffd", flags)
     if verb == "q":
         return pad(quote_character(value, ascii_only=flags.plus), flags)
     if verb == "U":
@@ -161,14 +161,10 @@ def _format_integer(value: int, verb: str, flags: Flags) -> str:
     return _bad_verb(value, verb, flags)
 
 
-def _is_character(code: int) -> bool:
-    return 0 <= code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF  # noqa: PLR2004 # Unicode's bounds
-
-
 def _unicode(value: int, flags: Flags) -> str:
     code = value % (1 << 64)
     text = f"U+{code:0{max(flags.precision or 0, 4)}X}"
-    if flags.sharp and _is_character(code) and chr(code).isprintable():
+    if flags.sharp and is_code_point(code) and chr(code).isprintable():
         text += f" '{chr(code)}'"
     return _pad_blank(text, flags)
 
@@ -182,8 +178,8 @@ def _in_base(value: int, verb: str, flags: Flags) -> str:
     base = "x" if hexadecimal else _BASES[verb]
     sign = "-" if value < 0 else "+" if flags.plus else " " if flags.space else ""
     if flags.precision is None:
-        filled = flags.width if flags.zero and not flags.minus else None
-        digits = f"{abs(value):0{max((filled or 0) - len(sign), 1)}{base}}"
+        width = flags.width if flags.zero and not flags.minus else None
+        digits = f"{abs(value):0{max((width or 0) - len(sign), 1)}{base}}"
     elif flags.precision == 0 and value == 0:
         return " " * (flags.width or 0)
     else:
@@ -229,15 +225,15 @@ def _format_struct(value: Struct, verb: str, flags: Flags) -> str:
     text = value.text()
     if text is not None and verb in "vsxXq" and not flags.go_syntax:
         return _format_string(text, verb, flags)
-    return _braces(value, verb, flags)
+    return _format_fields(value, verb, flags)
 
 
-def _braces(value: object, verb: str, flags: Flags) -> str:
+def _format_fields(value: object, verb: str, flags: Flags) -> str:
     if not isinstance(value, Struct):
         return ""
-    named = flags.names or flags.go_syntax
+    has_names = flags.names or flags.go_syntax
     fields = [
-        (f"{name}:" if named else "") + _element(field, verb, flags)
+        (f"{name}:" if has_names else "") + _element(field, verb, flags)
         for name, field in value.fields.items()
     ]
     name = value.go_type if flags.go_syntax else ""

@@ -1,6 +1,6 @@
 """sprig's AES and its check of certificates, which need the package ``cryptography``.
 
-A text's key is the password itself, filled up with zeros or cut to 32 bytes: whoever has the
+A text's key is the password itself, filled up with zeros or cut to 32 bytes: anyone with the
 composition and the text can read it.
 """
 
@@ -17,7 +17,7 @@ from function_script.engines.gotemplate.sprig.encoding import decode_64
 from function_script.engines.gotemplate.values import Struct, to_bytes, to_string
 
 if TYPE_CHECKING:
-    from function_script.engines.gotemplate.function import Draw
+    from function_script.engines.gotemplate.function import NextRandom
 
 _KEY_BYTES: Final = 32
 _BLOCK: Final = 16
@@ -45,13 +45,13 @@ def _key(password: str) -> bytes:
     return to_bytes(password)[:_KEY_BYTES].ljust(_KEY_BYTES, b"\0")
 
 
-def _encrypt(draw: Draw, password: str, text: str) -> str:
-    """The start that Go draws is the same for the same call and XR here."""
+def _encrypt(next_random: NextRandom, password: str, text: str) -> str:
+    """Encrypt a text; the initial block, random in Go, is the same for the same call and XR."""
     from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
 
     if not text:
         return ""
-    start = bytes(draw(_BYTE) for _ in range(_BLOCK))
+    start = bytes(next_random(_BYTE) for _ in range(_BLOCK))
     plain = to_bytes(text)
     padding = _BLOCK - len(plain) % _BLOCK
     blocks = crypto.encrypt(_key(password), start, plain + bytes([padding]) * padding)
@@ -65,8 +65,8 @@ def _decrypt(password: str, text: str) -> str:
         return ""
     data = decode_64(text)
     if len(data) < _BLOCK:
-        bound = f"with capacity {len(data)}"
-        raise CallError(f"runtime error: slice bounds out of range [:{_BLOCK}] {bound}")
+        capacity = f"with capacity {len(data)}"
+        raise CallError(f"runtime error: slice bounds out of range [:{_BLOCK}] {capacity}")
     start, blocks = data[:_BLOCK], data[_BLOCK:]
     if len(blocks) % _BLOCK:
         raise CallError("crypto/cipher: input not full blocks")
@@ -80,16 +80,16 @@ def _decrypt(password: str, text: str) -> str:
 
 
 def _custom_certificate(certificate: str, key: str) -> Certificate:
-    """Both decoded, once they are what they say."""
+    """Decode a certificate and its key from base64 and check both."""
     from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
 
-    pem = _decoded(certificate, "certificate")
-    key_pem = _decoded(key, "private key")
-    found = _read_pem(pem)
-    if found is None:
+    pem = _decode(certificate, "certificate")
+    key_pem = _decode(key, "private key")
+    block = _read_pem(pem)
+    if block is None:
         raise CallError("unable to decode certificate")
     try:
-        crypto.check_certificate(found[1])
+        crypto.check_certificate(block[1])
     except ValueError as error:
         cause = "error parsing certificate: decodedCert.Bytes: x509: malformed certificate"
         raise CallError(cause) from error
@@ -97,7 +97,7 @@ def _custom_certificate(certificate: str, key: str) -> Certificate:
     return Certificate({"Cert": to_string(pem), "Key": to_string(key_pem)})
 
 
-def _decoded(text: str, what: str) -> bytes:
+def _decode(text: str, what: str) -> bytes:
     try:
         return decode_64(text)
     except CallError as error:
@@ -107,26 +107,26 @@ def _decoded(text: str, what: str) -> bytes:
 def _check_key(pem: bytes) -> None:
     from function_script.engines.gotemplate.sprig import crypto  # noqa: PLC0415 # optional
 
-    found = _read_pem(pem)
-    if found is None:
-        raise _bad_key("no PEM data in input")
-    kind, der = found
+    block = _read_pem(pem)
+    if block is None:
+        raise _bad_key_error("no PEM data in input")
+    kind, der = block
     if not kind.endswith("PRIVATE KEY"):
-        raise _bad_key(f"no private key data in PEM block of type {kind}")
+        raise _bad_key_error(f"no private key data in PEM block of type {kind}")
     if kind not in _KEY_KINDS:
-        raise _bad_key(f"unsupported private key type {kind}")
+        raise _bad_key_error(f"unsupported private key type {kind}")
     try:
         crypto.check_private_key(der)
     except (ValueError, TypeError) as error:
-        raise _bad_key(f"{_KEY_KINDS[kind]}: it is malformed") from error
+        raise _bad_key_error(f"{_KEY_KINDS[kind]}: it is malformed") from error
 
 
-def _bad_key(cause: str) -> CallError:
+def _bad_key_error(cause: str) -> CallError:
     return CallError(f"error parsing private key: {cause}")
 
 
 def _read_pem(data: bytes) -> tuple[str, bytes] | None:
-    """The kind and the bytes of the first block; None when there is none."""
+    """Return the kind and the bytes of the first block; None when there is none."""
     for match in _PEM.finditer(data):
         try:
             body = base64.b64decode(b"".join(match[2].split()), validate=True)
@@ -136,15 +136,15 @@ def _read_pem(data: bytes) -> tuple[str, bytes] | None:
     return None
 
 
-def _secret(
-    name: str, call: object, needs: Injects = Injects.NOTHING, gives: str = "string"
+def _crypto_function(
+    name: str, call: object, injects: Injects = Injects.NOTHING, returns: str = "string"
 ) -> Function:
     return Function(
         name=name,
-        takes="string string",
+        parameters="string string",
         call=call,
-        needs=needs,
-        gives=gives,
+        injects=injects,
+        returns=returns,
         option="crypto",
         package="cryptography",
         cost=100,
@@ -152,7 +152,7 @@ def _secret(
 
 
 FUNCTIONS: Final = (
-    _secret("encryptAES", _encrypt, Injects.DRAW),
-    _secret("decryptAES", _decrypt),
-    _secret("buildCustomCert", _custom_certificate, gives="any"),
+    _crypto_function("encryptAES", _encrypt, Injects.RANDOM),
+    _crypto_function("decryptAES", _decrypt),
+    _crypto_function("buildCustomCert", _custom_certificate, returns="any"),
 )

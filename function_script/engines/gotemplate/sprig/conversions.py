@@ -1,6 +1,6 @@
-"""Values as text, lists of texts, integers and floats: what sprig does to arguments of any type.
+"""sprig's conversions of any value: to text, lists of texts, integers and floats.
 
-Called by the groups of functions beside it; texts that cannot be read as numbers are 0.
+Texts that cannot be read as numbers are 0.
 """
 
 from __future__ import annotations
@@ -10,19 +10,22 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate import printing
-from function_script.engines.gotemplate.sprig.moments import NamedNumber
-from function_script.engines.gotemplate.values import Strings, to_string, wrap_int64
+from function_script.engines.gotemplate.go_time import NamedNumber
+from function_script.engines.gotemplate.values import (
+    MAX_INT64,
+    MIN_INT64,
+    Strings,
+    to_string,
+    wrap_int64,
+)
 
 if TYPE_CHECKING:
     from function_script.engines.gotemplate.function import Allocator
 
-MIN_INT64: Final = -(1 << 63)
-MAX_INT64: Final = (1 << 63) - 1
-
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]+")
 _OCTAL: Final = re.compile(r"[+-]?[0-7]+")
-# As Go's integer literals: a prefix tells the base, underscores stand between digits.
-# Possessive, for what can be tried again takes memory.
+# Go's integer literals: a prefix sets the base, underscores separate digits. Possessive, because
+# backtracking takes memory.
 _INTEGER: Final = re.compile(
     r"(?P<sign>[+-]?)(?:0[xX](?P<hex>(?:_?[0-9a-fA-F])++)|0[bB](?P<bin>(?:_?[01])++)"
     r"|0[oO]?(?P<oct>(?:_?[0-7])++)|(?P<dec>0|[1-9](?:_?[0-9])*+))"
@@ -39,34 +42,34 @@ _HEX_FLOAT: Final = re.compile(
     rf"[+-]?0x(?:_?{_HEX_DIGITS}\.?(?:{_HEX_DIGITS})?|\.{_HEX_DIGITS})p[+-]?{_DIGITS}",
     re.IGNORECASE,
 )
-# More digits than this no number of 64 bits has, zeros in front aside.
+# A number of 64 bits has fewer digits, leading zeros aside.
 _MAX_DIGITS: Final = 100
 
 
-def to_text(budget: Allocator, value: object) -> str:
-    """Sprig's strval: texts as they are, bytes as text, all else as ``%v`` prints it."""
+def to_text(allocator: Allocator, value: object) -> str:
+    """Convert by sprig's strval: texts stay, bytes become text, others are printed with ``%v``."""
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, bytes):
         return to_string(value)
     if isinstance(value, (dict, list)):
-        budget.check_tree(value)
+        allocator.check_tree(value)
     return printing.to_text(value)
 
 
-def to_texts(budget: Allocator, value: object) -> Strings:
-    """Sprig's strslice: the items that are not nil as texts; what is no list is one item."""
+def to_texts(allocator: Allocator, value: object) -> Strings:
+    """Convert by sprig's strslice: the items of a list but nil; another value is a single item."""
     if isinstance(value, Strings):
         return value
     if isinstance(value, list):
-        return Strings(to_text(budget, item) for item in value if item is not None)
+        return Strings(to_text(allocator, item) for item in value if item is not None)
     if isinstance(value, bytes):
         return Strings(map(str, value))
-    return Strings() if value is None else Strings([to_text(budget, value)])
+    return Strings() if value is None else Strings([to_text(allocator, value)])
 
 
 def to_int64(value: object) -> int:
-    """An int64 of any value: floats are cut, booleans are 0 and 1, texts may have a base."""
+    """Convert to int64: floats are cut, booleans are 0 and 1, texts may have a base."""
     if isinstance(value, int):
         return wrap_int64(value) if value > MAX_INT64 else int(value)
     if isinstance(value, float):
@@ -77,14 +80,14 @@ def to_int64(value: object) -> int:
 
 
 def truncate(number: float) -> int:
-    """Go's int64(float64), on amd64: what does not fit is the smallest integer."""
+    """Return Go's int64(float64) on amd64: the smallest integer for numbers out of range."""
     if not math.isfinite(number) or not MIN_INT64 <= (whole := int(number)) <= MAX_INT64:
         return MIN_INT64
     return whole
 
 
 def to_float64(value: object) -> float:
-    """A float64 of any value."""
+    """Return a float64 of any value."""
     if isinstance(value, (int, float)):
         return float(value)
     if isinstance(value, str):
@@ -93,7 +96,7 @@ def to_float64(value: object) -> float:
 
 
 def parse_literal(text: str) -> int | None:
-    """strconv.ParseInt(text, 0, 64); None where it fails."""
+    """Return strconv.ParseInt(text, 0, 64); None if it fails."""
     match = _INTEGER.fullmatch(text)
     if match is None:
         return None
@@ -106,14 +109,14 @@ def parse_literal(text: str) -> int | None:
 
 
 def parse_decimal(text: str) -> int:
-    """strconv.ParseInt(text, 10, 64), its error ignored: 0, or the nearest int64."""
+    """Return strconv.ParseInt(text, 10, 64) without its error: 0, or the nearest int64."""
     if _DECIMAL.fullmatch(text) is None:
         return 0
     return max(MIN_INT64, min(MAX_INT64, _to_integer(text, 10)))
 
 
 def parse_octal(text: str) -> int:
-    """strconv.ParseInt(text, 8, 64); 0 where it fails."""
+    """Return strconv.ParseInt(text, 8, 64); 0 if it fails."""
     if _OCTAL.fullmatch(text) is None:
         return 0
     number = _to_integer(text, 8)
@@ -121,14 +124,14 @@ def parse_octal(text: str) -> int:
 
 
 def _to_integer(text: str, base: int) -> int:
-    """An integer with a sign; one of too many digits is merely too large."""
+    """Convert digits with a sign; too many digits only make a number that is too large."""
     digits = text.lstrip("+-").lstrip("0")[:_MAX_DIGITS] or "0"
     number = int(digits, base)
     return -number if text.startswith("-") else number
 
 
 def _parse_float(text: str) -> float:
-    """strconv.ParseFloat, 0 where it fails: that includes what is too large."""
+    """Return strconv.ParseFloat, 0 if it fails, also for a number that is too large."""
     if _FLOAT.fullmatch(text) is not None:
         number = float(text)
         return 0.0 if math.isinf(number) and "n" not in text.lower() else number

@@ -1,6 +1,6 @@
-"""The ciphers and certificates behind sprig's secrets: all that needs the package ``cryptography``.
+"""Ciphers and certificates: the only module that imports the package ``cryptography``.
 
-That package is the extra ``crypto``; secrets.py imports this module when a template calls.
+That package is the extra ``crypto``; ciphers.py imports this module on a call.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def encrypt(key: bytes, start: bytes, blocks: bytes) -> bytes:
-    """Whole blocks in AES, each mixed with the one before it; ``start`` with the first."""
+    """Encrypt whole blocks with AES in CBC mode; ``start`` is the initial block."""
     return _apply(Cipher(algorithms.AES(key), modes.CBC(start)).encryptor(), blocks)
 
 
 def decrypt(key: bytes, start: bytes, blocks: bytes) -> bytes:
-    """What ``encrypt`` was given."""
+    """Decrypt whole blocks with AES in CBC mode; ``start`` is the initial block."""
     return _apply(Cipher(algorithms.AES(key), modes.CBC(start)).decryptor(), blocks)
 
 

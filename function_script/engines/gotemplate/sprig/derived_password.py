@@ -55,14 +55,14 @@ def _derive_password(counter: int, kind: str, password: str, user: str, site: st
         return f"cannot find password template {kind}"
     key = hashlib.scrypt(
         to_bytes(password),
-        salt=_SCOPE + _counted(user),
+        salt=_SCOPE + _length_prefixed(user),
         n=_COST,
         r=_BLOCK_SIZE,
         p=_PARALLEL,
         dklen=_KEY_BYTES,
         maxmem=_MEMORY,
     )
-    message = _SCOPE + _counted(site) + counter.to_bytes(4, "big")
+    message = _SCOPE + _length_prefixed(site) + counter.to_bytes(4, "big")
     seed = hmac.new(key, message, hashlib.sha256).digest()
     templates = _TEMPLATES[kind].split()
     template = templates[seed[0] % len(templates)]
@@ -72,8 +72,8 @@ def _derive_password(counter: int, kind: str, password: str, user: str, site: st
     )
 
 
-def _counted(text: str) -> bytes:
-    """A text behind its length in bytes."""
+def _length_prefixed(text: str) -> bytes:
+    """Return a text behind its length in bytes."""
     data = to_bytes(text)
     return len(data).to_bytes(4, "big") + data
 
@@ -81,9 +81,9 @@ def _counted(text: str) -> bytes:
 FUNCTIONS: Final = (
     Function(
         name="derivePassword",
-        takes="uint32 string string string string",
+        parameters="uint32 string string string string",
         call=_derive_password,
-        gives="string",
+        returns="string",
         option="crypto",
         cost=20_000,
     ),

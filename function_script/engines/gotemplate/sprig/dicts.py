@@ -7,7 +7,6 @@ from typing import Final
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.sprig.conversions import to_text
-from function_script.engines.gotemplate.sprig.merging import merge, merge_overwrite
 from function_script.engines.gotemplate.values import (
     MISSING,
     NilMap,
@@ -19,11 +18,12 @@ from function_script.engines.gotemplate.values import (
 )
 
 _Map = dict[str, object]
+_ABSENT: Final = object()
 
 
-def _dict(budget: Allocator, *values: object) -> _Map:
-    """Keys and values in turn; a last key without a value has an empty text."""
-    names = [key if type(key) is str else to_text(budget, key) for key in values[::2]]
+def _dict(allocator: Allocator, *values: object) -> _Map:
+    """Make a map of alternate keys and values; the value of a last single key is ""."""
+    names = [key if type(key) is str else to_text(allocator, key) for key in values[::2]]
     if len(values) % 2:
         values = (*values, "")
     return dict(zip(names, values[1::2], strict=True))
@@ -53,14 +53,14 @@ def _pluck(key: str, *mappings: _Map) -> list[object]:
     return [mapping[key] for mapping in mappings if key in mapping]
 
 
-def _keys(budget: Allocator, *mappings: _Map) -> Strings:
-    """In Go their order is a matter of chance: here each map's are sorted."""
-    budget.check_list(sum(map(len, mappings)))
+def _keys(allocator: Allocator, *mappings: _Map) -> Strings:
+    """Return the keys, sorted for each map; Go's order is random."""
+    allocator.check_list(sum(map(len, mappings)))
     return Strings(key for mapping in mappings for key in sorted(mapping, key=to_bytes))
 
 
 def _values(mapping: _Map) -> list[object]:
-    """In the order of the keys, sorted."""
+    """Return the values in the order of the sorted keys."""
     return [mapping[key] for key in sorted(mapping, key=to_bytes)]
 
 
@@ -73,29 +73,26 @@ def _omit(mapping: _Map, *keys: str) -> _Map:
 
 
 def dig(*arguments: object, beyond_null: bool = False) -> object:
-    """Keys, a default, a map: the value at the end of the keys, or the default.
+    """Return the value at the end of the keys, or the default; arguments: keys, default, map.
 
-    ``beyond_null``: what is below a null or below nothing is the default, and no error.
+    ``beyond_null``: the default also applies below a null or below nothing, which is an error
+    otherwise.
     """
-    *keys, default, found = arguments if len(arguments) > 2 else (None, None)  # noqa: PLR2004 # as the message says
+    *keys, default, value = arguments if len(arguments) > 2 else (None, None)  # noqa: PLR2004 # as the message says
     if not keys:
         raise CallError("dig needs at least three arguments")
     if not beyond_null:
-        _as_map(found)
-    for name in map(_as_text, keys):
-        if beyond_null and (found is None or found is MISSING):
+        _as_map(value)
+    for name in keys:
+        if type(name) is not str:
+            raise _no_conversion(name, "string")
+        if beyond_null and (value is None or value is MISSING):
             return default
-        holder = _as_map(found)
+        holder = _as_map(value)
         if name not in holder:
             return default
-        found = holder[name]
-    return found
-
-
-def _as_text(value: object) -> str:
-    if type(value) is str:
-        return value
-    raise _no_conversion(value, "string")
+        value = holder[name]
+    return value
 
 
 def _as_map(value: object) -> _Map:
@@ -104,52 +101,111 @@ def _as_map(value: object) -> _Map:
     raise _no_conversion(value, "map[string]interface {}")
 
 
-def _no_conversion(value: object, wanted: str) -> CallError:
-    got = "nil" if value is None else go_type(value)
-    return CallError(f"interface conversion: interface {{}} is {got}, not {wanted}")
+def _no_conversion(value: object, expected: str) -> CallError:
+    actual = "nil" if value is None else go_type(value)
+    return CallError(f"interface conversion: interface {{}} is {actual}, not {expected}")
 
 
-def _deep_copy(budget: Allocator, value: object) -> object:
+def _deep_copy(allocator: Allocator, value: object) -> object:
     if value is None:
         raise CallError("reflect: call of reflect.Value.Type on zero Value")
-    budget.check_tree(value)
+    allocator.check_tree(value)
     return _copy(value)
 
 
 def _copy(value: object) -> object:
-    """A copy that shares no map and no list; typed ones stay what they are."""
+    """Return a copy that shares no map and no list; typed ones keep their type."""
     if is_nil(value):
         return value
     if isinstance(value, list):
         return type(value)(map(_copy, value))
     if isinstance(value, dict):
-        made = type(value) if isinstance(value, TypedMap) else dict
-        return made((key, _copy(item)) for key, item in value.items())
+        make = type(value) if isinstance(value, TypedMap) else dict
+        return make((key, _copy(item)) for key, item in value.items())
     return value
 
 
-def _changes(name: str, takes: str, call: object, needs: Injects = Injects.NOTHING) -> Function:
-    return Function(name=name, takes=takes, call=call, needs=needs, makes=False, mutates=True)
+# Merging, as Go's package mergo does it
 
 
-_BUDGET: Final = Injects.BUDGET
+def _merge(allocator: Allocator, target: object, *sources: object) -> object:
+    """Fill in what is absent or empty in the first map; change and return it."""
+    return _merge_all(allocator, target, sources, overwrite=False)
+
+
+def _merge_overwrite(allocator: Allocator, target: object, *sources: object) -> object:
+    """Let later maps win, also with empty values; change and return the first."""
+    return _merge_all(allocator, target, sources, overwrite=True)
+
+
+def _merge_all(
+    allocator: Allocator, target: object, sources: tuple[object, ...], *, overwrite: bool
+) -> object:
+    for source in sources:
+        if not isinstance(source, dict) or is_nil(source):
+            continue
+        if isinstance(target, NilMap):
+            target = {}
+        allocator.check_tree(source)
+        if isinstance(target, dict):
+            _merge_into(target, source, overwrite=overwrite)
+    return target
+
+
+def _merge_into(
+    target: dict[object, object], source: dict[object, object], *, overwrite: bool
+) -> None:
+    """Merge maps with maps; parts of ``source`` may become parts of ``target``."""
+    for key, value in list(source.items()):
+        old = target.get(key, _ABSENT)
+        if value is None:
+            if overwrite:
+                _set_item(target, key, None, source)
+            continue
+        both_maps = isinstance(value, dict) and isinstance(old, dict)
+        if isinstance(value, dict) and isinstance(old, dict) and not is_nil(old):
+            _merge_into(old, value, overwrite=overwrite)
+        if old is _ABSENT or not old or (overwrite and not both_maps):
+            _set_item(target, key, value, source)
+
+
+def _set_item(
+    target: dict[object, object], key: object, value: object, source: dict[object, object]
+) -> None:
+    if isinstance(target, TypedMap) and type(source) is not type(target):
+        source_type = source.element if isinstance(source, TypedMap) else "interface {}"
+        if target.element not in {source_type, "interface {}"}:
+            problem = f"is not assignable to type {target.element}"
+            raise CallError(f"reflect.Value.SetMapIndex: value of type {source_type} {problem}")
+    target[key] = value
+
+
+def _mutating(
+    name: str, parameters: str, call: object, injects: Injects = Injects.NOTHING
+) -> Function:
+    return Function(
+        name=name, parameters=parameters, call=call, injects=injects, allocates=False, mutates=True
+    )
+
+
+_ALLOCATOR: Final = Injects.ALLOCATOR
 
 FUNCTIONS: Final = (
-    Function(name="dict", takes="any...", call=_dict, needs=_BUDGET),
-    Function(name="get", takes="map string", call=_get, makes=False),
-    Function(name="hasKey", takes="map string", call=_has_key, gives="bool"),
-    _changes("set", "map string any", _set),
-    _changes("unset", "map string", _unset),
-    Function(name="pluck", takes="string map...", call=_pluck),
-    Function(name="keys", takes="map...", call=_keys, needs=_BUDGET),
-    Function(name="values", takes="map", call=_values),
-    Function(name="pick", takes="map string...", call=_pick),
-    Function(name="omit", takes="map string...", call=_omit),
-    Function(name="dig", takes="any...", call=dig, makes=False),
-    _changes("merge", "map map...", merge, _BUDGET),
-    _changes("mustMerge", "map map...", merge, _BUDGET),
-    _changes("mergeOverwrite", "map map...", merge_overwrite, _BUDGET),
-    _changes("mustMergeOverwrite", "map map...", merge_overwrite, _BUDGET),
-    Function(name="deepCopy", takes="any", call=_deep_copy, needs=_BUDGET),
-    Function(name="mustDeepCopy", takes="any", call=_deep_copy, needs=_BUDGET),
+    Function(name="dict", parameters="any...", call=_dict, injects=_ALLOCATOR),
+    Function(name="get", parameters="map string", call=_get, allocates=False),
+    Function(name="hasKey", parameters="map string", call=_has_key, returns="bool"),
+    _mutating("set", "map string any", _set),
+    _mutating("unset", "map string", _unset),
+    Function(name="pluck", parameters="string map...", call=_pluck),
+    Function(name="keys", parameters="map...", call=_keys, injects=_ALLOCATOR),
+    Function(name="values", parameters="map", call=_values),
+    Function(name="pick", parameters="map string...", call=_pick),
+    Function(name="omit", parameters="map string...", call=_omit),
+    Function(name="dig", parameters="any...", call=dig, allocates=False),
+    _mutating("merge", "map map...", _merge, _ALLOCATOR),
+    _mutating("mustMerge", "map map...", _merge, _ALLOCATOR),
+    _mutating("mergeOverwrite", "map map...", _merge_overwrite, _ALLOCATOR),
+    _mutating("mustMergeOverwrite", "map map...", _merge_overwrite, _ALLOCATOR),
+    Function(name="deepCopy", parameters="any", call=_deep_copy, injects=_ALLOCATOR),
+    Function(name="mustDeepCopy", parameters="any", call=_deep_copy, injects=_ALLOCATOR),
 )

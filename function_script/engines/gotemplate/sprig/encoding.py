@@ -1,6 +1,6 @@
 """sprig's encodings and checksums: ``b64enc``, ``b64dec``, ``sha256sum``.
 
-A text that cannot be decoded gives the error's text as its value, as in Go.
+The value of a text that cannot be decoded is the error's text, as in Go.
 """
 
 from __future__ import annotations
@@ -9,26 +9,29 @@ import base64
 import hashlib
 import re
 import zlib
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.values import to_bytes, to_string
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _NEWLINES: Final = b"\r\n"
 _PADDING: Final = b"="
 
-# A quantum of base64 is 4 characters, of base32 it is 8.
+# A quantum of base64 has 4 characters, of base32 8.
 _QUANTUM_64: Final = 4
 _QUANTUM_32: Final = 8
 _ALPHABET_64: Final = re.compile(rb"[A-Za-z0-9+/]*")
 _ALPHABET_32: Final = re.compile(rb"[A-Z2-7]*")
-# How many characters of the last quantum of base32 may stand before the padding.
+# Numbers of characters in a last quantum of base32 in front of its padding.
 _ENDINGS_32: Final = frozenset({2, 4, 5, 7})
 
 
 class _CorruptInputError(Exception):
-    """Where a decoder gave up, in bytes."""
+    """A decoder stopped at ``position``, in bytes."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -36,10 +39,6 @@ class _CorruptInputError(Exception):
 
 
 # Base64
-
-
-def _b64_encode(text: str) -> str:
-    return base64.b64encode(to_bytes(text)).decode()
 
 
 def _b64_decode(text: str) -> str:
@@ -50,46 +49,45 @@ def _b64_decode(text: str) -> str:
 
 
 def decode_64(text: str) -> bytes:
-    """The bytes of a text in base64; raises CallError where it is none, as Go's decoder does."""
+    """Decode base64; raises CallError with the position of Go's decoder."""
     data = to_bytes(text)
     plain = data.translate(None, _NEWLINES)
     count = _leading(_ALPHABET_64, plain)
     padding = plain[count:]
-    left = count % _QUANTUM_64
-    if padding != _PADDING * (-count % _QUANTUM_64) or left == 1:
-        raise CallError(f"illegal base64 data at input byte {_fault(data, count)}")
+    remainder = count % _QUANTUM_64
+    if padding != _PADDING * (-count % _QUANTUM_64) or remainder == 1:
+        raise CallError(f"illegal base64 data at input byte {_error_position(data, count)}")
     return base64.b64decode(plain)
 
 
 def _leading(alphabet: re.Pattern[bytes], data: bytes) -> int:
-    """How many bytes at the start belong to the alphabet."""
+    """Count the bytes at the start that belong to the alphabet."""
     match = alphabet.match(data)
     return match.end() if match is not None else 0
 
 
-def _fault(data: bytes, count: int) -> int:
-    """Where Go's decoder gives up, line breaks counted; ``count`` characters are good."""
-    places = [place for place, byte in enumerate(data) if byte not in _NEWLINES]
-    left = count % _QUANTUM_64
-    rest = places[count:]
+def _error_position(data: bytes, count: int) -> int:
+    """Return the position where Go's decoder stops, behind ``count`` good characters.
+
+    Line breaks count in the position, but not in ``count``.
+    """
+    positions = [position for position, byte in enumerate(data) if byte not in _NEWLINES]
+    remainder = count % _QUANTUM_64
+    rest = positions[count:]
     if not rest:
-        return len(data) - left
-    if left < len(("first", "second")) or data[rest[0]] not in _PADDING:
+        return len(data) - remainder
+    if remainder < len(("first", "second")) or data[rest[0]] not in _PADDING:
         return rest[0]
-    wanted = _QUANTUM_64 - left
-    if wanted > 1:
+    padding = _QUANTUM_64 - remainder
+    if padding > 1:
         if len(rest) == 1:
             return len(data)
         if data[rest[1]] not in _PADDING:
             return rest[1] - 1
-    return rest[wanted]
+    return rest[padding]
 
 
 # Base32
-
-
-def _b32_encode(text: str) -> str:
-    return base64.b32encode(to_bytes(text)).decode()
 
 
 def _b32_decode(text: str) -> str:
@@ -102,23 +100,23 @@ def _b32_decode(text: str) -> str:
 
 def _decode_32(data: bytes) -> bytes:
     count = _leading(_ALPHABET_32, data)
-    left = count % _QUANTUM_32
+    remainder = count % _QUANTUM_32
     rest = data[count:]
     if not rest:
-        if left:
-            raise _CorruptInputError(len(data) - left)
+        if remainder:
+            raise _CorruptInputError(len(data) - remainder)
         return base64.b32decode(data)
-    if not rest.startswith(_PADDING) or left <= 1 or len(rest) > _QUANTUM_32:
+    if not rest.startswith(_PADDING) or remainder <= 1 or len(rest) > _QUANTUM_32:
         raise _CorruptInputError(count)
-    wanted = _QUANTUM_32 - left
-    if len(rest) < wanted:
+    padding = _QUANTUM_32 - remainder
+    if len(rest) < padding:
         raise _CorruptInputError(len(data))
-    padded = len(rest[:wanted]) - len(rest[:wanted].lstrip(_PADDING))
-    if padded < wanted:
-        raise _CorruptInputError(count + padded - 1)
-    if left not in _ENDINGS_32:
+    present = len(rest[:padding]) - len(rest[:padding].lstrip(_PADDING))
+    if present < padding:
+        raise _CorruptInputError(count + present - 1)
+    if remainder not in _ENDINGS_32:
         raise _CorruptInputError(count)
-    return base64.b32decode(data[: count + wanted])
+    return base64.b32decode(data[: count + padding])
 
 
 # Checksums
@@ -128,29 +126,17 @@ def _sha1(text: str) -> str:
     return hashlib.sha1(to_bytes(text), usedforsecurity=False).hexdigest()
 
 
-def _sha256(text: str) -> str:
-    return hashlib.sha256(to_bytes(text)).hexdigest()
-
-
-def _sha512(text: str) -> str:
-    return hashlib.sha512(to_bytes(text)).hexdigest()
-
-
-def _adler32(text: str) -> str:
-    return str(zlib.adler32(to_bytes(text)))
-
-
-def _encodes(name: str, call: object) -> Function:
-    return Function(name=name, takes="string", call=call, gives="string")
+def _text_function(name: str, call: Callable[[str], str]) -> Function:
+    return Function(name=name, parameters="string", call=call, returns="string")
 
 
 FUNCTIONS: Final = (
-    _encodes("b64enc", _b64_encode),
-    _encodes("b64dec", _b64_decode),
-    _encodes("b32enc", _b32_encode),
-    _encodes("b32dec", _b32_decode),
-    _encodes("sha1sum", _sha1),
-    _encodes("sha256sum", _sha256),
-    _encodes("sha512sum", _sha512),
-    _encodes("adler32sum", _adler32),
+    _text_function("b64enc", lambda text: base64.b64encode(to_bytes(text)).decode()),
+    _text_function("b64dec", _b64_decode),
+    _text_function("b32enc", lambda text: base64.b32encode(to_bytes(text)).decode()),
+    _text_function("b32dec", _b32_decode),
+    _text_function("sha1sum", _sha1),
+    _text_function("sha256sum", lambda text: hashlib.sha256(to_bytes(text)).hexdigest()),
+    _text_function("sha512sum", lambda text: hashlib.sha512(to_bytes(text)).hexdigest()),
+    _text_function("adler32sum", lambda text: str(zlib.adler32(to_bytes(text)))),
 )

@@ -1,6 +1,6 @@
 """sprig's defaults and decisions: ``default``, ``empty``, ``ternary``, ``fail``.
 
-What Go calls empty is what is false in Python: see values.py.
+Go's empty values are the false ones in Python: see values.py.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Function
 
 
-def default(fallback: object, *given: object) -> object:
-    """The value that is given, or the fallback for one that is empty."""
-    return given[0] if given and given[0] else fallback
+def default(fallback: object, *values: object) -> object:
+    """Return the value, or the fallback for an empty one."""
+    return values[0] if values and values[0] else fallback
 
 
 def _empty(value: object) -> bool:
@@ -41,11 +41,11 @@ def _fail(message: str) -> str:
 
 
 FUNCTIONS: Final = (
-    Function(name="default", takes="any any...", call=default, makes=False),
-    Function(name="empty", takes="any", call=_empty, gives="bool"),
-    Function(name="coalesce", takes="any...", call=_coalesce, makes=False),
-    Function(name="all", takes="any...", call=_all, gives="bool"),
-    Function(name="any", takes="any...", call=_any, gives="bool"),
-    Function(name="ternary", takes="any any bool", call=_ternary, makes=False),
-    Function(name="fail", takes="string", call=_fail, gives="string"),
+    Function(name="default", parameters="any any...", call=default, allocates=False),
+    Function(name="empty", parameters="any", call=_empty, returns="bool"),
+    Function(name="coalesce", parameters="any...", call=_coalesce, allocates=False),
+    Function(name="all", parameters="any...", call=_all, returns="bool"),
+    Function(name="any", parameters="any...", call=_any, returns="bool"),
+    Function(name="ternary", parameters="any any bool", call=_ternary, allocates=False),
+    Function(name="fail", parameters="string", call=_fail, returns="string"),
 )

@@ -1,13 +1,13 @@
 """sprig's functions on lists: ``list``, ``append``, ``first``, ``uniq``, ``slice``.
 
-Lists of any type and bytes will do, texts will not. Those with "must" in their names are the same
-functions: here, too, a failure ends the template.
+They accept lists of any type and bytes, but no texts. Functions with "must" in their names are the
+same functions: a failure ends the template in either case.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
@@ -23,14 +23,11 @@ from function_script.engines.gotemplate.values import (
     is_nil,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 NIL_POINTER: Final = "runtime error: invalid memory address or nil pointer dereference"
 
 
 def _items(value: object, refusal: str) -> list[object]:
-    """The items of a list; ``refusal`` is what Go says of other types, without the type."""
+    """Return the items of a list; ``refusal`` is Go's message for other types, without the type."""
     if isinstance(value, list):
         return value
     if isinstance(value, bytes):
@@ -44,28 +41,26 @@ def _list(*items: object) -> list[object]:
     return list(items)
 
 
-def _append(budget: Allocator, value: object, item: object) -> list[object]:
+def _append(allocator: Allocator, value: object, item: object) -> list[object]:
     items = _items(value, "Cannot push on type")
-    budget.check_list(len(items) + 1)
+    allocator.check_list(len(items) + 1)
     return [*items, item]
 
 
-def _prepend(budget: Allocator, value: object, item: object) -> list[object]:
+def _prepend(allocator: Allocator, value: object, item: object) -> list[object]:
     items = _items(value, "Cannot prepend on type")
-    budget.check_list(len(items) + 1)
+    allocator.check_list(len(items) + 1)
     return [item, *items]
 
 
-def _concat(budget: Allocator, *values: object) -> list[object]:
-    lists = [_to_concat(value) for value in values]
-    budget.check_list(sum(map(len, lists)))
+def _concat(allocator: Allocator, *values: object) -> list[object]:
+    lists: list[list[object]] = []
+    for value in values:
+        if value is not None and not isinstance(value, (list, bytes)):
+            raise CallError(f"Cannot concat type {go_kind(value)} as list")
+        lists.append(_items(value, ""))
+    allocator.check_list(sum(map(len, lists)))
     return [item for items in lists for item in items] or NilList()
-
-
-def _to_concat(value: object) -> list[object]:
-    if value is None or isinstance(value, (list, bytes)):
-        return _items(value, "")
-    raise CallError(f"Cannot concat type {go_kind(value)} as list")
 
 
 def _first(value: object) -> object:
@@ -114,7 +109,9 @@ def _slice(value: object, *bounds: object) -> object:
 
 def _chunk(size: int, value: object) -> Lists:
     items = _items(value, "Cannot chunk type")
-    count = _chunks(len(items), size)
+    count = math.floor((len(items) - 1) / size) + 1 if size else truncate(math.nan)
+    if count < 0:
+        raise _negative_length()
     chunks = Lists()
     for index in range(count):
         length = size
@@ -126,101 +123,94 @@ def _chunk(size: int, value: object) -> Lists:
     return chunks
 
 
-def _chunks(length: int, size: int) -> int:
-    count = math.floor((length - 1) / size) + 1 if size else truncate(math.nan)
-    if count < 0:
-        raise _negative_length()
-    return count
-
-
 def _negative_length() -> CallError:
     return CallError("runtime error: makeslice: len out of range")
 
 
-# Membership: items are equal when their types are, too
+# Membership: equal items have equal types
 
 
-def _known(budget: Allocator, items: Iterable[object]) -> set[object]:
-    return {_frozen(budget, item) for item in items}
-
-
-def _frozen(budget: Allocator, item: object) -> object:
-    """Something to look an item up by: equal where reflect.DeepEqual says so."""
+def _measured_key(allocator: Allocator, item: object) -> object:
+    """Return a hashable form of an item: equal where reflect.DeepEqual says so."""
     if isinstance(item, (dict, list)):
-        budget.check_tree(item)
-    return _freeze(item)
+        allocator.check_tree(item)
+    return _hashable(item)
 
 
-def _freeze(item: object) -> object:
+def _hashable(item: object) -> object:
     kind = go_type(item)
     if isinstance(item, dict):
-        pairs = frozenset((key, _freeze(value)) for key, value in item.items())
+        pairs = frozenset((key, _hashable(value)) for key, value in item.items())
         return kind, is_nil(item), pairs
     if isinstance(item, list):
-        return kind, is_nil(item), tuple(map(_freeze, item))
+        return kind, is_nil(item), tuple(map(_hashable, item))
     if isinstance(item, Struct):
-        return kind, _freeze(dict(item.fields))
+        return kind, _hashable(dict(item.fields))
     # NaN equals nothing, not even itself.
     return object() if item != item else (kind, item)  # noqa: PLR0124 # how to know NaN
 
 
-def _unique(budget: Allocator, value: object) -> list[object]:
+def _unique(allocator: Allocator, value: object) -> list[object]:
     unique: dict[object, object] = {}
     for item in _items(value, "Cannot find uniq on type"):
-        unique.setdefault(_frozen(budget, item), item)
+        unique.setdefault(_measured_key(allocator, item), item)
     return list(unique.values())
 
 
-def _without(budget: Allocator, value: object, *unwanted: object) -> list[object]:
-    known = _known(budget, unwanted)
+def _without(allocator: Allocator, value: object, *exclusions: object) -> list[object]:
+    excluded = {_measured_key(allocator, item) for item in exclusions}
     items = _items(value, "Cannot find without on type")
-    return [item for item in items if _frozen(budget, item) not in known]
+    return [item for item in items if _measured_key(allocator, item) not in excluded]
 
 
-def _has(budget: Allocator, needle: object, value: object) -> bool:
+def _has(allocator: Allocator, needle: object, value: object) -> bool:
     if value is None:
         return False
     items = _items(value, "Cannot find has on type")
-    budget.spend(len(items) * _STEPS_PER_COMPARISON)
-    wanted = _frozen(budget, needle)
-    return any(_frozen(budget, item) == wanted for item in items)
+    allocator.spend(len(items) * _STEPS_PER_COMPARISON)
+    key = _measured_key(allocator, needle)
+    return any(_measured_key(allocator, item) == key for item in items)
 
 
 _STEPS_PER_COMPARISON: Final = 2
 
 
-_BUDGET: Final = Injects.BUDGET
+_ALLOCATOR: Final = Injects.ALLOCATOR
 
 
-def _named(
-    *names: str, takes: str, call: object, needs: Injects = Injects.NOTHING
+def _functions(
+    *names: str, parameters: str, call: object, injects: Injects = Injects.NOTHING
 ) -> list[Function]:
-    return [Function(name=name, takes=takes, call=call, needs=needs) for name in names]
+    return [
+        Function(name=name, parameters=parameters, call=call, injects=injects) for name in names
+    ]
 
 
-def _picks(*names: str, call: object) -> list[Function]:
-    return [Function(name=name, takes="any", call=call, makes=False) for name in names]
+def _item_getters(*names: str, call: object) -> list[Function]:
+    return [Function(name=name, parameters="any", call=call, allocates=False) for name in names]
 
 
 FUNCTIONS: Final = (
-    *_named("list", "tuple", takes="any...", call=_list),
-    *_named(
+    *_functions("list", "tuple", parameters="any...", call=_list),
+    *_functions(
         *("append", "push", "mustAppend", "mustPush"),
-        takes="any any",
+        parameters="any any",
         call=_append,
-        needs=_BUDGET,
+        injects=_ALLOCATOR,
     ),
-    *_named("prepend", "mustPrepend", takes="any any", call=_prepend, needs=_BUDGET),
-    *_named("concat", takes="any...", call=_concat, needs=_BUDGET),
-    *_picks("first", "mustFirst", call=_first),
-    *_picks("last", "mustLast", call=_last),
-    *_named("rest", "mustRest", takes="any", call=_rest),
-    *_named("initial", "mustInitial", takes="any", call=_initial),
-    *_named("reverse", "mustReverse", takes="any", call=_reverse),
-    *_named("compact", "mustCompact", takes="any", call=_compact),
-    *_named("slice", "mustSlice", takes="any any...", call=_slice),
-    *_named("chunk", "mustChunk", takes="int any", call=_chunk),
-    *_named("uniq", "mustUniq", takes="any", call=_unique, needs=_BUDGET),
-    *_named("without", "mustWithout", takes="any any...", call=_without, needs=_BUDGET),
-    *_named("has", "mustHas", takes="any any", call=_has, needs=_BUDGET),
+    *_functions("prepend", "mustPrepend", parameters="any any", call=_prepend, injects=_ALLOCATOR),
+    *_functions("concat", parameters="any...", call=_concat, injects=_ALLOCATOR),
+    *_item_getters("first", "mustFirst", call=_first),
+    *_item_getters("last", "mustLast", call=_last),
+    *_functions("rest", "mustRest", parameters="any", call=_rest),
+    *_functions("initial", "mustInitial", parameters="any", call=_initial),
+    *_functions("reverse", "mustReverse", parameters="any", call=_reverse),
+    *_functions("compact", "mustCompact", parameters="any", call=_compact),
+    *_functions("slice", "mustSlice", parameters="any any...", call=_slice),
+    *_functions("chunk", "mustChunk", parameters="int any", call=_chunk),
+    *_functions("uniq", "mustUniq", parameters="any", call=_unique, injects=_ALLOCATOR),
+    *_functions(
+        "without", "mustWithout", parameters="any any...", call=_without, injects=_ALLOCATOR
+    ),
+    *_functions("has", "mustHas", parameters="any any", call=_has, injects=_ALLOCATOR),
 )

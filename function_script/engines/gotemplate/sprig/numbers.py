@@ -1,13 +1,16 @@
-"""sprig's functions on whole numbers, on floats, and those that count: ``until``, ``seq``.
+"""sprig's functions on whole numbers, floats and decimals, and its counters: ``until``, ``seq``.
 
-Whole numbers are int64 and wrap around; arguments of any type are converted first.
+Whole numbers are int64 and wrap around. In decimal arithmetic each float stands for the shortest
+decimal that prints as it, and only the result is rounded: ``addf 0.1 0.2`` is 0.3. Arguments of any
+type are converted first.
 """
 
 from __future__ import annotations
 
 import math
-from functools import reduce
-from typing import Final
+from fractions import Fraction
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.errors import CallError
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
@@ -20,6 +23,9 @@ from function_script.engines.gotemplate.sprig.conversions import (
 )
 from function_script.engines.gotemplate.values import Int, Ints, wrap_int64
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # Whole numbers
 
 
@@ -31,9 +37,9 @@ def _int(value: object) -> Int:
     return Int(to_int64(value))
 
 
-def _from_octal(budget: Allocator, value: object) -> int:
+def _from_octal(allocator: Allocator, value: object) -> int:
     if isinstance(value, (dict, list)):
-        budget.check_tree(value)
+        allocator.check_tree(value)
     return parse_octal(to_text(value))
 
 
@@ -65,7 +71,7 @@ def _mod(left: object, right: object) -> int:
 
 
 def _quotient(dividend: int, divisor: int) -> int:
-    """The quotient, cut towards zero."""
+    """Return the quotient, cut towards zero."""
     if divisor == 0:
         raise CallError("runtime error: integer divide by zero")
     quotient = abs(dividend) // abs(divisor)
@@ -83,28 +89,21 @@ def _min(*values: object) -> int:
 # Floats
 
 
-def _max_float(*values: object) -> float:
-    return _extreme(list(map(to_float64, values)), math.inf)
-
-
-def _min_float(*values: object) -> float:
-    return _extreme(list(map(to_float64, values)), -math.inf)
-
-
-def _extreme(numbers: list[float], limit: float) -> float:
-    """The number nearest to a limit; NaN if there is one, unless the limit itself is there."""
+def _extreme(limit: float, *values: object) -> float:
+    """Return the number nearest to a limit; NaN if there is one, but the limit itself wins."""
+    numbers = list(map(to_float64, values))
     sign = math.copysign(1, limit)
-    found = numbers[0]
+    extreme = numbers[0]
     for number in numbers[1:]:
-        if limit in {found, number}:
-            found = limit
-        elif math.isnan(found) or math.isnan(number):
-            found = math.nan
-        elif found == number == 0:
-            found = number if math.copysign(1, number) == sign else found
+        if limit in {extreme, number}:
+            extreme = limit
+        elif math.isnan(extreme) or math.isnan(number):
+            extreme = math.nan
+        elif extreme == number == 0:
+            extreme = number if math.copysign(1, number) == sign else extreme
         else:
-            found = max(found, number) if sign > 0 else min(found, number)
-    return found
+            extreme = max(extreme, number) if sign > 0 else min(extreme, number)
+    return extreme
 
 
 def _floor(value: object) -> float:
@@ -120,7 +119,7 @@ def _ceil(value: object) -> float:
 
 
 def _round(value: object, places: int, *options: float) -> float:
-    """Not the usual rounding: Go compares the fraction with its sign, so -2.2 becomes -3."""
+    """Round as Go does, which compares the fraction with its sign: -2.2 becomes -3."""
     power = _power_of_ten(places)
     digits = power * to_float64(value)
     if not math.isfinite(digits):
@@ -136,7 +135,7 @@ _TOO_LARGE: Final = 1 << 12
 
 
 def _power_of_ten(places: int) -> float:
-    """Go's math.Pow(10, places): it multiplies mantissas, and so is not always the nearest."""
+    """Return Go's math.Pow(10, places), which is not always the nearest float."""
     mantissa, exponent = 1.0, 0
     base, base_exponent = math.frexp(10.0)
     bits = abs(places)
@@ -166,19 +165,19 @@ def _divide(left: float, right: float) -> float:
 # Counting
 
 
-def _until(budget: Allocator, count: int) -> Ints:
-    return _until_step(budget, 0, count, -1 if count < 0 else 1)
+def _until(allocator: Allocator, count: int) -> Ints:
+    return _until_step(allocator, 0, count, -1 if count < 0 else 1)
 
 
-def _until_step(budget: Allocator, start: int, stop: int, step: int) -> Ints:
-    """Up with a positive step, down with a negative one; nothing if it leads away."""
+def _until_step(allocator: Allocator, start: int, stop: int, step: int) -> Ints:
+    """Count up with a positive step, down with a negative one; nothing if it leads away."""
     count = max(0, -((start - stop) // step)) if step else 0
-    budget.check_list(count)
+    allocator.check_list(count)
     return Ints(map(Int, range(start, start + count * step, step or 1)))
 
 
-def _seq(budget: Allocator, *numbers: int) -> str:
-    """As the command of that name: END, START END or START STEP END, all inclusive."""
+def _seq(allocator: Allocator, *numbers: int) -> str:
+    """Return the output of the command seq: END, START END or START STEP END, all inclusive."""
     if not 1 <= len(numbers) <= len(("start", "step", "end")):
         return ""
     start = numbers[0] if len(numbers) > 1 else 1
@@ -187,24 +186,62 @@ def _seq(budget: Allocator, *numbers: int) -> str:
     step = numbers[1] if len(numbers) == len(("start", "step", "end")) else direction
     if direction < 0 < step:
         return ""
-    return " ".join(map(str, _until_step(budget, start, end + direction, step)))
+    return " ".join(map(str, _until_step(allocator, start, end + direction, step)))
 
 
-def _whole(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, gives="int64")
+# Decimals
+
+# Digits of a quotient behind the point.
+_QUOTIENT_PLACES: Final = 16
 
 
-def _float(name: str, takes: str, call: object) -> Function:
-    return Function(name=name, takes=takes, call=call, gives="float64")
+def _decimal_quotient(dividend: Fraction, divisor: Fraction) -> Fraction:
+    if not divisor:
+        raise CallError("decimal division by 0")
+    scaled = dividend * 10**_QUOTIENT_PLACES / divisor
+    # Halves are rounded away from zero.
+    rounded = math.floor(abs(scaled) + Fraction(1, 2))
+    return Fraction(rounded if scaled > 0 else -rounded, 10**_QUOTIENT_PLACES)
 
 
-_BUDGET: Final = Injects.BUDGET
+def _compute(
+    operation: Callable[[Fraction, Fraction], Fraction], first: object, *others: object
+) -> float:
+    result = _to_decimal(first)
+    for other in others:
+        result = operation(result, _to_decimal(other))
+    try:
+        return float(result)
+    except OverflowError:
+        return math.inf if result > 0 else -math.inf
+
+
+def _to_decimal(value: object) -> Fraction:
+    number = to_float64(value)
+    if math.isfinite(number):
+        return Fraction(repr(number))
+    name = "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
+    raise CallError(f"Cannot create a Decimal from {name}")
+
+
+def _whole(name: str, parameters: str, call: object) -> Function:
+    return Function(name=name, parameters=parameters, call=call, returns="int64")
+
+
+def _float(name: str, parameters: str, call: object) -> Function:
+    return Function(name=name, parameters=parameters, call=call, returns="float64")
+
+
+_ALLOCATOR: Final = Injects.ALLOCATOR
+
 
 FUNCTIONS: Final = (
-    Function(name="atoi", takes="string", call=_atoi, gives="int"),
-    Function(name="int", takes="any", call=_int, gives="int"),
+    Function(name="atoi", parameters="string", call=_atoi, returns="int"),
+    Function(name="int", parameters="any", call=_int, returns="int"),
     _whole("int64", "any", to_int64),
-    Function(name="toDecimal", takes="any", call=_from_octal, needs=_BUDGET, gives="int64"),
+    Function(
+        name="toDecimal", parameters="any", call=_from_octal, injects=_ALLOCATOR, returns="int64"
+    ),
     _whole("add", "any...", _add),
     _whole("add1", "any", _add_one),
     _whole("sub", "any any", _sub),
@@ -215,12 +252,17 @@ FUNCTIONS: Final = (
     _whole("biggest", "any any...", _max),
     _whole("min", "any any...", _min),
     _float("float64", "any", to_float64),
-    _float("maxf", "any any...", _max_float),
-    _float("minf", "any any...", _min_float),
+    _float("maxf", "any any...", partial(_extreme, math.inf)),
+    _float("minf", "any any...", partial(_extreme, -math.inf)),
     _float("floor", "any", _floor),
     _float("ceil", "any", _ceil),
     _float("round", "any int float64...", _round),
-    Function(name="until", takes="int", call=_until, needs=_BUDGET),
-    Function(name="untilStep", takes="int int int", call=_until_step, needs=_BUDGET),
-    Function(name="seq", takes="int...", call=_seq, needs=_BUDGET, gives="string"),
+    Function(name="until", parameters="int", call=_until, injects=_ALLOCATOR),
+    Function(name="untilStep", parameters="int int int", call=_until_step, injects=_ALLOCATOR),
+    Function(name="seq", parameters="int...", call=_seq, injects=_ALLOCATOR, returns="string"),
+    _float("addf", "any...", partial(_compute, Fraction.__add__, 0.0)),
+    _float("add1f", "any", partial(_compute, Fraction.__add__, 1)),
+    _float("subf", "any any...", partial(_compute, Fraction.__sub__)),
+    _float("mulf", "any any...", partial(_compute, Fraction.__mul__)),
+    _float("divf", "any any...", partial(_compute, _decimal_quotient)),
 )

@@ -1,6 +1,6 @@
 """sprig's functions on paths: ``base``, ``dir``, ``clean``, ``ext``, ``isAbs``.
 
-Slashes separate, on every system; those with "os" in front are the same functions on Linux.
+The separator is a slash on every system. Functions with "os" in front are the same on Linux.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from function_script.engines.gotemplate.function import Function
 
 
 def _clean(path: str) -> str:
-    """The shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``."""
-    kept: list[str] = []
+    """Return the shortest equal path: without ``.``, ``//`` and, as far as possible, ``..``."""
+    segments: list[str] = []
     rooted = path.startswith("/")
-    for part in path.split("/"):
-        if part == ".." and kept and kept[-1] != "..":
-            kept.pop()
-        elif part not in {"", "."} and not (part == ".." and rooted):
-            kept.append(part)
-    return ("/" if rooted else "") + "/".join(kept) or "."
+    for segment in path.split("/"):
+        if segment == ".." and segments and segments[-1] != "..":
+            segments.pop()
+        elif segment not in {"", "."} and not (segment == ".." and rooted):
+            segments.append(segment)
+    return ("/" if rooted else "") + "/".join(segments) or "."
 
 
 def _base(path: str) -> str:
@@ -42,17 +42,19 @@ def _is_absolute(path: str) -> bool:
     return path.startswith("/")
 
 
-def _named(name: str, call: object, gives: str = "string") -> tuple[Function, Function]:
-    """A function and its like for the paths of the operating system."""
+def _functions(name: str, call: object, returns: str = "string") -> tuple[Function, Function]:
+    """Return a function, and the same one for the paths of the operating system."""
     names = (name, f"os{name[0].upper()}{name[1:]}")
-    first, second = (Function(name=name, takes="string", call=call, gives=gives) for name in names)
+    first, second = (
+        Function(name=name, parameters="string", call=call, returns=returns) for name in names
+    )
     return first, second
 
 
 FUNCTIONS: Final = (
-    *_named("base", _base),
-    *_named("dir", _dir),
-    *_named("clean", _clean),
-    *_named("ext", _ext),
-    *_named("isAbs", _is_absolute, "bool"),
+    *_functions("base", _base),
+    *_functions("dir", _dir),
+    *_functions("clean", _clean),
+    *_functions("ext", _ext),
+    *_functions("isAbs", _is_absolute, "bool"),
 )

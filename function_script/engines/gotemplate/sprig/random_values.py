@@ -1,7 +1,7 @@
-"""sprig's random functions as stable choices: ``randAlphaNum``, ``shuffle``, ``uuidv4``.
+"""sprig's random functions with stable values: ``randAlphaNum``, ``shuffle``, ``uuidv4``.
 
-In Go every reconcile draws anew, and so changes what it made. Here a draw depends on the XR and
-the place in the template only; whoever knows these knows the result: it is no secret.
+In Go every reconcile has new values, and so changes the resources. Here a value depends only on the
+XR and the call's place in the template. It is no secret: anyone who knows these knows the value.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
-from function_script.engines.gotemplate.function import Draw, Function, Injects
+from function_script.engines.gotemplate.function import Function, Injects, NextRandom
 from function_script.engines.gotemplate.sprig.characters import whole
 from function_script.engines.gotemplate.values import Int
 
@@ -24,7 +24,7 @@ _UUID_BYTES: Final = 16
 
 
 def _starting_with_x(characters: str) -> str:
-    """Draws that are pinned to 0 give an ``x``."""
+    """Put ``x`` first: it is the value when all random numbers are 0, as in tests."""
     return "x" + characters.replace("x", "")
 
 
@@ -38,50 +38,55 @@ def _check_count(count: int) -> None:
         raise LimitExceededError(f"{count} draws for one value, the limit is {_MAX_DRAWS}")
 
 
-def _text(draw: Draw, count: int, *, characters: str) -> str:
+def _text(next_random: NextRandom, count: int, *, characters: str) -> str:
     _check_count(count)
-    return "".join(characters[draw(len(characters))] for _ in range(count))
+    return "".join(characters[next_random(len(characters))] for _ in range(count))
 
 
-def _bytes(draw: Draw, count: int) -> str:
+def _bytes(next_random: NextRandom, count: int) -> str:
     if count < 0:
         raise CallError("runtime error: makeslice: len out of range")
     _check_count(count)
-    return base64.b64encode(bytes(draw(_BYTE) for _ in range(count))).decode()
+    return base64.b64encode(bytes(next_random(_BYTE) for _ in range(count))).decode()
 
 
-def _integer(draw: Draw, low: int, high: int) -> Int:
+def _integer(next_random: NextRandom, low: int, high: int) -> Int:
     if high <= low:
         raise CallError("invalid argument to Intn")
-    return Int(low + draw(high - low))
+    return Int(low + next_random(high - low))
 
 
-def _shuffle(draw: Draw, text: str) -> str:
+def _shuffle(next_random: NextRandom, text: str) -> str:
     characters = list(whole(text))
     _check_count(len(characters))
     for index in range(len(characters) - 1):
-        other = index + draw(len(characters) - index)
+        other = index + next_random(len(characters) - index)
         characters[index], characters[other] = characters[other], characters[index]
     return "".join(characters)
 
 
-def _uuid(draw: Draw) -> str:
-    return str(uuid.UUID(bytes=bytes(draw(_BYTE) for _ in range(_UUID_BYTES)), version=4))
+def _uuid(next_random: NextRandom) -> str:
+    return str(uuid.UUID(bytes=bytes(next_random(_BYTE) for _ in range(_UUID_BYTES)), version=4))
 
 
-def _drawn(name: str, takes: str, call: object, gives: str = "string") -> Function:
+def _random_function(name: str, parameters: str, call: object, returns: str = "string") -> Function:
     return Function(
-        name=name, takes=takes, call=call, needs=Injects.DRAW, gives=gives, option=_OPTION
+        name=name,
+        parameters=parameters,
+        call=call,
+        injects=Injects.RANDOM,
+        returns=returns,
+        option=_OPTION,
     )
 
 
 FUNCTIONS: Final = (
-    _drawn("randAlphaNum", "int", partial(_text, characters=_LETTERS_AND_DIGITS)),
-    _drawn("randAlpha", "int", partial(_text, characters=_LETTERS)),
-    _drawn("randAscii", "int", partial(_text, characters=_PRINTABLE)),
-    _drawn("randNumeric", "int", partial(_text, characters=string.digits)),
-    _drawn("randBytes", "int", _bytes),
-    _drawn("randInt", "int int", _integer, "int"),
-    _drawn("shuffle", "string", _shuffle),
-    _drawn("uuidv4", "", _uuid),
+    _random_function("randAlphaNum", "int", partial(_text, characters=_LETTERS_AND_DIGITS)),
+    _random_function("randAlpha", "int", partial(_text, characters=_LETTERS)),
+    _random_function("randAscii", "int", partial(_text, characters=_PRINTABLE)),
+    _random_function("randNumeric", "int", partial(_text, characters=string.digits)),
+    _random_function("randBytes", "int", _bytes),
+    _random_function("randInt", "int int", _integer, "int"),
+    _random_function("shuffle", "string", _shuffle),
+    _random_function("uuidv4", "", _uuid),
 )

@@ -1,37 +1,36 @@
-"""sprig's questions about types: ``kindOf``, ``typeIs``, ``deepEqual``."""
+"""sprig's functions on types: ``kindOf``, ``typeIs``, ``deepEqual``."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from function_script.engines.gotemplate.function import Allocator, Function, Injects
 from function_script.engines.gotemplate.values import deep_equal, go_kind, go_type
 
-
-def _type_is(name: str, value: object) -> bool:
-    return go_type(value) == name
-
-
-def _type_is_like(name: str, value: object) -> bool:
-    return go_type(value) in {name, f"*{name}"}
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-def _kind_is(name: str, value: object) -> bool:
-    return go_kind(value) == name
-
-
-def _deep_equal(budget: Allocator, left: object, right: object) -> bool:
-    budget.check_tree(left)
+def _deep_equal(allocator: Allocator, left: object, right: object) -> bool:
+    allocator.check_tree(left)
     return deep_equal(left, right)
 
 
+def _test(name: str, call: Callable[[str, object], bool]) -> Function:
+    return Function(name=name, parameters="string any", call=call, returns="bool")
+
+
 FUNCTIONS: Final = (
-    Function(name="typeOf", takes="any", call=go_type, gives="string"),
-    Function(name="typeIs", takes="string any", call=_type_is, gives="bool"),
-    Function(name="typeIsLike", takes="string any", call=_type_is_like, gives="bool"),
-    Function(name="kindOf", takes="any", call=go_kind, gives="string"),
-    Function(name="kindIs", takes="string any", call=_kind_is, gives="bool"),
+    Function(name="typeOf", parameters="any", call=go_type, returns="string"),
+    _test("typeIs", lambda name, value: go_type(value) == name),
+    _test("typeIsLike", lambda name, value: go_type(value) in {name, f"*{name}"}),
+    Function(name="kindOf", parameters="any", call=go_kind, returns="string"),
+    _test("kindIs", lambda name, value: go_kind(value) == name),
     Function(
-        name="deepEqual", takes="any any", call=_deep_equal, needs=Injects.BUDGET, gives="bool"
+        name="deepEqual",
+        parameters="any any",
+        call=_deep_equal,
+        injects=Injects.ALLOCATOR,
+        returns="bool",
     ),
 )

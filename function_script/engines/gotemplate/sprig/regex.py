@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # This many characters take about as long as a step.
 _CHARACTERS_PER_STEP: Final = 64
-# RE2's words for what is wrong with a pattern, and Go's.
+# RE2's descriptions of bad patterns, and Go's.
 _CAUSES: Final = {
     "missing ]": "missing closing ]",
     "missing )": "missing closing )",
@@ -36,36 +36,33 @@ _CAUSES: Final = {
 }
 _REFERENCE: Final = re.compile(r"\$(?:(?P<escape>\$)|(?P<bare>\w+)|\{(?P<braced>\w+)\})")
 _GROUP_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
-# An escape, or a text that is taken literally.
+# An escape, or a literal text.
 _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.", re.DOTALL)
-# RE2 would cut characters into bytes; Go has no such thing.
+# RE2 would cut characters into bytes; Go does not know it.
 _ANY_BYTE: Final = r"\C"
 
 
 class _Regex(NamedTuple):
-    """A pattern as it was written, and ready to search with."""
+    """A pattern's source and the compiled pattern."""
 
     source: str
     pattern: Pattern
 
 
 def _compile(source: str) -> _Regex:
-    """The pattern; raises CallError with the message of Go's Compile."""
+    """Return the pattern; raises CallError with the message of Go's Compile."""
     if _ANY_BYTE in _ESCAPE.findall(source):
         raise CallError(f"error parsing regexp: invalid escape sequence: `{_ANY_BYTE}`")
     try:
         return _Regex(source, compiled(whole(source)))
     except ValueError as error:
-        raise CallError(_explain(str(error))) from error
-
-
-def _explain(text: str) -> str:
-    cause, _, part = text.removeprefix("pattern: ").partition(": ")
-    return f"error parsing regexp: {_CAUSES.get(cause, cause)}: `{part}`"
+        cause, _, part = str(error).removeprefix("pattern: ").partition(": ")
+        text = f"error parsing regexp: {_CAUSES.get(cause, cause)}: `{part}`"
+        raise CallError(text) from error
 
 
 def _compile_or_panic(source: str) -> _Regex:
-    """The pattern; raises CallError with the message of Go's MustCompile."""
+    """Return the pattern; raises CallError with the message of Go's MustCompile."""
     try:
         return _compile(source)
     except CallError as error:
@@ -73,77 +70,81 @@ def _compile_or_panic(source: str) -> _Regex:
 
 
 def _quote(text: str) -> str:
-    """In backquotes where that is possible."""
+    """Quote in backquotes if possible."""
     plain = text.replace("\t", " ").isprintable() and "`" not in text and "\ufeff" not in text
     return f"`{text}`" if plain else quote(text)
 
 
-def _matches(budget: Allocator, regex: _Regex, text: str) -> Iterator[Match]:
-    """All matches; an empty one right behind another does not count."""
+def _matches(allocator: Allocator, regex: _Regex, text: str) -> Iterator[Match]:
+    """Yield all matches but empty ones right behind another."""
     end = -1
     for number, match in enumerate(regex.pattern.finditer(text)):
         if match.start() == match.end() == end:
             continue
         end = match.end()
-        budget.check_list(number)
+        allocator.check_list(number)
         yield match
 
 
-def _is_match(budget: Allocator, pattern: str, text: str) -> bool:
+def _is_match(allocator: Allocator, pattern: str, text: str) -> bool:
     try:
-        return _must_match(budget, pattern, text)
+        return _must_match(allocator, pattern, text)
     except CallError:
         return False
 
 
-def _must_match(budget: Allocator, pattern: str, text: str) -> bool:
-    budget.spend(len(text) // _CHARACTERS_PER_STEP)
+def _must_match(allocator: Allocator, pattern: str, text: str) -> bool:
+    allocator.spend(len(text) // _CHARACTERS_PER_STEP)
     return _compile(pattern).pattern.search(whole(text)) is not None
 
 
-def _find(budget: Allocator, regex: _Regex, text: str) -> str:
-    budget.check_string(len(text))
+def _find(allocator: Allocator, regex: _Regex, text: str) -> str:
+    allocator.check_string(len(text))
     match = regex.pattern.search(whole(text))
     return (match.group() or "") if match is not None else ""
 
 
-def _find_all(budget: Allocator, regex: _Regex, text: str, count: int) -> Strings:
-    found = Strings()
-    for match in _matches(budget, regex, whole(text)):
-        if len(found) == count:
+def _find_all(allocator: Allocator, regex: _Regex, text: str, count: int) -> Strings:
+    matches = Strings()
+    for match in _matches(allocator, regex, whole(text)):
+        if len(matches) == count:
             break
-        found.append(match.group() or "")
-    return found or NilStrings()
+        matches.append(match.group() or "")
+    return matches or NilStrings()
 
 
 # Replacing
 
 
-def _replace_all(budget: Allocator, regex: _Regex, text: str, replacement: str) -> str:
+def _replace_all(allocator: Allocator, regex: _Regex, text: str, replacement: str) -> str:
     if "$" not in replacement:
-        return _replace_literally(budget, regex, text, replacement)
-    return _replace(budget, regex, text, lambda match: _expand(replacement, match, regex.pattern))
+        return _replace_literally(allocator, regex, text, replacement)
+    return _replace(
+        allocator, regex, text, lambda match: _expand(replacement, match, regex.pattern)
+    )
 
 
-def _replace_literally(budget: Allocator, regex: _Regex, text: str, replacement: str) -> str:
-    return _replace(budget, regex, text, lambda _: replacement)
+def _replace_literally(allocator: Allocator, regex: _Regex, text: str, replacement: str) -> str:
+    return _replace(allocator, regex, text, lambda _: replacement)
 
 
-def _replace(budget: Allocator, regex: _Regex, text: str, replace: Callable[[Match], str]) -> str:
+def _replace(
+    allocator: Allocator, regex: _Regex, text: str, replace: Callable[[Match], str]
+) -> str:
     characters = whole(text)
     parts: list[str] = []
     length = len(characters)
     end = 0
-    for match in _matches(budget, regex, characters):
+    for match in _matches(allocator, regex, characters):
         parts += (characters[end : match.start()], replace(match))
         length += len(parts[-1])
-        budget.check_string(length)
+        allocator.check_string(length)
         end = match.end()
     return "".join([*parts, characters[end:]])
 
 
 def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
-    """``$1``, ``${1}`` and ``${name}`` stand for groups; of one that is not there, nothing."""
+    """Replace ``$1``, ``${1}`` and ``${name}`` with groups; unknown ones are empty."""
 
     def group(reference: re.Match[str]) -> str:
         if reference["escape"]:
@@ -159,8 +160,8 @@ def _expand(replacement: str, match: Match, pattern: Pattern) -> str:
 # Splitting
 
 
-def _split(budget: Allocator, regex: _Regex, text: str, count: int) -> Strings:
-    """The texts between the matches, at most ``count`` unless it is negative."""
+def _split(allocator: Allocator, regex: _Regex, text: str, count: int) -> Strings:
+    """Return the texts between the matches, at most ``count`` unless it is negative."""
     if count == 0:
         return NilStrings()
     if regex.source and not text:
@@ -168,7 +169,7 @@ def _split(budget: Allocator, regex: _Regex, text: str, count: int) -> Strings:
     characters = whole(text)
     parts = Strings()
     start = end = 0
-    for match in _matches(budget, regex, characters):
+    for match in _matches(allocator, regex, characters):
         if len(parts) == count - 1:
             break
         end = match.start()
@@ -180,34 +181,42 @@ def _split(budget: Allocator, regex: _Regex, text: str, count: int) -> Strings:
     return parts
 
 
-# The regex, then what else the function takes.
+# Arguments: the regex, then the function's own.
 _Call: TypeAlias = "Callable[..., object]"  # type: ignore[explicit-any] # one to three arguments
 
 
 def _match(name: str, call: _Call) -> Function:
-    return Function(name=name, takes="string string", call=call, needs=Injects.BUDGET, gives="bool")
+    return Function(
+        name=name, parameters="string string", call=call, injects=Injects.ALLOCATOR, returns="bool"
+    )
 
 
-def _pair(name: str, takes: str, call: _Call, gives: str = "any") -> tuple[Function, ...]:
-    """A function and its like with "must" in front: their complaints about patterns differ."""
+def _pair(name: str, parameters: str, call: _Call, returns: str = "any") -> tuple[Function, ...]:
+    """Return a function and its "must" variant; their errors about patterns differ."""
 
-    def panics(budget: Allocator, source: str, *arguments: object) -> object:
-        return call(budget, _compile_or_panic(source), *arguments)
+    def panics(allocator: Allocator, source: str, *arguments: object) -> object:
+        return call(allocator, _compile_or_panic(source), *arguments)
 
-    def fails(budget: Allocator, source: str, *arguments: object) -> object:
-        return call(budget, _compile(source), *arguments)
+    def fails(allocator: Allocator, source: str, *arguments: object) -> object:
+        return call(allocator, _compile(source), *arguments)
 
     pairs = ((name, panics), (f"mustR{name[1:]}", fails))
     return tuple(
-        Function(name=name, takes=takes, call=made, needs=Injects.BUDGET, gives=gives)
-        for name, made in pairs
+        Function(
+            name=name,
+            parameters=parameters,
+            call=variant,
+            injects=Injects.ALLOCATOR,
+            returns=returns,
+        )
+        for name, variant in pairs
     )
 
 
 FUNCTIONS: Final = (
     _match("regexMatch", _is_match),
     _match("mustRegexMatch", _must_match),
-    Function(name="regexQuoteMeta", takes="string", call=regex_escape, gives="string"),
+    Function(name="regexQuoteMeta", parameters="string", call=regex_escape, returns="string"),
     *_pair("regexFind", "string string", _find, "string"),
     *_pair("regexFindAll", "string string int", _find_all),
     *_pair("regexReplaceAll", "string string string", _replace_all, "string"),

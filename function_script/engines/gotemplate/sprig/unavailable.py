@@ -1,4 +1,4 @@
-"""The functions of sprig that are not offered, each with the reason and what to use instead.
+"""The functions of sprig that are unavailable, each with the reason and an alternative.
 
 A template that calls one is refused before it runs.
 """
@@ -21,7 +21,7 @@ _SALT: Final = (
     "it draws a new salt at every reconcile, so its result never stays the same: keep the value in "
     "a secret and hash it where it is checked"
 )
-REFUSALS: Final = (
+UNAVAILABLE: Final = (
     Unavailable(name="env", reason=_ENVIRONMENT),
     Unavailable(name="expandenv", reason=_ENVIRONMENT),
     Unavailable(

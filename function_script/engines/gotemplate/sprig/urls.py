@@ -1,6 +1,7 @@
-"""URLs taken apart and written as Go's package net/url does it, byte by byte; for url_functions.
+"""sprig's ``urlParse`` and ``urlJoin``: URLs as maps of their parts, by Go's package net/url.
 
-Everything in here is "narrow": one character for each byte of a text.
+URLs are parsed and written byte by byte: all texts but those of the functions are "narrow", with
+one character for each byte.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import string
 from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Function
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.sprig.characters import to_wide
+from function_script.engines.gotemplate.sprig.lists import NIL_POINTER
+from function_script.engines.gotemplate.values import go_kind, to_narrow, to_wide
 
-# What each part of a URL may hold unescaped.
+# Characters that need no escape, by the part of a URL.
 _UNRESERVED: Final = frozenset(string.ascii_letters + string.digits + "-._~")
 PATH: Final = _UNRESERVED | frozenset("$&+,/:;=@")
 FRAGMENT: Final = _UNRESERVED | frozenset("!$&()*+,/:;=?@")
@@ -52,15 +55,15 @@ class Url(NamedTuple):
 
 
 def parse_url(text: str) -> Url:
-    """A URL's parts; raises CallError with Go's text."""
+    """Return a URL's parts; raises CallError with Go's text."""
     plain, _, fragment = text.partition("#")
-    shown = plain
+    quoted = plain
     try:
         url = _parse(plain)
-        shown = text
+        quoted = text
         return url._replace(fragment=unescape(fragment))
     except CallError as error:
-        raise CallError(f"parse {quote(to_wide(shown))}: {error.text}") from error
+        raise CallError(f"parse {quote(to_wide(quoted))}: {error.text}") from error
 
 
 def _parse(text: str) -> Url:
@@ -83,7 +86,7 @@ def _parse(text: str) -> Url:
 
 
 def _authority(scheme: str, text: str) -> tuple[str | None, str]:
-    """The user, encoded anew, and the host."""
+    """Return the user, encoded anew, and the host."""
     user, at, host = text.rpartition("@")
     host = _host(scheme, host)
     if not at:
@@ -104,7 +107,7 @@ def _host(scheme: str, text: str) -> str:
 
 
 def _address(text: str) -> str:
-    """An IPv6 address in brackets, perhaps with a zone, and a port."""
+    """Return an IPv6 address in brackets, perhaps with a zone, and a port."""
     if text.rindex("["):
         raise CallError("invalid IP-literal")
     name, bracket, port = text.removeprefix("[").rpartition("]")
@@ -115,7 +118,13 @@ def _address(text: str) -> str:
     address = _unescape_host(address, _HOST)
     if zone:
         address += _unescape_host(name[name.index(_PERCENT) :], _HOST, zone=True)
-    _check_address(address)
+    try:
+        version = ipaddress.ip_address(address).version
+    except ValueError as error:
+        cause = f"ParseAddr({quote(to_wide(address))}): unable to parse IP"
+        raise CallError(f"invalid host: {cause}") from error
+    if version == _IPV4:
+        raise CallError("invalid IP-literal")
     return f"[{address}]{port}"
 
 
@@ -124,42 +133,28 @@ def _check_port(text: str) -> None:
         raise CallError(f"invalid port {quote(to_wide(text))} after host")
 
 
-def _check_address(text: str) -> None:
-    try:
-        version = ipaddress.ip_address(text).version
-    except ValueError as error:
-        cause = f"ParseAddr({quote(to_wide(text))}): unable to parse IP"
-        raise CallError(f"invalid host: {cause}") from error
-    if version == _IPV4:
-        raise CallError("invalid IP-literal")
-
-
 # Escapes
 
 
 def escape(text: str, allowed: frozenset[str]) -> str:
-    """``%`` and two digits for every byte that is not allowed."""
+    """Replace every character that is not allowed with ``%`` and two digits."""
     return "".join(
         character if character in allowed else f"%{ord(character):02X}" for character in text
     )
 
 
 def unescape(text: str) -> str:
-    """The bytes that ``%`` and two digits stand for; raises CallError."""
-    _check_escapes(text)
+    """Decode ``%`` and two digits; raises CallError."""
+    index = text.find("%")
+    while index >= 0:
+        if _ESCAPE.match(text, index) is None:
+            raise _bad_escape(text[index : index + 3])
+        index = text.find("%", index + 3)
     return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
 
 
-def _check_escapes(text: str) -> None:
-    place = text.find("%")
-    while place >= 0:
-        if _ESCAPE.match(text, place) is None:
-            raise _bad_escape(text[place : place + 3])
-        place = text.find("%", place + 3)
-
-
 def _unescape_host(text: str, allowed: frozenset[str], *, zone: bool = False) -> str:
-    """In hosts escapes stand for bytes beyond ASCII only, in zones also for what is allowed."""
+    """Decode a host: escapes stand for non-ASCII bytes, in zones also for allowed ones."""
     index = 0
     while index < len(text):
         character = text[index]
@@ -168,8 +163,8 @@ def _unescape_host(text: str, allowed: frozenset[str], *, zone: bool = False) ->
             if match is None:
                 raise _bad_escape(text[index : index + 3])
             byte = chr(int(match[1], 16))
-            fine = byte in allowed or byte == " " if zone else ord(byte) >= _FIRST_NON_ASCII
-            if not fine and match[0] != _PERCENT:
+            is_valid = byte in allowed or byte == " " if zone else ord(byte) >= _FIRST_NON_ASCII
+            if not is_valid and match[0] != _PERCENT:
                 raise _bad_escape(match[0])
             index += len(match[0])
             continue
@@ -187,7 +182,7 @@ def _bad_escape(text: str) -> CallError:
 
 
 def write_url(url: Url) -> str:
-    """The text of a URL; what needs it is escaped."""
+    """Return the text of a URL; what needs it is escaped."""
     text = f"{url.scheme}:" if url.scheme else ""
     if url.opaque:
         text += url.opaque
@@ -212,3 +207,61 @@ def _path_text(url: Url, *, first: bool) -> str:
         return f"/{path}"
     # A colon in the first segment would make it a scheme.
     return f"./{path}" if first and ":" in path.partition("/")[0] else path
+
+
+# Functions
+
+
+def _url_parse(text: str) -> dict[str, object]:
+    try:
+        url = parse_url(to_narrow(text))
+    except CallError as error:
+        raise CallError(f"unable to parse url: {error.text}") from error
+    parts = {
+        "scheme": url.scheme,
+        "host": url.host,
+        "hostname": url.hostname,
+        "path": url.path,
+        "query": url.query,
+        "opaque": url.opaque,
+        "fragment": url.fragment,
+        "userinfo": url.user or "",
+    }
+    return {name: to_wide(part) for name, part in parts.items()}
+
+
+def _url_join(parts: dict[str, object]) -> str:
+    url = Url(
+        scheme=_part(parts, "scheme"),
+        host=_part(parts, "host"),
+        path=_part(parts, "path"),
+        query=_part(parts, "query"),
+        opaque=_part(parts, "opaque"),
+        fragment=_part(parts, "fragment"),
+    )
+    return to_wide(write_url(url._replace(user=_user(_part(parts, "userinfo")))))
+
+
+def _part(parts: dict[str, object], key: str) -> str:
+    value = parts.get(key, "")
+    if value is None:
+        raise CallError(NIL_POINTER)
+    if not isinstance(value, str):
+        problem = f"must be of type string, but {go_kind(value)} found"
+        raise CallError(f"unable to parse {key} key, {problem}")
+    return to_narrow(value)
+
+
+def _user(text: str) -> str | None:
+    if not text:
+        return None
+    try:
+        return parse_url(f"proto://{text}@host").user
+    except CallError as error:
+        raise CallError(f"unable to parse userinfo in dict: {error.text}") from error
+
+
+FUNCTIONS: Final = (
+    Function(name="urlParse", parameters="string", call=_url_parse),
+    Function(name="urlJoin", parameters="map", call=_url_join, returns="string"),
+)

@@ -1,1 +1,1 @@
-"""The syntax of Go templates: text to tokens to nodes. Knows nothing of values or running."""
+"""The syntax of Go templates: text to tokens to nodes. It knows nothing of values or running."""

@@ -1,7 +1,8 @@
 """Template text to tokens, with Go's rules for delimiters, trim markers and comments.
 
-The tokens are made at once; what Go's lexer refuses becomes an ``error`` token, for the parser
-may find an earlier mistake. Blanks inside of actions are not tokens but the next one's ``gap``.
+All tokens are made at once. An error of Go's lexer is an ``error`` token, because the parser may
+find an earlier mistake. Blanks inside of actions are no tokens; they set the ``gap`` of the next
+one.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ KEYWORDS: Final = frozenset(
     }
 )
 _BLANKS: Final = " \t\r\n"
+# A minus behind a left delimiter trims if a blank follows.
+_LEFT_TRIMS: Final = tuple(f"-{blank}" for blank in _BLANKS)
 _END: Final = -1
 
 
@@ -39,24 +42,24 @@ class Token(NamedTuple):
     position: int
     gap: bool = False
 
-    def shown(self) -> str:
-        """As Go's messages show it: ``"{"``, ``<if>``, ``EOF``."""
+    def format(self) -> str:
+        """Format the token for Go's messages: ``"{"``, ``<if>``, ``EOF``."""
         if self.kind == "eof":
             return "EOF"
         if self.kind == "error":
             return self.text
         if self.kind in KEYWORDS or self.kind == "dot":
             return f"<{self.text}>"
-        if len(self.text) > _SHOWN:
-            return f"{quote(self.text[:_SHOWN])}..."
+        if len(self.text) > _MAX_TEXT:
+            return f"{quote(self.text[:_MAX_TEXT])}..."
         return quote(self.text)
 
 
-_SHOWN: Final = 10
+_MAX_TEXT: Final = 10
 
 
 def tokenize(text: str, left: str, right: str) -> list[Token]:
-    """All tokens of ``text``; the last is ``eof`` or ``error``."""
+    """Return all tokens of ``text``; the last is ``eof`` or ``error``."""
     lexer = _Lexer(text, left, right)
     lexer.run()
     return lexer.tokens
@@ -72,56 +75,56 @@ class _Lexer:
     def run(self) -> None:
         position = 0
         while position != _END:
-            position = self._text(position)
+            position = self._lex_text(position)
 
     def _error(self, message: str, position: int) -> int:
         self.tokens.append(Token("error", message, position))
         return _END
 
-    def _text(self, start: int) -> int:
-        """Text up to the next action, and the action."""
-        found = self.text.find(self.left, start)
-        if found < 0:
+    def _lex_text(self, start: int) -> int:
+        """Read text up to the next action, and the action; return the position behind it."""
+        index = self.text.find(self.left, start)
+        if index < 0:
             if start < len(self.text):
                 self.tokens.append(Token("text", self.text[start:], start))
             self.tokens.append(Token("eof", "", len(self.text)))
             return _END
-        inside = found + len(self.left)
-        trimmed = self.text[inside : inside + 1] == "-" and _is_blank(self.text, inside + 1)
-        text = self.text[start:found].rstrip(_BLANKS) if trimmed else self.text[start:found]
+        inside = index + len(self.left)
+        trimmed = self.text.startswith(_LEFT_TRIMS, inside)
+        text = self.text[start:index].rstrip(_BLANKS) if trimmed else self.text[start:index]
         if text:
             self.tokens.append(Token("text", text, start))
         inside += 2 if trimmed else 0
         if self.text.startswith("/*", inside):
-            return self._comment(inside)
-        self.tokens.append(Token("left", self.left, found))
-        return self._action(inside)
+            return self._lex_comment(inside)
+        self.tokens.append(Token("left", self.left, index))
+        return self._lex_action(inside)
 
-    def _comment(self, start: int) -> int:
+    def _lex_comment(self, start: int) -> int:
         end = self.text.find("*/", start + 2)
         if end < 0:
             return self._error("unclosed comment", start)
         close = _patterns(self.right).close.match(self.text, end + 2)
         if close is None:
             return self._error("comment ends before closing delimiter", start)
-        return self._after(close)
+        return self._skip_trimmed(close)
 
-    def _after(self, close: re.Match[str]) -> int:
-        """Where text goes on after a right delimiter."""
+    def _skip_trimmed(self, close: re.Match[str]) -> int:
+        """Return the position behind a right delimiter and the blanks that it trims."""
         if len(close[0]) == len(self.right):
             return close.end()
         blanks = _BLANK_RUN.match(self.text, close.end())
         return blanks.end() if blanks is not None else close.end()
 
-    def _action(self, position: int) -> int:
+    def _lex_action(self, position: int) -> int:
         match = _patterns(self.right).token.match
         text, tokens = self.text, self.tokens
         gap, depth = False, 0
         while True:
-            found = match(text, position)
-            if found is None:
-                return self._error(self._complaint(position), position)
-            kind, start, position = found.lastgroup or "", position, found.end()
+            token = match(text, position)
+            if token is None:
+                return self._error(self._action_error(position), position)
+            kind, start, position = token.lastgroup or "", position, token.end()
             if kind == "space":
                 gap = True
                 continue
@@ -129,27 +132,27 @@ class _Lexer:
                 if depth:
                     return self._error("unclosed left paren", start)
                 tokens.append(Token("right", self.right, start, gap))
-                return self._after(found)
-            if kind in _NAMES and not self._ends(position):
+                return self._skip_trimmed(token)
+            if kind in _NAMES and not self._is_at_terminator(position):
                 character = text[position]
                 return self._error(f"bad character {_unicode(character)}", start)
-            if kind == "number" and (end := self._bad_number_end(found[0], position)):
+            if kind == "number" and (end := self._bad_number_end(token[0], position)):
                 return self._error(f"bad number syntax: {quote(text[start:end])}", start)
             depth += (kind == "lparen") - (kind == "rparen")
             if depth < 0:
                 return self._error("unexpected right paren", start)
-            tokens.append(Token(_kind(kind, found[0]), found[0], start, gap))
+            tokens.append(Token(_kind(kind, token[0]), token[0], start, gap))
             gap = False
 
-    def _ends(self, position: int) -> bool:
-        """Whether a name may end here."""
+    def _is_at_terminator(self, position: int) -> bool:
+        """Report whether a name may end here."""
         following = self.text[position : position + 1]
         return (
             not following or following in _TERMINATORS or self.text.startswith(self.right, position)
         )
 
     def _bad_number_end(self, number: str, position: int) -> int:
-        """Up to where a number is bad that goes on at ``position``; 0 where it ends."""
+        """Return the end of a bad number that continues at ``position``; 0 for a good one."""
         following = self.text[position : position + 1]
         if following and following in "+-" and _ONE_NUMBER.fullmatch(number):
             second = _ONE_NUMBER.match(self.text, position)
@@ -158,7 +161,7 @@ class _Lexer:
             return position + (following.isalnum() or following == "_")
         return position + 1 if following.isalnum() or following == "_" else 0
 
-    def _complaint(self, position: int) -> str:
+    def _action_error(self, position: int) -> str:
         character = self.text[position : position + 1]
         if not character:
             return "unclosed action"
@@ -179,10 +182,6 @@ _UNTERMINATED: Final = {
 _BLANK_RUN: Final = re.compile(r"[ \t\r\n]+")
 
 
-def _is_blank(text: str, position: int) -> bool:
-    return text[position : position + 1] in _BLANKS and position < len(text)
-
-
 def _kind(kind: str, text: str) -> str:
     if kind == "word":
         if text in KEYWORDS:
@@ -192,8 +191,8 @@ def _kind(kind: str, text: str) -> str:
 
 
 def _unicode(character: str) -> str:
-    shown = f" '{character}'" if character.isprintable() else ""
-    return f"U+{ord(character):04X}{shown}"
+    suffix = f" '{character}'" if character.isprintable() else ""
+    return f"U+{ord(character):04X}{suffix}"
 
 
 class _Patterns(NamedTuple):
@@ -213,7 +212,7 @@ _ONE_NUMBER: Final = re.compile(_NUMBER)
 
 @lru_cache(maxsize=16)
 def _patterns(right: str) -> _Patterns:
-    """What closes an action, and any token inside of one."""
+    """Return the patterns of an action's end, and of any token inside of an action."""
     end = re.escape(right)
     close = rf"[ \t\r\n]-{end}|{end}"
     alternatives = (

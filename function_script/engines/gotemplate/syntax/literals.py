@@ -1,4 +1,4 @@
-r"""Constants as Go writes them: ``0x1F``, ``1_000``, ``'x'``, ``"a\tb"``; read for the parser.
+r"""Constants in Go's syntax: ``0x1F``, ``1_000``, ``'x'``, ``"a\tb"``.
 
 The texts of errors are Go's own.
 """
@@ -10,11 +10,14 @@ from typing import Final, NamedTuple
 
 from function_script.engines.gotemplate.errors import ParseError
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.values import to_bytes, to_string
-
-_MIN_INT64: Final = -(1 << 63)
-_MAX_INT64: Final = (1 << 63) - 1
-_MAX_UINT64: Final = (1 << 64) - 1
+from function_script.engines.gotemplate.values import (
+    MAX_INT64,
+    MAX_UINT64,
+    MIN_INT64,
+    is_code_point,
+    to_bytes,
+    to_string,
+)
 
 
 class Constant(NamedTuple):
@@ -27,13 +30,13 @@ class Constant(NamedTuple):
 
 
 def read_number(text: str) -> Constant:
-    """A number constant; raises ParseError as Go's parser does."""
+    """Return a number constant; raises ParseError as Go's parser does."""
     if text.endswith("i"):
         return _read_complex(text)
     whole = _read_integer(text)
-    if whole is not None and _MIN_INT64 <= whole <= _MAX_UINT64:
+    if whole is not None and MIN_INT64 <= whole <= MAX_UINT64:
         unsigned = whole if text[0] not in "+-" or text == "-0" else None
-        if whole <= _MAX_INT64:
+        if whole <= MAX_INT64:
             return Constant(whole, unsigned, float(whole))
         if unsigned is not None:
             return Constant(None, unsigned, float(whole))
@@ -46,7 +49,7 @@ def read_number(text: str) -> Constant:
 
 
 def _read_complex(text: str) -> Constant:
-    """One whose imaginary part is 0 will do as a plain number."""
+    """Read a complex constant; with an imaginary part of 0 it is also a plain number."""
     imaginary = _read_real(text[:-1])
     if imaginary is not None:
         return _pair(0.0, imaginary)
@@ -70,8 +73,8 @@ def _from_real(real: float) -> Constant:
         return Constant(None, None, real)
     whole = int(real)
     return Constant(
-        whole if _MIN_INT64 <= whole <= _MAX_INT64 else None,
-        whole if 0 <= whole <= _MAX_UINT64 else None,
+        whole if MIN_INT64 <= whole <= MAX_INT64 else None,
+        whole if 0 <= whole <= MAX_UINT64 else None,
         real,
     )
 
@@ -103,7 +106,7 @@ def _read_real(text: str) -> float | None:
 
 
 def read_character(text: str) -> int:
-    """The code point of a constant in single quotes, quotes included in ``text``."""
+    """Return the code point of a constant in single quotes, quotes included in ``text``."""
     if text == "''":
         raise ParseError("invalid syntax")
     match = _CHARACTER.match(text, 1)
@@ -115,7 +118,7 @@ def read_character(text: str) -> int:
 
 
 def read_string(text: str) -> str:
-    """The value of a string constant, quotes included in ``text``; raises ParseError."""
+    """Return the value of a string constant, quotes included in ``text``; raises ParseError."""
     body = text[1:-1]
     if text[0] == "`":
         return body.replace("\r", "")
@@ -147,7 +150,7 @@ _ASCII: Final = 0x7F
 def _unescape(match: re.Match[str]) -> str:
     code = _escape_code(match[0], '"')
     is_byte = match[0][1] in "x01234567"
-    # A byte above ASCII is part of a UTF-8 sequence that the caller puts together.
+    # A byte above ASCII is part of a UTF-8 sequence, which read_string puts together.
     return chr(0xDC00 + code) if is_byte and code > _ASCII else chr(code)
 
 
@@ -163,7 +166,7 @@ def _escape_code(escape: str, quotes: str) -> int:
     elif letter in "xuU" and len(escape) > len("\\x"):
         digits = escape[2:]
         code = int(digits, 16)
-        valid = letter == "x" or _is_character(code)
+        valid = letter == "x" or is_code_point(code)
     else:
         raise ParseError("invalid syntax")
     if not valid:

@@ -1,10 +1,13 @@
-"""What a template means, as the parser hands it to the compiler. Positions count characters."""
+"""The syntax nodes of a template. Positions count characters."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from function_script.engines.gotemplate.printing import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Identifier(NamedTuple):
@@ -67,7 +70,7 @@ class Number(NamedTuple):
 
 
 class String(NamedTuple):
-    """A string constant: as written, and its value."""
+    """A string constant: its source and its value."""
 
     position: int
     quoted: str
@@ -75,7 +78,7 @@ class String(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One stage of a pipeline: what to evaluate, and its arguments."""
+    """One stage of a pipeline: an operand and its arguments."""
 
     position: int
     words: tuple[Operand, ...]
@@ -96,7 +99,7 @@ Operand: TypeAlias = (
 
 
 class Text(NamedTuple):
-    """What stands between actions."""
+    """Text between actions."""
 
     position: int
     text: str
@@ -110,7 +113,7 @@ class Action(NamedTuple):
 
 
 class If(NamedTuple):
-    """``{{ if }}``; ``otherwise`` None when there is no else."""
+    """``{{ if }}``; ``otherwise`` is None without an else."""
 
     position: int
     pipe: Pipe
@@ -160,17 +163,25 @@ Node: TypeAlias = Text | Action | If | With | Range | Break | Continue | Templat
 Placed: TypeAlias = Operand | Command | Node
 
 
+def walk_nodes(value: object) -> Iterator[object]:
+    """Yield a node and all below it: nodes are tuples of values, nodes and lists of nodes."""
+    if isinstance(value, (tuple, list)):
+        yield value
+        for part in value:
+            yield from walk_nodes(part)
+
+
 def to_source(node: Placed) -> str:
-    """A node as Go prints it in messages: ``index .l 3``, ``(f).a``, ``$x := 1 | f``."""
+    """Return a node as Go prints it in messages: ``index .l 3``, ``(f).a``, ``$x := 1 | f``."""
     match node:
         case Command():
-            return " ".join(_parenthesised(word) for word in node.words)
+            return " ".join(_parenthesise(word) for word in node.words)
         case Pipe():
             commands = " | ".join(map(to_source, node.commands))
             names = ", ".join(map(to_source, node.declared))
             return f"{names} {'=' if node.assigns else ':='} {commands}" if names else commands
         case Chain():
-            return ".".join((_parenthesised(node.start), *node.names))
+            return ".".join((_parenthesise(node.start), *node.names))
         case Template():
             argument = f" {to_source(node.pipe)}" if node.pipe is not None else ""
             return f"{{{{template {quote(node.name)}{argument}}}}}"
@@ -202,5 +213,5 @@ def _word_source(
             return "." if isinstance(node, Dot) else "nil"
 
 
-def _parenthesised(node: Operand) -> str:
+def _parenthesise(node: Operand) -> str:
     return f"({to_source(node)})" if isinstance(node, Pipe) else to_source(node)

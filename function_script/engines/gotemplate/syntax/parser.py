@@ -1,6 +1,6 @@
 """Tokens to nodes, with Go's grammar and the texts of Go's errors.
 
-Unknown functions and undeclared variables are reported together; anything else stops the parser.
+Unknown functions and undeclared variables are all reported; any other error stops the parser.
 """
 
 from __future__ import annotations
@@ -13,17 +13,28 @@ from function_script.engines.gotemplate.syntax import literals
 from function_script.engines.gotemplate.syntax.lexer import Token, tokenize
 from function_script.engines.gotemplate.syntax.nodes import (
     Action,
+    Bool,
     Break,
+    Chain,
+    Command,
     Continue,
+    Dot,
+    Field,
+    Identifier,
     If,
+    Nil,
     Node,
+    Number,
+    Operand,
     Pipe,
     Range,
+    String,
     Template,
     Text,
+    Variable,
     With,
+    to_source,
 )
-from function_script.engines.gotemplate.syntax.pipelines import MAX_NESTING, PipelineParser
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -31,14 +42,16 @@ if TYPE_CHECKING:
 
 # The largest template seen in public has 1,600; each takes about 5 kB while it is compiled.
 MAX_TOKENS: Final = 20_000
+# Python cannot follow much deeper nesting; real templates stay below 10.
+_MAX_NESTING: Final = 45
 
 
 class End(NamedTuple):
-    """What closed a list of nodes: ``{{end}}`` or ``{{else}}``."""
+    """The end of a list of nodes: ``{{end}}`` or ``{{else}}``."""
 
     keyword: str
     position: int
-    # The if or with that stands right after an else.
+    # The keyword ``if`` or ``with`` right behind an else.
     then: str = ""
 
 
@@ -47,23 +60,23 @@ Trees: TypeAlias = dict[str, list[Node]]
 
 
 class Parsed(NamedTuple):
-    """The templates of a text, what it assigns and calls by name, and how many tokens it has."""
+    """The templates of a text, its assigned variables and called functions, its count of tokens."""
 
     trees: Trees
     assigned: frozenset[str]
-    called: frozenset[str]
+    calls: frozenset[str]
     tokens: int
 
 
 class Grammar(NamedTuple):
-    """What a parser must know of its surroundings."""
+    """The delimiters, and the names of the functions."""
 
     delims: tuple[str, str]
     functions: Container[str]
 
 
 class ParseFailure(Exception):  # noqa: N818 # several errors, not one
-    """A template that does not parse: all errors found, the one Go would report first."""
+    """A template that does not parse; ``errors`` begin with the one that Go reports."""
 
     def __init__(self, errors: list[ParseError]) -> None:
         super().__init__(str(errors[0]))
@@ -71,15 +84,16 @@ class ParseFailure(Exception):  # noqa: N818 # several errors, not one
 
 
 def parse(name: str, text: str, grammar: Grammar) -> Parsed:
-    """The templates in ``text`` by name, its own under ``name``.
+    """Parse the templates in ``text``; its own has the name ``name``.
 
-    Raises ParseFailure, and OverLimit for more tokens than can be compiled in reasonable memory.
+    Raises ParseFailure, and LimitExceededError for more tokens than can be compiled in reasonable
+    memory.
     """
     tokens = tokenize(text, *grammar.delims)
     check_tokens(len(tokens))
     parser = _Parser(text, tokens, grammar.functions)
     try:
-        parser.parse_all(name)
+        parser.parse_text(name)
     except ParseError as error:
         if error.position is None:
             error.position = parser.here
@@ -88,32 +102,82 @@ def parse(name: str, text: str, grammar: Grammar) -> Parsed:
         parser.errors.append(ParseError("the template is nested too deeply", parser.here))
     if parser.errors:
         raise ParseFailure(parser.errors)
-    return Parsed(parser.trees, frozenset(parser.assigned), frozenset(parser.called), len(tokens))
+    return Parsed(parser.trees, frozenset(parser.assigned), frozenset(parser.calls), len(tokens))
 
 
 def check_tokens(count: int) -> None:
-    """Raise OverLimit for more than a program may have."""
+    """Raise LimitExceededError for too many tokens of a program."""
     if count > MAX_TOKENS:
         raise LimitExceededError(f"{count} tokens, the limit is {MAX_TOKENS}")
 
 
-class _Parser(PipelineParser):
+class _Parser:
+    """Parses one text: its nodes and definitions, and the pipelines inside of actions.
+
+    An unknown function and an undeclared variable do not stop it: they are added to ``errors``.
+    The methods have the names of Go's parser.
+    """
+
     def __init__(self, text: str, tokens: list[Token], functions: Container[str]) -> None:
-        super().__init__(tokens, functions)
         self.text = text
+        self.tokens = tokens
+        self.functions = functions
         self.trees: Trees = {}
+        self.errors: list[ParseError] = []
+        # Variables that some `=` changes, and functions that are called.
+        self.assigned: set[str] = set()
+        self.calls: set[str] = set()
+        self.index = 0
+        self.furthest = 0
+        self.variables = ["$"]
+        self.nesting = 0
         self.ranges = 0
-        # The blocks that wait for their end, outermost first.
+        # Tokens of the open blocks, outermost first.
         self.open: list[Token] = []
 
-    def parse_all(self, name: str) -> None:
-        """The whole text: nodes and definitions."""
+    # Tokens
+
+    @property
+    def here(self) -> int:
+        """The position of Go's messages: the last token that was looked at."""
+        return self.tokens[self.furthest].position
+
+    def next(self) -> Token:
+        """Consume and return the next token; the last one is returned again and again."""
+        token = self.peek()
+        if self.index < len(self.tokens) - 1:
+            self.index += 1
+        return token
+
+    def peek(self) -> Token:
+        """Return the next token."""
+        index = self.index
+        self.furthest = max(self.furthest, index)
+        return self.tokens[index]
+
+    def expect(self, kinds: tuple[str, ...], context: str) -> Token:
+        """Consume the next token, which must be one of ``kinds``."""
+        token = self.next()
+        if token.kind not in kinds:
+            raise self.unexpected(token, context)
+        return token
+
+    def unexpected(self, token: Token, context: str) -> ParseError:
+        """Return the error of an unexpected token."""
+        if token.kind == "error":
+            return ParseError(token.text)
+        return ParseError(f"unexpected {token.format()} in {context}")
+
+    # Nodes
+
+    def parse_text(self, name: str) -> None:
+        """Parse the whole text: nodes and definitions."""
         root: list[Node] = []
         while self.peek().kind != "eof":
             if self.peek().kind == "left" and self.tokens[self.index + 1].kind == "define":
                 self.next()
                 self.open.append(self.next())
-                self.define()
+                self.parse_definition()
                 self.open.pop()
                 continue
             node = self.text_or_action()
@@ -122,36 +186,36 @@ class _Parser(PipelineParser):
             root.append(node)
         self.add(name, root)
 
-    def define(self) -> None:
-        """A named template, from behind ``define``."""
+    def parse_definition(self) -> None:
+        """Parse a named template, from behind ``define``."""
         context = "define clause"
         name = literals.read_string(self.expect(("string", "raw"), context).text)
         self.expect(("right",), context)
         self.add(name, self.named_body(context))
 
     def named_body(self, context: str) -> list[Node]:
-        """The nodes of a template of its own: it sees no variables, no loop of the outside."""
-        outside = self.variables, self.ranges
+        """Parse the body of a named template: outer variables and loops are invisible."""
+        outer = self.variables, self.ranges
         self.variables, self.ranges = ["$"], 0
-        body, end = self.items()
+        body, end = self.item_list()
         if end.keyword != "end":
             text = f"unexpected {{{{{end.keyword}}}}} in {context}"
             raise ParseError(text, cause=end.position)
-        self.variables, self.ranges = outside
+        self.variables, self.ranges = outer
         return body
 
     def add(self, name: str, root: list[Node]) -> None:
-        """Keep a definition, unless there is one already: an empty one gives way."""
+        """Add a definition; only an empty one may be replaced."""
         if name not in self.trees or _is_empty(self.trees[name]):
             self.trees[name] = root
         elif not _is_empty(root):
             raise ParseError(f"template: multiple definition of template {quote(name)}")
 
-    def items(self) -> Closed:
-        """Nodes up to the end or else that closes them."""
+    def item_list(self) -> Closed:
+        """Parse nodes up to the end or else that closes them."""
         self.nesting += 1
-        if self.nesting > MAX_NESTING:
-            raise ParseError(f"blocks are nested more than {MAX_NESTING} deep")
+        if self.nesting > _MAX_NESTING:
+            raise ParseError(f"blocks are nested more than {_MAX_NESTING} deep")
         nodes: list[Node] = []
         while self.peek().kind != "eof":
             node = self.text_or_action()
@@ -162,7 +226,7 @@ class _Parser(PipelineParser):
         raise self.unclosed()
 
     def unclosed(self) -> ParseError:
-        """The text ends inside of a block, which is where to look for the mistake."""
+        """Return the error of a text that ends inside of a block; its cause is the block."""
         if not self.open:
             return ParseError("unexpected EOF")
         token = self.open[-1]
@@ -171,7 +235,7 @@ class _Parser(PipelineParser):
         )
 
     def text_or_action(self) -> Node | End:
-        """One node."""
+        """Parse one node."""
         token = self.next()
         if token.kind == "text":
             return Text(token.position, token.text)
@@ -180,7 +244,7 @@ class _Parser(PipelineParser):
         raise self.unexpected(token, "input")
 
     def action(self) -> Node | End:
-        """What stands between delimiters, from behind the left one."""
+        """Parse an action, from behind the left delimiter."""
         token = self.peek()
         control = _CONTROLS.get(token.kind)
         if control is None:
@@ -189,48 +253,48 @@ class _Parser(PipelineParser):
         return control(self, token)
 
     def loop_control(self, token: Token) -> Node:
-        """``break`` or ``continue``."""
-        shown = f"{{{{{token.kind}}}}}"
-        self.expect(("right",), shown)
+        """Parse ``break`` or ``continue``."""
+        action = f"{{{{{token.kind}}}}}"
+        self.expect(("right",), action)
         if self.ranges == 0:
-            raise ParseError(f"{shown} outside {{{{range}}}}")
+            raise ParseError(f"{action} outside {{{{range}}}}")
         make = Break if token.kind == "break" else Continue
         return make(token.position)
 
-    def end(self, token: Token) -> End:
-        """``end``."""
+    def end_control(self, token: Token) -> End:
+        """Parse ``end``."""
         self.expect(("right",), "end")
         return End("end", token.position)
 
-    def otherwise(self, token: Token) -> End:
-        """``else``, with or without an if or with behind it."""
+    def else_control(self, token: Token) -> End:
+        """Parse ``else``, perhaps with an if or with behind it."""
         if self.peek().kind in {"if", "with"}:
             return End("else", token.position, self.peek().kind)
         self.expect(("right",), "else")
         return End("else", token.position)
 
-    def branch(self, token: Token) -> Node:
-        """``if``, ``with`` or ``range`` with all its parts; a chain of else-ifs is one loop."""
+    def parse_control(self, token: Token) -> Node:
+        """Parse all of an ``if``, ``with`` or ``range``; a chain of else-ifs is one loop here."""
         kind = token.kind
-        known = len(self.variables)
+        outer_count = len(self.variables)
         self.open.append(token)
         links: list[tuple[Pipe, list[Node]]] = []
         rest: list[Node] | None = None
         while True:
             pipe = self.pipeline(kind, "right")
             self.ranges += kind == "range"
-            body, end = self.items()
+            body, end = self.item_list()
             self.ranges -= kind == "range"
             links.append((pipe, body))
             if end.then != kind:
                 break
             self.next()
         if end.keyword == "else":
-            rest, end = self.items()
+            rest, end = self.item_list()
             if end.keyword != "end":
                 text = f"expected end; found {{{{{end.keyword}}}}}"
                 raise ParseError(text, cause=end.position)
-        del self.variables[known:]
+        del self.variables[outer_count:]
         self.open.pop()
         make = _BRANCHES[kind]
         while len(links) > 1:
@@ -239,8 +303,8 @@ class _Parser(PipelineParser):
         pipe, body = links[0]
         return make(pipe.position, pipe, body, rest)
 
-    def template(self, _: Token) -> Node:
-        """``template "name" pipeline``."""
+    def template_control(self, _: Token) -> Node:
+        """Parse ``template "name" pipeline``."""
         context = "template clause"
         token = self.next()
         name = self.template_name(token, context)
@@ -251,8 +315,8 @@ class _Parser(PipelineParser):
             pipe = self.pipeline(context, "right")
         return Template(token.position, name, pipe)
 
-    def block(self, keyword: Token) -> Node:
-        """``block "name" pipeline``: a definition and its use."""
+    def block_control(self, keyword: Token) -> Node:
+        """Parse ``block "name" pipeline``: a definition and its use."""
         context = "block clause"
         token = self.next()
         name = self.template_name(token, context)
@@ -263,23 +327,174 @@ class _Parser(PipelineParser):
         return Template(token.position, name, pipe)
 
     def template_name(self, token: Token, context: str) -> str:
-        """A template's name: a string constant."""
+        """Read a template's name: a string constant."""
         if token.kind not in {"string", "raw"}:
             raise self.unexpected(token, context)
         return literals.read_string(token.text)
 
+    # Pipelines
+
+    def pipeline(self, context: str, end: str) -> Pipe:
+        """Parse declarations and commands up to ``end``, which is consumed."""
+        start = self.peek().position
+        declared, assigns = self.declarations(context)
+        commands: list[Command] = []
+        while True:
+            token = self.peek()
+            if token.kind == end:
+                self.next()
+                break
+            if token.kind not in _OPERANDS:
+                self.next()
+                raise self.unexpected(token, context)
+            commands.append(self.command())
+        if not commands:
+            raise ParseError(f"missing value for {context}")
+        for stage, command in enumerate(commands[1:], 2):
+            if isinstance(command.words[0], (Bool, Dot, Nil, Number, String)):
+                raise ParseError(f"non executable command in pipeline stage {stage}")
+        return Pipe(start, tuple(declared), assigns, tuple(commands))
+
+    def declarations(self, context: str) -> tuple[list[Variable], bool]:
+        """Parse ``$x :=``, ``$i, $x :=``, ``$x =``, or nothing."""
+        declared: list[Variable] = []
+        while self.peek().kind == "variable":
+            variable = self.next()
+            following = self.peek()
+            if following.kind in {"declare", "assign"}:
+                self.next()
+                declared.append(self.declare(variable))
+                assigns = following.kind == "assign"
+                if assigns:
+                    self.assigned.update(variable.names[0] for variable in declared)
+                return declared, assigns
+            if following.text != "," or following.kind != "punctuation":
+                self.index -= 1
+                break
+            self.next()
+            declared.append(self.declare(variable))
+            if context != "range" or len(declared) > 1:
+                raise ParseError(f"too many declarations in {context}")
+            if self.peek().kind not in {"variable", "right", "rparen"}:
+                raise ParseError("range can only initialize variables")
+        return declared, False
+
+    def declare(self, token: Token) -> Variable:
+        """Declare a variable from here on."""
+        self.variables.append(token.text)
+        return Variable(token.position, (token.text,))
+
+    def command(self) -> Command:
+        """Parse operands up to a pipe or the end of the pipeline."""
+        start = self.peek().position
+        words: list[Operand] = []
+        while True:
+            word = self.operand()
+            if word is not None:
+                words.append(word)
+            token = self.peek()
+            if token.kind in {"right", "rparen"} or (token.kind == "pipe" and words):
+                if token.kind == "pipe":
+                    self.next()
+                break
+            if word is None or not token.gap:
+                self.next()
+                raise self.unexpected(token, "operand")
+        if not words:
+            raise ParseError("empty command")
+        return Command(start, tuple(words))
+
+    def operand(self) -> Operand | None:
+        """Parse a term and the fields that follow it; None if the next token begins no term."""
+        term = self.term()
+        following = self.peek()
+        if term is None or following.kind != "field" or following.gap:
+            return term
+        names = []
+        while self.peek().kind == "field" and not self.peek().gap:
+            names.append(self.next().text[1:])
+        if isinstance(term, (Field, Variable)):
+            return type(term)(following.position, (*term.names, *names))
+        if isinstance(term, (Bool, String, Number, Nil, Dot)):
+            raise ParseError(f"unexpected . after term {quote(to_source(term))}")
+        return Chain(following.position, term, tuple(names))
+
+    def term(self) -> Operand | None:
+        """Parse a constant, a name, or a pipeline in parentheses."""
+        token = self.peek()
+        make = _TERMS.get(token.kind)
+        if make is None:
+            return None
+        self.next()
+        return make(self, token)
+
+    def identifier(self, token: Token) -> Operand:
+        """Parse a function's name."""
+        if token.text not in self.functions:
+            self.report(f"function {quote(token.text)} not defined", token)
+        self.calls.add(token.text)
+        return Identifier(token.position, token.text)
+
+    def variable(self, token: Token) -> Operand:
+        """Parse the use of a variable."""
+        if token.text not in self.variables:
+            self.report(f"undefined variable {quote(token.text)}", token)
+            self.variables.append(token.text)
+        return Variable(token.position, (token.text,))
+
+    def report(self, message: str, token: Token) -> None:
+        """Add an error that does not stop the parser."""
+        self.errors.append(ParseError(message, token.position))
+
+    def group(self, token: Token) -> Operand:
+        """Parse a pipeline in parentheses, from behind the left one."""
+        del token
+        self.nesting += 1
+        if self.nesting > _MAX_NESTING:
+            raise ParseError(f"parentheses are nested more than {_MAX_NESTING} deep")
+        pipe = self.pipeline("parenthesized pipeline", "rparen")
+        self.nesting -= 1
+        return pipe
+
+    def number(self, token: Token) -> Operand:
+        """Parse a number constant."""
+        return Number(token.position, token.text, *literals.read_number(token.text))
+
+    def character(self, token: Token) -> Operand:
+        """Parse a character constant: the number of the character."""
+        code = literals.read_character(token.text)
+        return Number(token.position, token.text, code, code, float(code))
+
+    def string(self, token: Token) -> Operand:
+        """Parse a string constant."""
+        return String(token.position, token.text, literals.read_string(token.text))
+
 
 _CONTROLS: Final = {
-    "block": _Parser.block,
+    "block": _Parser.block_control,
     "break": _Parser.loop_control,
     "continue": _Parser.loop_control,
-    "else": _Parser.otherwise,
-    "end": _Parser.end,
-    "if": _Parser.branch,
-    "range": _Parser.branch,
-    "template": _Parser.template,
-    "with": _Parser.branch,
+    "else": _Parser.else_control,
+    "end": _Parser.end_control,
+    "if": _Parser.parse_control,
+    "range": _Parser.parse_control,
+    "template": _Parser.template_control,
+    "with": _Parser.parse_control,
 }
+_TERMS: Final = {
+    "identifier": _Parser.identifier,
+    "dot": lambda _, token: Dot(token.position),
+    "nil": lambda _, token: Nil(token.position),
+    "variable": _Parser.variable,
+    "field": lambda _, token: Field(token.position, (token.text[1:],)),
+    "bool": lambda _, token: Bool(token.position, token.text == "true"),
+    "character": _Parser.character,
+    "number": _Parser.number,
+    "lparen": _Parser.group,
+    "string": _Parser.string,
+    "raw": _Parser.string,
+}
+_OPERANDS: Final = frozenset(_TERMS)
 _BRANCHES: Final[Mapping[str, type[If | Range | With]]] = {"if": If, "range": Range, "with": With}
 
 

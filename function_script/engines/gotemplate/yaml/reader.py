@@ -1,6 +1,6 @@
-"""YAML as yaml.v3 decodes it: what ``fromYaml`` gives. Only the first document is read.
+"""fromYaml: the first document of a text as yaml.v3 decodes it.
 
-``yes`` is a string, ``0777`` is 511, dates are times, a map with other keys than strings is a
+``yes`` is a string, ``0777`` is 511, dates are times, a map with keys other than strings is a
 map[interface {}]interface {}.
 """
 
@@ -14,8 +14,6 @@ from function_script.documents import events
 from function_script.documents.errors import YamlError
 from function_script.engines.gotemplate.data import copy_tree
 from function_script.engines.gotemplate.errors import CallError
-from function_script.engines.gotemplate.go_time import Time
-from function_script.engines.gotemplate.sprig.moments import Moment
 from function_script.engines.gotemplate.values import AnyMap, Int, to_bytes, to_string
 from function_script.engines.gotemplate.yaml.resolver import resolve
 
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 _TAG: Final = "tag:yaml.org,2002:"
 _MAX_DEPTH: Final = 100
 _MERGE: Final = "<<"
-# yaml.v3's words for Python's.
+# Python's descriptions of bad UTF-8, and yaml.v3's.
 _NOT_UTF8: Final = {
     "invalid start byte": "invalid leading UTF-8 octet",
     "invalid continuation byte": "invalid trailing UTF-8 octet",
@@ -36,14 +34,14 @@ _NOT_UTF8: Final = {
 }
 
 
-def from_yaml(budget: Allocator, text: str) -> object:
-    """The value of the first document, None when there is none; raises CallError."""
+def from_yaml(allocator: Allocator, text: str) -> object:
+    """Return the value of the first document, None when there is none; raises CallError."""
     try:
         to_bytes(text).decode()
     except UnicodeDecodeError as error:
         raise CallError(f"yaml: {_NOT_UTF8[error.reason]}") from error
     try:
-        return _Decoder(budget, events.read_events(text)).document()
+        return _Decoder(allocator, events.read_events(text)).read_document()
     except YamlError as error:
         raise CallError(f"yaml: line {error.line + 1}: {error.message}") from error
 
@@ -53,76 +51,79 @@ class _Unfinished:
 
 
 class _Decoder:
-    def __init__(self, budget: Allocator, stream: Iterator[Event]) -> None:
-        self.budget = budget
+    def __init__(self, allocator: Allocator, stream: Iterator[Event]) -> None:
+        self.allocator = allocator
         self.stream = stream
         self.anchors: dict[str, object] = {}
 
-    def document(self) -> object:
-        """The first node of the stream."""
+    def read_document(self) -> object:
+        """Return the first node of the stream."""
         for event in self.stream:
             if event.kind != "other":
-                return self.value(event, _MAX_DEPTH)
+                return self.read_value(event, _MAX_DEPTH)
         return None
 
-    def value(self, event: Event, depth: int) -> object:
-        """The value that begins with ``event``."""
+    def read_value(self, event: Event, depth: int) -> object:
+        """Return the value that begins with ``event``."""
         if depth == 0:
             raise CallError("yaml: exceeded max depth")
         if event.kind == "alias":
-            return self.aliased(event)
+            return self.resolve_alias(event)
         if event.anchor:
             self.anchors[event.anchor] = _Unfinished()
         if event.kind == "scalar":
             value: object = scalar(event)
         elif event.kind == "list":
-            value = [self.value(item, depth - 1) for item in self.until_end()]
+            value = [self.read_value(item, depth - 1) for item in self.read_until_end()]
         else:
-            value = self.map(depth)
+            value = self.read_map(depth)
         if event.anchor:
             self.anchors[event.anchor] = value
         return value
 
-    def until_end(self) -> Iterator[Event]:
-        """The events that begin the parts of a container."""
+    def read_until_end(self) -> Iterator[Event]:
+        """Yield the events that begin the parts of a container."""
         for event in self.stream:
             if event.kind == "end":
                 return
             yield event
 
-    def aliased(self, event: Event) -> object:
-        """A copy of an anchored value."""
+    def resolve_alias(self, event: Event) -> object:
+        """Return a copy of an anchored value."""
         if event.anchor not in self.anchors:
             raise CallError(f"yaml: unknown anchor '{event.anchor}' referenced")
         value = self.anchors[event.anchor]
         if isinstance(value, _Unfinished):
             raise CallError(f"yaml: anchor '{event.anchor}' value contains itself")
-        self.budget.check_tree(value)
+        self.allocator.check_tree(value)
         return copy_tree(value)
 
-    def map(self, depth: int) -> object:
-        """A map; what it merges gives way to its own keys."""
-        found: dict[object, object] = {}
+    def read_map(self, depth: int) -> object:
+        """Return a map; what it merges gives way to its own keys."""
+        entries: dict[object, object] = {}
         lines: dict[object, int] = {}
         merged: dict[object, object] = {}
-        for event in self.until_end():
+        for event in self.read_until_end():
             if event.kind == "scalar" and event.text == _MERGE and event.plain and not event.tag:
-                merged.update(self.merged(next(self.stream), depth - 1))
+                merged.update(self.read_merge(next(self.stream), depth - 1))
                 continue
-            key = self.value(event, depth - 1)
+            key = self.read_value(event, depth - 1)
             if isinstance(key, (dict, list)):
                 raise CallError(f"yaml: invalid map key: {key}")
-            if key in found:
-                told = f'mapping key "{event.text}" already defined at line {lines[key]}'
-                raise CallError(f"yaml: unmarshal errors:\n  line {event.line}: {told}")
+            if key in entries:
+                problem = f'mapping key "{event.text}" already defined at line {lines[key]}'
+                raise CallError(f"yaml: unmarshal errors:\n  line {event.line}: {problem}")
             lines[key] = event.line
-            found[key] = self.value(next(self.stream), depth - 1)
-        everything = {**{key: item for key, item in merged.items() if key not in found}, **found}
+            entries[key] = self.read_value(next(self.stream), depth - 1)
+        everything = {
+            **{key: item for key, item in merged.items() if key not in entries},
+            **entries,
+        }
         return everything if all(type(key) is str for key in everything) else AnyMap(everything)
 
-    def merged(self, event: Event, depth: int) -> dict[object, object]:
-        """What ``<<`` merges: a map, or several of which the first wins."""
-        value = self.value(event, depth)
+    def read_merge(self, event: Event, depth: int) -> dict[object, object]:
+        """Return the map that ``<<`` merges; of several maps the first wins."""
+        value = self.read_value(event, depth)
         merged: dict[object, object] = {}
         for source in value if isinstance(value, list) else [value]:
             if not isinstance(source, dict):
@@ -132,15 +133,13 @@ class _Decoder:
 
 
 def scalar(event: Event) -> object:
-    """The value of a scalar, by its tag if it has one."""
+    """Return the value of a scalar, by its tag if it has one."""
     tag = event.tag.removeprefix(_TAG)
     if tag == "binary":
         return _binary(event.text)
     if tag in {"", "int", "float", "bool", "null", "timestamp"}:
         value = resolve(event.text) if tag or event.plain else event.text
-        if isinstance(value, Time):
-            return Moment.of(value)
-        return _tagged(value, tag, event.text) if tag else value
+        return _check_tag(value, tag, event.text) if tag else value
     return event.text
 
 
@@ -152,7 +151,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 }
 
 
-def _tagged(value: object, tag: str, text: str) -> object:
+def _check_tag(value: object, tag: str, text: str) -> object:
     if tag == "float" and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if tag in _TYPES and not isinstance(value, _TYPES[tag]):

@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means to yaml.v3: text, a number, a boolean, a time, nothing."""
+"""The meaning of a plain YAML scalar in yaml.v3: text, number, boolean, time or null."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from function_script.engines.gotemplate.go_time import Time
-from function_script.engines.gotemplate.values import Int, Uint64
+from function_script.engines.gotemplate.values import MAX_INT64, MAX_UINT64, MIN_INT64, Int, Uint64
 
 _WORDS: Final[dict[str, object]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -22,10 +22,7 @@ _INTEGER: Final = re.compile(
     r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|([1-9][0-9]*|0))"
 )
 _BASES: Final = (16, 8, 2, 10)
-_MIN_INT64: Final = -(1 << 63)
 _MAX_DIGITS: Final = 64
-_MAX_INT64: Final = (1 << 63) - 1
-_MAX_UINT64: Final = (1 << 64) - 1
 _TIME: Final = re.compile(
     r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
     r"(?:(?:[Tt]|( ))([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,]([0-9]+))?"
@@ -34,12 +31,12 @@ _TIME: Final = re.compile(
 
 
 def is_text(text: str) -> bool:
-    """Whether a plain scalar reads back as the string it is."""
+    """Report whether a plain scalar reads back as the string it is."""
     return resolve(text) is text
 
 
 def resolve(text: str) -> object:
-    """The value of a plain scalar; the string itself when it is nothing else."""
+    """Return the value of a plain scalar; the string itself when it is nothing else."""
     first = text[:1]
     if first and first not in "+-.0123456789~nNtTfF":
         return text
@@ -62,16 +59,16 @@ def _number(text: str, *, dotted: bool) -> object | None:
     match = _INTEGER.fullmatch(plain)
     if match is not None:
         digits, base = next(
-            (found, base)
-            for found, base in zip(match.groups()[1:], _BASES, strict=True)
-            if found is not None
+            (digits, base)
+            for digits, base in zip(match.groups()[1:], _BASES, strict=True)
+            if digits is not None
         )
-        # Python converts no more than 4,300 digits, and 64 bits have at most 64 in any base.
+        # Python converts at most 4,300 digits, and 64 bits have at most 64 in any base.
         if len(digits.lstrip("0")) <= _MAX_DIGITS:
             number = int(f"{match[1]}{digits.lstrip('0') or '0'}", base)
-            if _MIN_INT64 <= number <= _MAX_INT64:
+            if MIN_INT64 <= number <= MAX_INT64:
                 return Int(number)
-            if match[1] == "" and number <= _MAX_UINT64:
+            if match[1] == "" and number <= MAX_UINT64:
                 return Uint64(number)
     return _real(plain) if _FLOAT.fullmatch(plain) else None
 
@@ -85,7 +82,7 @@ def _real(text: str) -> float | None:
 
 
 def _time(text: str) -> Time | None:
-    """A date, or a date and a time; None for what only looks like one."""
+    """Return a date, or a date and a time; None for other texts."""
     match = _TIME.fullmatch(text)
     if match is None:
         return None

@@ -1,6 +1,6 @@
-r"""Strings as YAML scalars the way yaml.v3 writes them: plain, quoted, or as a block of lines.
+"""Strings as yaml.v3 writes them as YAML scalars: plain, quoted, or as a block of lines.
 
-U+2028 and U+2029 are breaks of lines to it: it indents what stands behind them.
+yaml.v3 takes U+2028 and U+2029 for line breaks: it indents the text behind them.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Final
 from function_script.engines.gotemplate.values import is_broken, to_bytes
 from function_script.engines.gotemplate.yaml.resolver import is_text
 
-# A longer key stands behind a question mark.
+# A longer key needs a question mark.
 MAX_SIMPLE_KEY: Final = 128
-# Plain whatever the context, apart from the words below.
+# Plain in any context, apart from the words below.
 _SIMPLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 _WORDS: Final = frozenset(
     word
     for base in ("y", "yes", "on", "n", "no", "off", "true", "false", "null")
     for word in (base, base.capitalize(), base.upper())
 )
-# What cannot stand unescaped: control characters, beyond the BMP; and two breaks of lines. (A class
-# of all others, negated, takes Python ten times longer to compile.)
+# Characters that need an escape: controls, those beyond the BMP, and two line breaks. (A negated
+# class takes Python ten times longer to compile.)
 _SPECIAL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe-\U0010ffff]")
 _SEPARATORS: Final = "\u2028\u2029"
 _INDENTED: Final = re.compile(f"(?<=[{_SEPARATORS}])(?=[^\n{_SEPARATORS}])")
@@ -54,14 +54,14 @@ _BOM: Final = "\ufeff"
 
 
 def is_simple(text: str) -> bool:
-    """Whether a string is written as it is, also as a key, whatever the context."""
+    """Report whether a string is written plain, also as a key, in any context."""
     return (
         len(text) <= MAX_SIMPLE_KEY and _SIMPLE.fullmatch(text) is not None and text not in _WORDS
     )
 
 
 def write_string(text: str, indent: int) -> str:
-    """A string as a value; its lines, if it is written as a block, stand at ``indent``."""
+    """Return a string as a value; the lines of a block are indented by ``indent``."""
     if _SIMPLE.fullmatch(text) and text not in _WORDS:
         return text
     if is_broken(text):
@@ -74,14 +74,14 @@ def write_string(text: str, indent: int) -> str:
 
 
 def write_key(text: str) -> str:
-    """A string as a key: always on one line."""
+    """Return a string as a key: always on one line."""
     if _SIMPLE.fullmatch(text) and text not in _WORDS:
         return text
     return double_quoted(text) if has_break(text) or is_broken(text) else _on_one_line(text, 0)
 
 
 def has_break(text: str) -> bool:
-    """Whether yaml.v3 sees several lines."""
+    """Report whether yaml.v3 sees several lines."""
     return "\n" in text or _SEPARATORS[0] in text or _SEPARATORS[1] in text
 
 
@@ -94,25 +94,23 @@ def _on_one_line(text: str, indent: int) -> str:
     if breaks and _BLANK_AT_SEPARATOR.search(text):
         return double_quoted(text)
     if text[0] == " " or text[-1] == " " or breaks or _INDICATORS.match(text):
-        doubled = _INDENTED.sub(" " * indent, text.replace("'", "''"))
-        return f"'{doubled}'"
+        quoted = _INDENTED.sub(" " * indent, text.replace("'", "''"))
+        return f"'{quoted}'"
     return text
 
 
 def double_quoted(text: str) -> str:
-    """In double quotes, with escapes."""
+    """Return a text in double quotes, with escapes."""
     # yaml.v3 escapes every character of a text that begins with a byte order mark.
     escaped = (
-        "".join(map(_escape, text)) if text.startswith(_BOM) else _ESCAPED.sub(_substitute, text)
+        "".join(map(_escape, text))
+        if text.startswith(_BOM)
+        else _ESCAPED.sub(lambda match: _escape(match[0]), text)
     )
     return f'"{escaped}"'
 
 
 _ESCAPED: Final = re.compile(rf'["\\\t\n{_SEPARATORS}]|{_SPECIAL.pattern}')
-
-
-def _substitute(match: re.Match[str]) -> str:
-    return _escape(match[0])
 
 
 def _escape(character: str) -> str:
@@ -125,10 +123,10 @@ def _escape(character: str) -> str:
 
 
 def _block(text: str, indent: int) -> str:
-    """A literal block: a hint for leading blanks, another for the final newlines.
+    """Return a literal block: a hint for leading blanks, another for the final newlines.
 
-    As yaml.v3 has it, a newline at the very beginning is lost when the text is read back. Differs
-    on purpose where the last line ends in U+2028: yaml.v3 goes on behind it with the next entry.
+    As with yaml.v3, a newline at the very beginning is lost when the text is read back. Differs on
+    purpose if the last line ends in U+2028: yaml.v3 continues behind it with the next entry.
     """
     hint = "4" if text[0] in _BLANKS else ""
     if text[-1] not in _BREAKS:
@@ -140,17 +138,15 @@ def _block(text: str, indent: int) -> str:
         return f"|{hint}"
     pad = " " * indent
     body = _INDENTED.sub(pad, body.removesuffix("\n"))
-    lines = (f"{pad}{line}" if _is_indented(line) else line for line in body.split("\n"))
+    lines = (
+        line if line[:1] in {"", *_SEPARATORS} else f"{pad}{line}" for line in body.split("\n")
+    )
     first = "" if text[0] in _SEPARATORS else "\n"
     return f"|{hint}{first}" + "\n".join(lines)
 
 
 _BREAKS: Final = ("\n", *_SEPARATORS)
 _BLANKS: Final = (" ", *_BREAKS)
-
-
-def _is_indented(line: str) -> bool:
-    return line[:1] not in {"", *_SEPARATORS}
 
 
 def _binary(data: bytes, indent: int) -> str:

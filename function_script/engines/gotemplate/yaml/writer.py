@@ -1,4 +1,4 @@
-"""Values as YAML the way yaml.v3 writes it: what ``toYaml`` gives."""
+"""toYaml: values as YAML as yaml.v3 writes it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DASH: Final = 2
 
 
 def to_yaml(value: object) -> str:
-    """A value as a document, with a final newline."""
+    """Return a value as a document, with a final newline."""
     parts: list[str] = []
     block = _block_of(value)
     if block is None:
@@ -37,16 +37,16 @@ def to_yaml(value: object) -> str:
 
 
 def scalar_text(text: str) -> str:
-    """A string on one line, quoted where it would read back as something else."""
+    """Return a string on one line, quoted if it would read back as something else."""
     return write_key(text)
 
 
 def _write_block(value: object, indent: int, lead: str, parts: list[str]) -> None:
-    """A map or list that is not empty; ``lead`` already stands on its first line."""
+    """Write a map or list that is not empty; its first line already has ``lead``."""
     if isinstance(value, _Ordered):
         _write_map(value.pairs, indent, lead, parts)
     elif isinstance(value, dict):
-        _write_map(_sorted(value), indent, lead, parts)
+        _write_map(_sort_entries(value), indent, lead, parts)
     elif isinstance(value, (list, bytes)):
         _write_list(value, indent, lead, parts)
 
@@ -58,7 +58,7 @@ def _write_map(
     deeper = (indent // _STEP + 1) * _STEP
     for key, item in pairs:
         if type(key) is str and type(item) is str and is_simple(key) and is_simple(item):
-            # Labels and the like: most of what is written.
+            # Most of the output is like labels.
             parts.append(f"{lead or pad}{key}: {item}\n")
             lead = ""
             continue
@@ -79,7 +79,7 @@ def _write_map(
 
 
 def _is_simple(key: object) -> bool:
-    """Whether a key can stand before its colon: short, and on one line."""
+    """Report whether a key can stand before its colon: short, and on one line."""
     return not isinstance(key, str) or (not has_break(key) and byte_length(key) <= MAX_SIMPLE_KEY)
 
 
@@ -103,10 +103,10 @@ class _Ordered:
 
 
 def _block_of(value: object) -> object | None:
-    """What is written over several lines; None for scalars and empty containers."""
+    """Return the value that takes several lines; None for scalars and empty containers."""
     if isinstance(value, Struct):
-        written = value.yaml()
-        return _Ordered(written.items()) if isinstance(written, dict) and written else None
+        data = value.yaml()
+        return _Ordered(data.items()) if isinstance(data, dict) and data else None
     return value if isinstance(value, (dict, list, bytes)) and value else None
 
 
@@ -120,8 +120,8 @@ def _scalar(value: object, indent: int) -> str:
     if isinstance(value, float):
         return _SPECIAL_FLOATS.get(float_text(value)) or float_text(value)
     if isinstance(value, Struct):
-        written = value.yaml()
-        return written.rfc3339() if isinstance(written, Time) else _scalar(written, indent)
+        data = value.yaml()
+        return data.rfc3339() if isinstance(data, Time) else _scalar(data, indent)
     if isinstance(value, dict):
         return "{}"
     if isinstance(value, complex):
@@ -131,12 +131,12 @@ def _scalar(value: object, indent: int) -> str:
 
 _SPECIAL_FLOATS: Final = {"+Inf": ".inf", "-Inf": "-.inf", "NaN": ".nan"}
 
-# Keys of these characters alone sort as any strings do.
+# Keys of only these characters sort as strings.
 _PLAIN_ORDER: Final = re.compile(r"[A-Za-z./ \n-]*")
 
 
-def _sorted(value: dict[object, object]) -> list[tuple[object, object]]:
-    """The entries by key, in the natural order of yaml.v3: ``a9`` before ``a10``."""
+def _sort_entries(value: dict[object, object]) -> list[tuple[object, object]]:
+    """Return the entries by key, in the natural order of yaml.v3: ``a9`` before ``a10``."""
     texts = [key for key in value if isinstance(key, str)]
     if len(texts) == len(value) and _PLAIN_ORDER.fullmatch("\n".join(texts)):
         return [(key, value[key]) for key in sorted(texts)]
@@ -158,7 +158,7 @@ _by_key = cmp_to_key(_compare)
 
 
 def _compare_texts(first: str, second: str) -> int:
-    """Runs of digits count as numbers; what is no letter comes before letters."""
+    """Compare texts: runs of digits are numbers; other characters come before letters."""
     digits = False
     for index, (left, right) in enumerate(zip(first, second, strict=False)):
         if left == right:
@@ -192,7 +192,7 @@ def _digits_at(text: str, index: int) -> str:
 
 
 def _is_number(text: str, end: int) -> bool:
-    """Whether the digits before ``end`` hold one that is not zero."""
+    """Report whether the digits before ``end`` have one that is not zero."""
     start = end
     while start > 0 and text[start - 1].isdigit():
         start -= 1

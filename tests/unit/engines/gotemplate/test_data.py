@@ -26,7 +26,7 @@ EMPTY: dict[str, Readable] = {
 
 
 def scope(*, sent: frozenset[str] = frozenset(), **parts: Readable) -> Scope:
-    """A scope with these parts of a request."""
+    """Return a scope with these parts of a request."""
     request = EMPTY | parts
     builders: dict[str, Callable[[], Readable]] = {
         name: lambda value=value: value for name, value in request.items()
@@ -34,23 +34,23 @@ def scope(*, sent: frozenset[str] = frozenset(), **parts: Readable) -> Scope:
     return Scope(request=Lazy(builders), params={"size": 3}, sent=sent)
 
 
-def data(given: Scope, *, mutates: bool = False, own: bool = False) -> dict[str, object]:
-    """Everything a template would see."""
-    shelf = template_data(given, mutates=mutates, own=own)
-    whole = json.loads(json.dumps(shelf))
+def data(source: Scope, *, mutates: bool = False, own: bool = False) -> dict[str, object]:
+    """Return the dot with everything built."""
+    dot = template_data(source, mutates=mutates, is_own=own)
+    whole = json.loads(json.dumps(dot))
     assert isinstance(whole, dict)
     return whole
 
 
 def test_empty_fields_are_absent() -> None:
-    """A request of nothing is an object with the input alone, as protobuf JSON has it."""
+    """An empty request is an object with the input alone, as in protobuf JSON."""
     assert data(scope()) == {"input": {"kind": "GoTemplate"}}
 
 
-def test_what_was_sent_empty_is_there() -> None:
+def test_messages_sent_empty_are_present() -> None:
     """Crossplane calls the first step with an empty context and an empty desired state."""
-    given = scope(sent=frozenset({"observed", "desired", "input", "context"}))
-    assert data(given) == {
+    request_scope = scope(sent=frozenset({"observed", "desired", "input", "context"}))
+    assert data(request_scope) == {
         "observed": {},
         "desired": {},
         "input": {"kind": "GoTemplate"},
@@ -58,12 +58,14 @@ def test_what_was_sent_empty_is_there() -> None:
     }
 
 
-def test_what_is_empty_is_there_in_our_own_kind() -> None:
-    """A loop over what there is none of is no loop over what is misspelt."""
-    given = scope(required_resources={"none": {}}, observed={"composite": {}, "resources": {}})
+def test_empty_parts_are_present_in_our_own_kind() -> None:
+    """A loop over absent resources differs from one over a misspelt path."""
+    request_scope = scope(
+        required_resources={"none": {}}, observed={"composite": {}, "resources": {}}
+    )
     state = {"composite": {"resource": {}}, "resources": {}}
     required = {"none": {"items": []}}
-    assert data(given, own=True) == {
+    assert data(request_scope, own=True) == {
         "meta": {},
         "observed": state,
         "desired": state,
@@ -77,8 +79,8 @@ def test_what_is_empty_is_there_in_our_own_kind() -> None:
     }
 
 
-def test_the_shape_is_that_of_protobuf_json() -> None:
-    """Names are lowerCamelCase, bytes base64; a requirement without match is an empty object."""
+def test_dot_has_the_shape_of_protobuf_json() -> None:
+    """Names are lowerCamelCase, bytes base64; a requirement without a match is an empty object."""
     observed = {
         "composite": {"resource": {"kind": "XR"}, "connection_details": {"token": "secret"}},
         "resources": {
@@ -89,7 +91,7 @@ def test_the_shape_is_that_of_protobuf_json() -> None:
         "composite": {"resource": {}},
         "resources": {"b": {"resource": {"kind": "B"}, "ready": "READY_TRUE"}},
     }
-    found = data(
+    dot_data = data(
         scope(
             meta={"tag": "t", "capabilities": ["CAPABILITY_CAPABILITIES"]},
             observed=observed,
@@ -100,7 +102,7 @@ def test_the_shape_is_that_of_protobuf_json() -> None:
             required_schemas={"crd": {"openapi_v3": {"type": "object"}}},
         )
     )
-    assert found == {
+    assert dot_data == {
         "meta": {"tag": "t", "capabilities": ["CAPABILITY_CAPABILITIES"]},
         "observed": {
             "composite": {
@@ -119,25 +121,25 @@ def test_the_shape_is_that_of_protobuf_json() -> None:
     }
 
 
-def test_extra_resources_of_the_request_are_not_hidden() -> None:
-    """Required resources stand in for extra resources only where there are none."""
-    found = data(
+def test_extra_resources_of_the_request_are_present() -> None:
+    """Required resources replace extra resources only if there are none."""
+    dot_data = data(
         scope(
             required_resources={"new": {"items": []}},
             extra_resources={"old": {"items": [{"resource": {"kind": "E"}}]}},
         )
     )
-    assert found["extraResources"] == {"old": {"items": [{"resource": {"kind": "E"}}]}}
-    assert found["requiredResources"] == {"new": {}}
+    assert dot_data["extraResources"] == {"old": {"items": [{"resource": {"kind": "E"}}]}}
+    assert dot_data["requiredResources"] == {"new": {}}
 
 
 def test_only_our_own_kind_has_params() -> None:
-    """The peer's templates see what its function gives them, and nothing else."""
+    """Templates of function-go-templating have the same dot as there."""
     assert data(scope(), own=True)["params"] == {"size": 3}
     assert "params" not in data(scope())
 
 
-def test_a_resource_is_built_when_it_is_touched() -> None:
+def test_lazy_dict_builds_a_resource_on_first_read() -> None:
     """Reading one resource does not decode the others."""
     built: list[str] = []
 
@@ -146,20 +148,22 @@ def test_a_resource_is_built_when_it_is_touched() -> None:
         return {"resource": {"kind": name}}
 
     resources = Lazy({name: lambda name=name: resource(name) for name in ("a", "b")})
-    given = scope(observed={"composite": {"resource": {"kind": "XR"}}, "resources": resources})
-    shelf = template_data(given, mutates=False, own=False)
-    observed = shelf["observed"]
+    request_scope = scope(
+        observed={"composite": {"resource": {"kind": "XR"}}, "resources": resources}
+    )
+    dot = template_data(request_scope, mutates=False, is_own=False)
+    observed = dot["observed"]
     assert isinstance(observed, dict)
     entry = observed["resources"]["b"]
     assert (entry, built) == ({"resource": {"kind": "b"}}, ["b"])
 
 
-def test_a_template_that_changes_its_data_gets_a_copy() -> None:
-    """What the scope holds stays as it was; without changes nothing is copied."""
+def test_mutating_template_gets_a_copy() -> None:
+    """The scope's values stay unchanged; other templates get no copies."""
     xr = {"spec": {"zones": ["a"]}}
-    given = scope(observed={"composite": {"resource": xr}, "resources": {}})
-    own = template_data(given, mutates=True, own=False)["observed"]
-    shared = template_data(given, mutates=False, own=False)["observed"]
+    request_scope = scope(observed={"composite": {"resource": xr}, "resources": {}})
+    own = template_data(request_scope, mutates=True, is_own=False)["observed"]
+    shared = template_data(request_scope, mutates=False, is_own=False)["observed"]
     assert isinstance(own, dict)
     assert isinstance(shared, dict)
     own["composite"]["resource"]["spec"]["zones"].append("b")
@@ -167,26 +171,26 @@ def test_a_template_that_changes_its_data_gets_a_copy() -> None:
     assert shared["composite"]["resource"] is xr
 
 
-def test_a_shelf_is_a_dict_to_everyone() -> None:
-    """Whatever looks at a shelf as a whole finds all its values, and none that is absent."""
+def test_lazy_dict_behaves_as_a_dict() -> None:
+    """Reading the whole dict builds all values and skips absent ones."""
 
-    def shelf() -> LazyDict:
+    def dot() -> LazyDict:
         return LazyDict({"a": lambda: 1, "b": lambda: ABSENT, "c": lambda: [2]})
 
     plain = {"a": 1, "c": [2]}
-    assert dict(shelf()) == {**shelf()} == shelf().copy() == plain
-    assert shelf() == plain
-    assert list(shelf()) == list(shelf().keys()) == ["a", "c"]
-    assert list(shelf().values()) == [1, [2]]
-    assert list(shelf().items()) == [("a", 1), ("c", [2])]
-    assert json.dumps(shelf()) == json.dumps(plain)
-    assert (len(shelf()), bool(shelf()), bool(LazyDict({"b": lambda: ABSENT}))) == (2, True, False)
-    assert ("b" in shelf(), "c" in shelf(), shelf().get("b", 0), shelf().get("a")) == (
+    assert dict(dot()) == {**dot()} == dot().copy() == plain
+    assert dot() == plain
+    assert list(dot()) == list(dot().keys()) == ["a", "c"]
+    assert list(dot().values()) == [1, [2]]
+    assert list(dot().items()) == [("a", 1), ("c", [2])]
+    assert json.dumps(dot()) == json.dumps(plain)
+    assert (len(dot()), bool(dot()), bool(LazyDict({"b": lambda: ABSENT}))) == (2, True, False)
+    assert ("b" in dot(), "c" in dot(), dot().get("b", 0), dot().get("a")) == (
         False,
         True,
         0,
         1,
     )
-    assert shelf().setdefault("a", 5) == 1
-    assert shelf().setdefault("b", 5) == 5
-    assert copy_tree(shelf()) == plain
+    assert dot().setdefault("a", 5) == 1
+    assert dot().setdefault("b", 5) == 5
+    assert copy_tree(dot()) == plain

@@ -10,8 +10,7 @@ import pytest
 
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import registry
-from function_script.engines.gotemplate.compiler.expressions import CompileContext
-from function_script.engines.gotemplate.compiler.statements import generate
+from function_script.engines.gotemplate.compiler.codegen import CompileContext, generate
 from function_script.engines.gotemplate.programs import Settings, Sources, load
 from function_script.engines.gotemplate.syntax.parser import Grammar, ParseFailure, parse
 from function_script.errors import ProgramError
@@ -82,18 +81,20 @@ ORIGINS = [
 ]
 
 
-def test_a_line_of_the_output_knows_its_place_in_the_template() -> None:
-    """Loops and templates included; a line beyond the end has no place."""
+def test_output_lines_have_their_position_in_the_template() -> None:
+    """Also in loops and templates; a line beyond the end has no position."""
     rendered = render("\n".join(TRACED))
     lines = rendered.text.split("\n")
     spans = [rendered.locate(number) for number in range(1, len(lines) + 1)]
-    found = [(line, span.line) for line, span in zip(lines, spans, strict=True) if span and line]
-    assert found == [origin for origin in ORIGINS if origin[0]]
+    positions = [
+        (line, span.line) for line, span in zip(lines, spans, strict=True) if span and line
+    ]
+    assert positions == [origin for origin in ORIGINS if origin[0]]
     assert rendered.locate(len(lines) + 1) is None
 
 
-def test_a_line_from_a_module_is_in_the_module() -> None:
-    """The place names the module's source."""
+def test_output_line_of_a_module_has_a_position_there() -> None:
+    """The span has the name of the module's source."""
     rendered = render('{{ template "lib" }}', {"lib": "\n\nx: 1\n"})
     assert str(rendered.locate(3)) == "modules[lib]:3:1"
 
@@ -111,8 +112,8 @@ CHECKED = [
 
 
 @pytest.mark.parametrize(("text", "cause"), [c[1:] for c in CHECKED], ids=[c[0] for c in CHECKED])
-def test_check_finds_what_is_certain_to_fail(text: str, cause: str) -> None:
-    """Without running anything, also where a run would not come by."""
+def test_check_finds_certain_failures(text: str, cause: str) -> None:
+    """The check does not run the template: code that a run would skip is checked, too."""
     with pytest.raises(ProgramError) as caught:
         gotemplate.check(program(text), Limits())
     assert cause in str(caught.value)
@@ -120,20 +121,20 @@ def test_check_finds_what_is_certain_to_fail(text: str, cause: str) -> None:
 
 
 def test_check_reports_all_sources_together() -> None:
-    """The problems of the main template and of every module."""
+    """It reports the problems of the main template and of every module."""
     with pytest.raises(ProgramError) as caught:
         gotemplate.check(program("{{ a }}{{ b }}", {"m": "{{ c }}", "n": "fine"}), Limits())
     names = [(str(d.span), d.message.split('"')[1]) for d in caught.value.diagnostics]
     assert names == [("inline:1:4", "a"), ("inline:1:11", "b"), ("modules[m]:1:4", "c")]
 
 
-def test_check_accepts_what_renders() -> None:
+def test_check_accepts_a_good_program() -> None:
     """A good program has no problems."""
     gotemplate.check(program('{{ template "m" . }}', {"m": "{{ .x | default 1 }}"}), Limits())
 
 
 def test_equal_requests_render_equally() -> None:
-    """Draws depend on the XR and the place of the call, not on the run."""
+    """Random numbers depend on the XR and the call's position, not on the run."""
     text = "{{ randAlphaNum 8 }} {{ randAlphaNum 8 }}"
     first, second = (render(text, stable_values=True).text for _ in range(2))
     left, right = first.split()
@@ -141,18 +142,18 @@ def test_equal_requests_render_equally() -> None:
     assert left != right
 
 
-def test_a_run_leaves_no_garbage_in_circles() -> None:
-    """What a run decoded and made is freed when it ends, without a search for circles."""
+def test_a_run_leaves_no_reference_cycles() -> None:
+    """Its values are freed when it ends, without the garbage collector."""
     text = "{{ range .observed.composite.resource.spec.zones }}{{ $x := dict . $ }}{{ end }}"
-    given = scope()
-    gotemplate.evaluate(program(text), given, Limits())
+    request_scope = scope()
+    gotemplate.evaluate(program(text), request_scope, Limits())
     gc.collect()
-    gotemplate.evaluate(program(text), given, Limits())
+    gotemplate.evaluate(program(text), request_scope, Limits())
     assert gc.collect() == 0
 
 
 def test_a_program_is_compiled_once() -> None:
-    """By its content and its settings."""
+    """The cache is keyed by content and settings."""
 
     def sources(text: str, settings: Settings) -> Sources:
         return Sources((("manifests", Source(name="inline", text=text)),), settings)
@@ -164,9 +165,9 @@ def test_a_program_is_compiled_once() -> None:
 
 
 def test_generated_code_reads_no_attributes() -> None:
-    """Not one attribute, import or name with underscores: there is no way to Python's objects."""
-    functions = registry.functions(frozenset(registry.OPTIONS))
-    seen = 0
+    """It has no attribute, import or name with underscores: Python's objects are out of reach."""
+    functions = registry.func_map(frozenset(registry.OPTIONS))
+    line_count = 0
     for line in VECTORS.read_text().splitlines():
         try:
             parsed = parse("main", json.loads(line)["template"], Grammar(("{{", "}}"), functions))
@@ -174,9 +175,9 @@ def test_generated_code_reads_no_attributes() -> None:
             continue
         code = generate(parsed.trees, CompileContext(functions, parsed.assigned))
         tree = ast.parse("\n".join(code.lines))
-        seen += len(code.lines)
+        line_count += len(code.lines)
         assert len(code.sites) == len(code.lines) + 1
         for node in ast.walk(tree):
             assert not isinstance(node, (ast.Attribute, ast.Import, ast.ImportFrom))
             assert not (isinstance(node, ast.Name) and node.id.startswith("_"))
-    assert seen > 500
+    assert line_count > 500

@@ -77,21 +77,21 @@ def _hint(template: str, **options: str) -> str:
     return caught.value.diagnostics[0].hint or ""
 
 
-@pytest.mark.parametrize(("template", "said"), CASES, ids=[template for template, _ in CASES])
-def test_mistake_gets_its_hint(template: str, said: str) -> None:
-    """A classic mistake is answered by what to write instead."""
-    assert said in _hint(template)
+@pytest.mark.parametrize(("template", "hint"), CASES, ids=[template for template, _ in CASES])
+def test_mistake_gets_its_hint(template: str, hint: str) -> None:
+    """The hint says how to write it instead."""
+    assert hint in _hint(template)
 
 
-@pytest.mark.parametrize(("template", "said"), CHECKED, ids=[template for template, _ in CHECKED])
-def test_a_missing_value_gets_its_hint(template: str, said: str) -> None:
-    """What was meant if that is certain, else what there is and how to go without."""
-    assert said in _hint(template, missingkey="checked")
+@pytest.mark.parametrize(("template", "hint"), CHECKED, ids=[template for template, _ in CHECKED])
+def test_a_missing_value_gets_its_hint(template: str, hint: str) -> None:
+    """The hint is the nearest name, or the existing names and the functions for missing values."""
+    assert hint in _hint(template, missingkey="checked")
 
 
 def test_no_hint_is_dead() -> None:
-    """Each hint of the tables is given for one of the mistakes above."""
-    given = {_hint(template) for template, _ in CASES}
-    given |= {_hint(template, missingkey="checked") for template, _ in CHECKED}
-    known = {hint for _, hint in (*hints._SYNTAX, *hints._RUN)}
-    assert known - given == set()
+    """Each hint of the tables is used by one of the mistakes above."""
+    hints_in_use = {_hint(template) for template, _ in CASES}
+    hints_in_use |= {_hint(template, missingkey="checked") for template, _ in CHECKED}
+    table_hints = {hint for _, hint in (*hints._SYNTAX, *hints._RUN)}
+    assert table_hints - hints_in_use == set()

@@ -12,7 +12,7 @@ import pytest
 from function_script.engines.gotemplate import engine as gotemplate
 from function_script.engines.gotemplate import programs, registry
 from function_script.engines.gotemplate.errors import GoError, LimitExceededError
-from function_script.engines.gotemplate.missing import HOLDING, TOLERANT
+from function_script.engines.gotemplate.missing import ACCEPTS_MISSING, ACCEPTS_NULL
 from function_script.engines.gotemplate.programs import Settings, Sources
 from function_script.engines.gotemplate.run import MAIN, Run
 from function_script.errors import FatalError
@@ -196,43 +196,43 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("template", "text"), ALLOWED, ids=[case for case, _ in ALLOWED])
-def test_it_may_be_tested_and_take_a_default(template: str, text: str) -> None:
+def test_missing_value_may_be_tested_and_take_a_default(template: str, text: str) -> None:
     """Also below a missing value, and below a null."""
     assert render(template) == text
 
 
-@pytest.mark.parametrize(("template", "said"), REFUSED, ids=[case for case, _ in REFUSED])
-def test_it_is_an_error_where_it_is_used(template: str, said: str) -> None:
-    """Which names the place, and the path that does not exist."""
-    assert refusal(template) == said
+@pytest.mark.parametrize(("template", "message"), REFUSED, ids=[case for case, _ in REFUSED])
+def test_use_of_a_missing_value_is_an_error(template: str, message: str) -> None:
+    """The error has the position, and the path that does not exist."""
+    assert refusal(template) == message
 
 
-def test_long_names_are_cut_and_cost_little() -> None:
-    """Of the key that is missing, and of those that there are."""
+def test_long_names_in_errors_are_cut() -> None:
+    """The missing key is cut, and long existing keys are not searched."""
     name = "k" * 100_000
     template = "{{ $m := dict }}{{ range until 1000 }}{{ $_ := set $m (print . KEY) 1 }}{{ end }}"
-    said = refusal(
+    message = refusal(
         f"{template.replace('KEY', repr('k' * 5000))}{{{{ $m.{name} }}}}".replace("'", '"')
     )
-    assert said.endswith(f": $m.{name[:64]}… does not exist")
+    assert message.endswith(f": $m.{name[:64]}… does not exist")
 
 
-def test_other_options_are_as_in_go() -> None:
-    """For those who want its way."""
+def test_other_missingkey_options_behave_as_in_go() -> None:
+    """A step that sets one of Go's options has Go's behaviour."""
     assert (
         render("{{ .params.x.y }}{{ range .params.x }}{{ end }}", missingkey="default")
         == "<no value>"
     )
     assert render("{{ range .params.x }}a{{ end }}", missingkey="zero") == ""
-    said = refusal("{{ if .params.x }}{{ end }}", missingkey="error")
-    assert said == "1:7 evaluate .params.x: .params has no field x"
+    message = refusal("{{ if .params.x }}{{ end }}", missingkey="error")
+    assert message == "1:7 evaluate .params.x: .params has no field x"
 
 
 def _outcome(template: str, delims: tuple[str, str], *, is_checked: bool) -> tuple[str, str]:
     settings = Settings(delims, "checked" if is_checked else "default", frozenset(registry.OPTIONS))
     sources = Sources(((MAIN, Source(name=MAIN, text=template)),), settings)
-    run = Run(programs.load(sources).unit, Limits(), "")
-    run.pinned = True
+    run = Run(programs.load(sources).program, Limits(), "")
+    run.is_random_zero = True
     parts: list[str] = []
     try:
         run.render(copy.deepcopy(DATA), parts)
@@ -250,38 +250,38 @@ RENDERED = [
 
 
 @pytest.mark.parametrize("vector", RENDERED, ids=lambda vector: vector["template"][:60])
-def test_what_uses_nothing_missing_renders_as_in_go(vector: dict[str, str]) -> None:
-    """Every template that Go renders gives the same text, or stops for what does not exist.
+def test_template_without_missing_values_renders_as_in_go(vector: dict[str, str]) -> None:
+    """Every template that Go renders has the same text, or stops at a missing value.
 
     A null is written as YAML has it.
     """
     delims = tuple(vector.get("delims", ("{{", "}}")))
     outcome, text = _outcome(vector["template"], delims, is_checked=True)  # type: ignore[arg-type] # two strings
-    wanted = vector["output"]
-    assert _outcome(vector["template"], delims, is_checked=False) == ("ok", wanted)  # type: ignore[arg-type] # two strings
+    expected = vector["output"]
+    assert _outcome(vector["template"], delims, is_checked=False) == ("ok", expected)  # type: ignore[arg-type] # two strings
     if outcome == "ok":
-        assert text == wanted.replace("<no value>", "null")
+        assert text == expected.replace("<no value>", "null")
     else:
         assert text in {"it does not exist", "it is null", "range can't iterate over null"}
 
 
-FUNCTIONS = registry.functions(frozenset(registry.OPTIONS), is_own=True, is_checked=True)
+FUNCTIONS = registry.func_map(frozenset(registry.OPTIONS), is_own=True, is_checked=True)
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - TOLERANT))
-def test_no_other_function_takes_one(name: str) -> None:
-    """Whichever of its arguments it is."""
-    if not FUNCTIONS[name].parameters:
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - ACCEPTS_MISSING))
+def test_other_functions_refuse_a_missing_argument(name: str) -> None:
+    """Any missing argument is refused."""
+    if not FUNCTIONS[name].parameter_types:
         return
     allowed = dict.fromkeys(registry.OPTIONS, "yes")
-    words = " ".join([".params.x"] * len(FUNCTIONS[name].parameters))
-    wanted = f"1:{len(name) + 5} evaluate .params.x: it does not exist"
-    assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == wanted
+    words = " ".join([".params.x"] * len(FUNCTIONS[name].parameter_types))
+    expected = f"1:{len(name) + 5} evaluate .params.x: it does not exist"
+    assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == expected
 
 
-def test_a_null_is_held_and_written_as_null() -> None:
-    """By functions that there are."""
-    assert FUNCTIONS.keys() >= HOLDING
+def test_null_is_kept_and_written_as_null() -> None:
+    """The functions that accept a null exist."""
+    assert FUNCTIONS.keys() >= ACCEPTS_NULL
     assert render("{{ append .params.list .params.null | toJson }}") == "[1,null]"
     assert render("{{ list .params.null | toYaml }}") == "- null\n"
     assert render('{{ dict "k" .params.null | toJson }}') == '{"k":null}'
@@ -290,24 +290,24 @@ def test_a_null_is_held_and_written_as_null() -> None:
 
 ANY = [
     name
-    for name in sorted(FUNCTIONS.keys() - TOLERANT - HOLDING)
-    if FUNCTIONS[name].parameters and not name.startswith("get")
+    for name in sorted(FUNCTIONS.keys() - ACCEPTS_MISSING - ACCEPTS_NULL)
+    if FUNCTIONS[name].parameter_types and not name.startswith("get")
 ]
 
 
 @pytest.mark.parametrize("name", ANY)
-def test_no_other_function_makes_anything_of_a_null(name: str) -> None:
-    """No zero, and no empty text."""
+def test_other_functions_refuse_a_null(name: str) -> None:
+    """None of them turns it into a zero or an empty text."""
     allowed = dict.fromkeys(registry.OPTIONS, "yes")
-    words = " ".join([".params.null"] * len(FUNCTIONS[name].parameters))
-    wanted = f"1:{len(name) + 5} evaluate .params.null: it is null"
-    assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == wanted
+    words = " ".join([".params.null"] * len(FUNCTIONS[name].parameter_types))
+    expected = f"1:{len(name) + 5} evaluate .params.null: it is null"
+    assert refusal(f"{{{{ {name} {words} }}}}", **allowed) == expected
 
 
-def test_the_reference_names_every_function_that_takes_one() -> None:
-    """And no other, in the table of what may be done."""
+def test_reference_lists_the_functions_that_accept_missing_values() -> None:
+    """It lists no others."""
     page = (ROOT / "docs" / "reference" / "gotemplate-compatibility.md").read_text()
     section = page.partition("## What does not exist\n")[2].partition("\n## ")[0]
     rows = [row for row in section.splitlines() if row.startswith("| `") and "an error" not in row]
     words = {word for row in rows for word in re.findall(r"\w+", row.split("|")[1])}
-    assert words & FUNCTIONS.keys() == TOLERANT
+    assert words & FUNCTIONS.keys() == ACCEPTS_MISSING

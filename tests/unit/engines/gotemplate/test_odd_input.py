@@ -34,8 +34,8 @@ def fatal(step: object, limits: Limits) -> str:
 
 
 @pytest.mark.parametrize(("template", "message"), ODD)
-def test_an_odd_template_is_not_a_bug(template: str, message: str) -> None:
-    """The error says what is wrong with it."""
+def test_odd_template_is_an_error_of_the_template(template: str, message: str) -> None:
+    """The error names the cause."""
     step = {
         "apiVersion": builders.API_VERSION,
         "kind": "GoTemplate",
@@ -48,7 +48,9 @@ def test_an_odd_template_is_not_a_bug(template: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["x" * 5000, "x" * 300, "a\0b", "/".join("x" * 3000)])
-def test_an_odd_directory_is_not_a_bug(path: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_odd_directory_is_an_error_of_the_template(
+    path: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """It cannot be read, and the message stays short."""
     step = {
         "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
@@ -73,8 +75,8 @@ def test_an_odd_directory_is_not_a_bug(path: str, tmp_path_factory: pytest.TempP
         (b"a: \xe2\x82", "incomplete UTF-8 octet sequence"),
     ],
 )
-def test_what_is_not_utf8_is_refused_in_the_words_of_go(data: bytes, words: str) -> None:
-    """As gopkg.in/yaml.v3 says it."""
+def test_invalid_utf8_is_refused_in_the_words_of_go(data: bytes, words: str) -> None:
+    """The words are those of gopkg.in/yaml.v3."""
     with pytest.raises(CallError, match=f"yaml: {words}"):
         reader.from_yaml(Limits(), data.decode("utf-8", "surrogateescape"))
 
@@ -92,5 +94,5 @@ def test_what_is_not_utf8_is_refused_in_the_words_of_go(data: bytes, words: str)
     ids=lambda value: str(value)[:8],
 )
 def test_numbers_of_any_length(text: str, value: object) -> None:
-    """One that 64 bits do not hold is a string, as in Go."""
+    """A number beyond 64 bits is a string, as in Go."""
     assert resolver.resolve(text) == value

@@ -45,8 +45,8 @@ TYPES = [
 
 
 @pytest.mark.parametrize(("value", "name", "kind"), TYPES, ids=str)
-def test_a_python_type_is_a_go_type(value: object, name: str, kind: str) -> None:
-    """Type and kind are told by the Python type alone."""
+def test_python_type_decides_go_type(value: object, name: str, kind: str) -> None:
+    """Type and kind depend only on the Python type."""
     assert (go_type(value), go_kind(value)) == (name, kind)
 
 
@@ -64,7 +64,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(("value", "text"), TEXTS, ids=str)
 def test_values_print_as_go_prints_them(value: object, text: str) -> None:
-    """Maps are sorted by the bytes of their keys; nil inside a container is shown."""
+    """Maps are sorted by the bytes of their keys; nil inside a container is printed."""
     assert to_text(value) == text
 
 
@@ -92,7 +92,7 @@ def test_floats_print_the_shortest_digits(number: float, text: str) -> None:
 
 
 def test_quoting_is_gos_and_not_jsons() -> None:
-    """Printable Unicode stays; the rest is escaped by its code, stray bytes by theirs."""
+    """Printable Unicode stays; other characters are escaped by code, stray bytes by value."""
     assert quote('a"b\\\n\té\x01😀\x7f\xa0\udcff') == r'"a\"b\\\n\té\x01😀\x7f\u00a0\xff"'
     assert quote("é😀", ascii_only=True) == r'"\u00e9\U0001f600"'
 
@@ -107,8 +107,8 @@ def test_equality_needs_the_same_types() -> None:
     assert not deep_equal([], Strings())
 
 
-def test_strings_are_bytes_where_it_matters() -> None:
-    """Length counts bytes; what is cut inside of a character survives until it is whole again."""
+def test_lengths_and_cuts_of_strings_count_bytes() -> None:
+    """A character cut in two survives until it is joined again."""
     assert byte_length("é😀a") == 7
     halves = to_string("é".encode()[:1]), to_string("é".encode()[1:])
     assert to_bytes("".join(halves)).decode() == "é"
@@ -122,13 +122,13 @@ def test_integers_wrap_at_64_bits() -> None:
 
 
 def test_nil_has_three_kinds() -> None:
-    """No value, null, and typed nil containers; an empty container is none."""
+    """No value, null, and typed nil containers; an empty container is not nil."""
     assert all(map(is_nil, (MISSING, None, NilMap(), NilList())))
     assert not any(map(is_nil, ({}, [], "", 0)))
 
 
 def test_endless_values_are_not_small() -> None:
-    """A value that holds itself, or itself twice over, is told without walking it."""
+    """A value that contains itself, or itself twice, is recognised without walking it."""
     endless: dict[str, object] = {}
     endless["self"] = endless
     doubled: list[object] = [1]

@@ -11,7 +11,7 @@ from function_script.engines.gotemplate.yaml.reader import from_yaml
 from function_script.engines.gotemplate.yaml.writer import to_yaml
 from function_script.limits import Limits
 
-BUDGET = Run(CompiledProgram({}, [], mutates=False, failures=[]), Limits(), "")
+ALLOCATOR = Run(CompiledProgram({}, [], mutates=False, failures=[]), Limits(), "")
 
 WRITTEN = [
     ("scalars", {"a": 1, "b": 1.0, "c": 1e6, "d": None, "e": True, "f": "x"},
@@ -47,7 +47,7 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("value", "text"), [w[1:] for w in WRITTEN], ids=[w[0] for w in WRITTEN])
 def test_values_are_written_as_by_yaml_v3(value: object, text: str) -> None:
-    """Four blanks below a map, two below a list's dash; quotes where another type would be read."""
+    """Four blanks below a map, two below a list's dash; quotes if another type would be read."""
     assert to_yaml(value) == text
 
 
@@ -77,20 +77,20 @@ READ = [
 @pytest.mark.parametrize(("text", "printed"), READ)
 def test_texts_are_read_as_by_yaml_v3(text: str, printed: str) -> None:
     """Booleans of YAML 1.2, octals of 1.1, dates as times, the first document only."""
-    assert to_text(from_yaml(BUDGET, text)) == printed
+    assert to_text(from_yaml(ALLOCATOR, text)) == printed
 
 
 def test_numbers_have_gos_types() -> None:
     """Integers are int, or uint64 where they must; a map with other keys is a map of any."""
-    assert from_yaml(BUDGET, "5") == Int(5)
+    assert from_yaml(ALLOCATOR, "5") == Int(5)
     types = [
-        go_type(from_yaml(BUDGET, text)) for text in ("5", "9223372036854775808", "1.0", "1: a")
+        go_type(from_yaml(ALLOCATOR, text)) for text in ("5", "9223372036854775808", "1.0", "1: a")
     ]
     assert types == ["int", "uint64", "float64", "map[interface {}]interface {}"]
 
 
 def test_dates_are_times_with_methods() -> None:
-    """What Go's time.Time can do, and written back as it was read."""
+    """They have the methods of Go's time.Time, and are written as they were read."""
     assert render_text('{{ (fromYaml "2024-05-06").Year }}', {}) == "2024"
     assert render_text('{{ fromYaml "2024-05-06" | toYaml }}', {}) == "2024-05-06T00:00:00Z\n"
 
@@ -106,8 +106,8 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("text", "cause"), BROKEN)
-def test_what_is_not_yaml_is_told(text: str, cause: str) -> None:
-    """Duplicate keys and endless aliases included."""
+def test_invalid_yaml_is_an_error(text: str, cause: str) -> None:
+    """Also duplicate keys and endless aliases."""
     with pytest.raises(CallError) as caught:
-        from_yaml(BUDGET, text)
+        from_yaml(ALLOCATOR, text)
     assert cause in caught.value.text

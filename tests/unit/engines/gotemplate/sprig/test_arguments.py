@@ -13,9 +13,9 @@ import pytest
 from function_script.engines.gotemplate import sprig
 from function_script.engines.gotemplate.errors import CallError, LimitExceededError
 from function_script.engines.gotemplate.function import Injects
+from function_script.engines.gotemplate.go_time import Month, Time
 from function_script.engines.gotemplate.run import CompiledProgram, Run
-from function_script.engines.gotemplate.sprig.moments import Moment, Month
-from function_script.engines.gotemplate.sprig.versions import Version
+from function_script.engines.gotemplate.sprig.semver import Version
 from function_script.engines.gotemplate.values import (
     Int,
     Ints,
@@ -41,7 +41,7 @@ TEXTS = [
 ]
 INTEGERS = [Int(0), Int(1), Int(-1), Int(3), Int(2**63 - 1), Int(-(2**63))]
 FLOATS = [0.5, -0.0, 1e308, 5e-324, math.nan, math.inf, -math.inf]
-TIMES = [Moment.zero(), Moment(1_700_000_000, 5, offset=-3600, zone="")]
+TIMES = [Time.zero(), Time(1_700_000_000, 5, offset=-3600, zone="")]
 MAPS = [
     {},
     {"": None, "é": [1], "n": math.nan, "m": {"x": {}}},
@@ -67,40 +67,40 @@ FAST = [function for function in sprig.FUNCTIONS if function.name != "derivePass
 
 
 def _argument_lists(function: Function) -> list[tuple[object, ...]]:
-    """Arguments of every length that is allowed, up to one more than is named."""
-    types = list(function.parameters)
+    """Return arguments of every allowed length, and one more for variadic functions."""
+    types = list(function.parameter_types)
     lengths = {len(types)}
     if function.variadic:
         lengths |= {len(types) - 1, len(types) + 1}
         types.append(types[-1])
-    found: list[tuple[object, ...]] = []
+    lists: list[tuple[object, ...]] = []
     for length in lengths:
-        found += itertools.islice(
+        lists += itertools.islice(
             itertools.product(*(_shuffled(kind) for kind in types[:length])), MAX_CALLS
         )
-    return found
+    return lists
 
 
 def _shuffled(kind: str) -> list[object]:
     return random.Random(7).sample(ODD[kind], len(ODD[kind]))  # noqa: S311 # an order of cases
 
 
-def _first(function: Function) -> tuple[object, ...]:
-    """What the engine hands the function before the template's arguments."""
+def _injected(function: Function) -> tuple[object, ...]:
+    """Return the injected argument, in front of the template's arguments."""
     run = Run(CompiledProgram({}, [], mutates=True, failures=[]), Limits(), "")
-    if function.needs is Injects.DRAW:
-        return (run.draw("here"),)
-    return (run,) if function.needs in {Injects.BUDGET, Injects.RUN} else ()
+    if function.injects is Injects.RANDOM:
+        return (run.seed_random("here"),)
+    return (run,) if function.injects in {Injects.ALLOCATOR, Injects.RUN} else ()
 
 
 @pytest.mark.parametrize("function", FAST, ids=lambda function: function.name)
-def test_odd_arguments_give_a_result_or_an_error_of_the_template(function: Function) -> None:
-    """No argument of an allowed type makes a function fail as only a mistake of ours would."""
+def test_odd_arguments_give_a_result_or_an_error(function: Function) -> None:
+    """No argument of an allowed type makes a function fail with an error of Python."""
     assert callable(function.call)
     for arguments in _argument_lists(function):
-        given = copy.deepcopy(arguments) if function.mutates else arguments
+        values = copy.deepcopy(arguments) if function.mutates else arguments
         try:
-            result = function.call(*_first(function), *given)
+            result = function.call(*_injected(function), *values)
         except (CallError, LimitExceededError) as error:
             result = str(error)
         if isinstance(result, str):

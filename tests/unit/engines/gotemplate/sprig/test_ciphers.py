@@ -36,10 +36,10 @@ def certificate() -> bytes:
     """One that signed itself."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a")])
     start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-    made = x509.CertificateBuilder(
+    builder = x509.CertificateBuilder(
         name, name, KEY.public_key(), 1, start, start + dt.timedelta(1)
     ).sign(KEY, hashes.SHA256())
-    return made.public_bytes(serialization.Encoding.PEM)
+    return builder.public_bytes(serialization.Encoding.PEM)
 
 
 def key(form: str) -> bytes:
@@ -63,19 +63,19 @@ def refusal(text: str, *, crypto: bool) -> str:
     return str(caught.value.diagnostics[0].hint)
 
 
-def test_what_is_encrypted_can_be_decrypted() -> None:
-    """Of any length, with passwords of any length: 32 bytes of them count."""
+def test_decrypt_reverses_encrypt() -> None:
+    """For texts and passwords of any length: 32 bytes of a password count."""
     text = '{{ decryptAES (repeat 32 "pö") (encryptAES (repeat 40 "pö") (repeat 33 "é")) }}'
     assert render_text(text, {}) == "é" * 33
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_certificate_and_its_key_come_back_decoded(form: str) -> None:
-    """Once both are what they say."""
+def test_certificate_and_key_are_decoded(form: str) -> None:
+    """If both are valid."""
     text = "{{ $c := buildCustomCert .c .k }}{{ typeOf $c }} {{ $c.Cert }} {{ $c.Key }}"
     pair = {"c": encoded(certificate()), "k": encoded(key(form))}
-    wanted = f"sprig.certificate {certificate().decode()} {key(form).decode()}"
-    assert render_text(text, {**pair}).partition(" -")[0] == wanted.partition(" -")[0]
+    expected = f"sprig.certificate {certificate().decode()} {key(form).decode()}"
+    assert render_text(text, {**pair}).partition(" -")[0] == expected.partition(" -")[0]
     assert render_text(text, {**pair}).endswith(key(form).decode())
 
 
@@ -101,30 +101,32 @@ BAD = [
 
 
 @pytest.mark.parametrize(("cert", "secret", "message"), BAD)
-def test_what_is_no_certificate_or_key_is_told(cert: str | None, secret: str, message: str) -> None:
-    """Which of both, and what is wrong with it."""
+def test_invalid_certificate_or_key_is_an_error(
+    cert: str | None, secret: str, message: str
+) -> None:
+    """The error names the invalid one and its cause."""
     pair = {"c": encoded(certificate()) if cert is None else cert, "k": secret}
     assert message in fail("{{ buildCustomCert .c .k }}", pair)
 
 
-def test_the_option_is_named() -> None:
-    """To those who have not set it."""
+def test_error_names_the_option() -> None:
+    """If the step does not set it."""
     assert "options.crypto: true" in refusal('{{ decryptAES "k" "" }}', crypto=False)
 
 
-def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To those who have not installed it."""
+def test_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If it is not installed."""
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    registry.functions.cache_clear()
+    registry.func_map.cache_clear()
     try:
         hint = refusal('{{/* without */}}{{ decryptAES "k" "" }}', crypto=True)
     finally:
-        registry.functions.cache_clear()
+        registry.func_map.cache_clear()
     assert "install function-script[crypto]" in hint
 
 
-def test_a_text_encrypts_to_the_same_for_one_xr() -> None:
-    """Its first block is drawn from the XR's uid."""
+def test_encryption_is_stable_for_one_xr() -> None:
+    """The initial block is derived from the XR's uid."""
     program = Program(
         main=Source(name="inline", text='{{ encryptAES "k" "text" }}'), options={"crypto": True}
     )

@@ -7,9 +7,9 @@ import pytest
 from function_script.engines.gotemplate.plain import render_text
 
 
-def render(expression: str, made: object = "2024-05-06T07:08:09Z") -> str:
-    """With a composite resource that was made then."""
-    metadata = {} if made is None else {"creationTimestamp": made}
+def render(expression: str, creation_time: object = "2024-05-06T07:08:09Z") -> str:
+    """Render with a composite resource that was created then."""
+    metadata = {} if creation_time is None else {"creationTimestamp": creation_time}
     data = {"observed": {"composite": {"resource": {"metadata": metadata}}}}
     return render_text(f"{{{{ {expression} }}}}", data)  # type: ignore[arg-type] # a request
 
@@ -27,13 +27,13 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "wanted"), CASES)
-def test_now_is_when_the_composite_resource_was_made(expression: str, wanted: str) -> None:
-    """So that every reconcile renders the same."""
-    assert render(expression) == wanted
+@pytest.mark.parametrize(("expression", "expected"), CASES)
+def test_now_is_the_creation_time_of_the_composite_resource(expression: str, expected: str) -> None:
+    """Every reconcile renders the same text."""
+    assert render(expression) == expected
 
 
-@pytest.mark.parametrize("made", [None, "soon", 3], ids=["absent", "unreadable", "number"])
-def test_now_is_1970_before_the_composite_resource_is_made(made: object) -> None:
-    """As when it is rendered from a file."""
-    assert render("now | unixEpoch", made) == "0"
+@pytest.mark.parametrize("creation_time", [None, "soon", 3], ids=["absent", "unreadable", "number"])
+def test_now_is_1970_before_the_composite_resource_exists(creation_time: object) -> None:
+    """For example when it is rendered from a file."""
+    assert render("now | unixEpoch", creation_time) == "0"

@@ -82,22 +82,22 @@ def _draw(expression: str, seed: str = "uid-1") -> str:
 # The list
 
 
-def test_every_name_of_sprig_is_a_function_or_refused() -> None:
-    """All 211 names are known, each once: offered, or refused with a reason."""
+def test_every_name_of_sprig_is_available_or_not() -> None:
+    """All 211 names are registered, each once: as a function, or as unavailable with a reason."""
     offered = [function.name for function in sprig.FUNCTIONS]
-    refused = [refusal.name for refusal in sprig.REFUSALS]
+    refused = [refusal.name for refusal in sprig.UNAVAILABLE]
     assert len(NAMES) == 211
     assert sorted(offered + refused) == sorted(NAMES)
 
 
-def test_exactly_these_are_refused() -> None:
-    """The environment, the network, and what draws keys or salts."""
-    assert sorted(refusal.name for refusal in sprig.REFUSALS) == sorted(REFUSED)
+def test_exactly_these_are_unavailable() -> None:
+    """The environment, the network, and functions with random keys or salts."""
+    assert sorted(refusal.name for refusal in sprig.UNAVAILABLE) == sorted(REFUSED)
 
 
-@pytest.mark.parametrize("refusal", sprig.REFUSALS, ids=lambda refusal: refusal.name)
-def test_a_refusal_says_what_to_use_instead(refusal: Unavailable) -> None:
-    """Behind the reason stands a way out, and the template's author is told both."""
+@pytest.mark.parametrize("refusal", sprig.UNAVAILABLE, ids=lambda refusal: refusal.name)
+def test_unavailable_function_has_an_alternative(refusal: Unavailable) -> None:
+    """The error has the reason and the alternative."""
     reason, _, instead = refusal.reason.partition(": ")
     assert reason
     assert instead
@@ -114,7 +114,7 @@ def test_exactly_these_change_their_arguments() -> None:
 
 
 def test_exactly_these_need_an_option() -> None:
-    """Draws, the clock and what handles secrets are off unless a step asks for them."""
+    """Random values, the clock and functions on secrets are off unless a step enables them."""
     options = {f.name: f.option for f in sprig.FUNCTIONS if f.option}
     draws = NAMES[NAMES.index("randAlpha") : NAMES.index("bcrypt")]
     secrets = ("derivePassword", "encryptAES", "decryptAES", "buildCustomCert")
@@ -136,17 +136,17 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("expression", "shape"), SHAPES)
-def test_draws_have_the_shape_they_have_in_go(expression: str, shape: str) -> None:
-    """Only the value differs from Go's, and Go's differ from each other."""
+def test_random_values_have_the_shape_of_gos(expression: str, shape: str) -> None:
+    """Only the value differs from Go's, which changes, too."""
     assert re.fullmatch(shape, _draw(expression))
 
 
-def test_drawn_bytes_are_base64() -> None:
-    """What randBytes gives is so many bytes, encoded."""
+def test_random_bytes_are_base64() -> None:
+    """The result of randBytes has the requested number of bytes, encoded."""
     assert len(base64.b64decode(_draw("randBytes 20"), validate=True)) == 20
 
 
-def test_drawn_uuids_are_of_version_4() -> None:
+def test_random_uuids_are_of_version_4() -> None:
     """Version and variant are those of random UUIDs."""
     assert uuid.UUID(_draw("uuidv4")).version == 4
 
@@ -160,21 +160,21 @@ def test_shuffling_keeps_the_characters() -> None:
 
 
 @pytest.mark.parametrize("expression", ["randAlphaNum 20", "randBytes 16", "uuidv4"])
-def test_draws_are_the_same_for_one_xr_and_others_for_another(expression: str) -> None:
-    """The XR's uid decides, not the time: every reconcile draws the same."""
+def test_random_values_depend_on_the_xr(expression: str) -> None:
+    """They depend on the XR's uid, not on the time: every reconcile has the same."""
     assert _draw(expression) == _draw(expression)
     assert _draw(expression, seed="uid-2") != _draw(expression)
 
 
-def test_draws_need_their_option() -> None:
-    """Without it the author is told that the value would be stable, and how to have it."""
+def test_random_values_need_their_option() -> None:
+    """The error says that the value would be stable, and names the option."""
     with pytest.raises(ProgramError) as caught:
         _evaluate("{{ randAlpha 3 }}")
     assert "stableValues" in str(caught.value.diagnostics)
 
 
-def test_an_empty_range_cannot_be_drawn_from() -> None:
-    """As in Go, where it panics."""
+def test_random_integer_of_an_empty_range_is_an_error() -> None:
+    """Go panics here."""
     with pytest.raises(GoFailure, match="error calling randInt: invalid argument to Intn"):
         render_text("{{ randInt 3 3 }}", {})
 
@@ -191,24 +191,24 @@ CLOCKLESS = [
 
 
 @pytest.mark.parametrize("expression", CLOCKLESS)
-def test_the_current_time_is_never_taken_instead(expression: str) -> None:
-    """Where sprig falls back to the clock, ours says that there is none."""
+def test_current_time_is_never_a_default(expression: str) -> None:
+    """Functions that fall back to the clock in sprig fail here."""
     with pytest.raises(GoFailure, match="there is no current time"):
         render_text(f"{{{{ {expression} }}}}", {})
 
 
 def test_keys_and_values_are_sorted() -> None:
-    """Go gives them in any order; here a template renders the same every time."""
+    """Go returns them in any order; here a template renders the same every time."""
     data = {"m": {"b": 1, "a": 2, "é": 3, "B": 4}}
     assert render_text("{{ keys .m }} {{ values .m }}", data) == "[B a b é] [4 2 1 3]"
 
 
 def test_copies_of_versions_are_versions() -> None:
-    """In Go deepCopy of a version forgets it and gives 0.0.0."""
+    """In Go deepCopy of a version loses it and returns 0.0.0."""
     assert render_text('{{ deepCopy (semver "1.2.3") }}', {}) == "1.2.3"
 
 
-def test_years_the_calendar_does_not_have_are_refused() -> None:
+def test_years_out_of_range_are_refused() -> None:
     """The years 0 to 9999 are those that Go's layouts can read."""
     with pytest.raises(GoFailure, match="the year is out of range, which is 0 to 9999"):
         render_text('{{ date "2006" 999999999999999 }}', {})

@@ -31,15 +31,15 @@ ROOT = {
 
 
 def _vectors() -> list[object]:
-    found: list[object] = []
+    vectors: list[object] = []
     for path in sorted(FOLDER.glob("*.txt")):
         lines = path.read_text().split("\n")
         for number, line in enumerate(lines):
             if line[:2] in {"= ", "! "}:
                 expression = lines[number - 1]
                 name = f"{path.stem}-{number}-{expression}"
-                found.append(pytest.param(expression, line, id=name))
-    return found
+                vectors.append(pytest.param(expression, line, id=name))
+    return vectors
 
 
 VECTORS = _vectors()
@@ -53,14 +53,14 @@ def _outcome(expression: str) -> str:
     return f"= {text}"
 
 
-@pytest.mark.parametrize(("expression", "wanted"), VECTORS)
-def test_expression_gives_what_go_gives(expression: str, wanted: str) -> None:
-    """The expression prints, or fails with, exactly what it does in Go."""
-    assert _outcome(expression) == wanted[:2] + json.loads(wanted[2:])
+@pytest.mark.parametrize(("expression", "expected"), VECTORS)
+def test_expression_gives_gos_result(expression: str, expected: str) -> None:
+    """The expression prints, or fails with, exactly the text that it does in Go."""
+    assert _outcome(expression) == expected[:2] + json.loads(expected[2:])
 
 
 def test_every_function_has_a_vector() -> None:
-    """No function goes untested, but for those that draw: there Go has no fixed result."""
+    """Only random functions have none: Go has no fixed result for them."""
     words = set()
     for path in FOLDER.glob("*.txt"):
         words.update(re.findall(r"\w+", path.read_text()))

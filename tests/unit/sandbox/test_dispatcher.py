@@ -1,4 +1,4 @@
-"""The pool behind an event loop: the same replies, by callback, and nothing waits for anything."""
+"""The dispatcher: the replies of a pool by callback, without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIMITS = Limits(timeout_seconds=0.4, memory_bytes=128 * MIB)
 
 
 def owner(data: bytes) -> Hashable:
-    """The key of a request: its last word, when that is a name."""
+    """Return the key of a request: its last word, if that is the name of an XR."""
     word = data.rpartition(b" ")[2]
     return word if word.startswith(b"xr-") else None
 
@@ -36,30 +36,30 @@ OPTIONS = PoolOptions(
     limits=LIMITS,
     workers=1,
     slow_workers=2,
-    spare=0,
-    key_of=owner,
+    min_idle=0,
+    fairness_key=owner,
 )
-# For what ends otherwise than by its time, on the slowest machine.
+# For runs that must not reach their time limit, on the slowest machine.
 PATIENT = replace(OPTIONS, limits=replace(LIMITS, timeout_seconds=PATIENCE_SECONDS))
-ONE_PLACE = replace(PATIENT, slow_workers=0)
+ONE_SLOT = replace(PATIENT, slow_workers=0)
 
 
 class Caller:
     """Starts requests and waits for replies."""
 
-    def __init__(self, switchboard: Dispatcher) -> None:
-        self.switchboard = switchboard
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.dispatcher = dispatcher
 
     def start(self, data: bytes, seconds: float = PATIENCE_SECONDS) -> asyncio.Future[Reply]:
-        """The reply to come."""
+        """Start a request; return its future reply."""
         return self.begin(data, seconds)[1]
 
     def begin(
         self, data: bytes, seconds: float = PATIENCE_SECONDS
     ) -> tuple[PendingRequest, asyncio.Future[Reply]]:
-        """The same, with what is needed to cancel."""
+        """Start a request; return it, for ``cancel``, and its future reply."""
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        return self.switchboard.start(data, seconds, future.set_result), future
+        return self.dispatcher.start(data, seconds, future.set_result), future
 
 
 def run(test: Callable[[Caller], Awaitable[None]], options: PoolOptions = PATIENT) -> None:
@@ -67,29 +67,29 @@ def run(test: Callable[[Caller], Awaitable[None]], options: PoolOptions = PATIEN
 
     async def main() -> None:
         with Pool(options) as pool:
-            pool.fill()
-            switchboard = Dispatcher(pool, asyncio.get_running_loop())
+            pool.prefork()
+            dispatcher = Dispatcher(pool, asyncio.get_running_loop())
             try:
-                await test(Caller(switchboard))
+                await test(Caller(dispatcher))
             finally:
-                switchboard.close()
+                dispatcher.close()
 
     asyncio.run(main())
 
 
 def parent_of(pid: int) -> int:
-    """The parent's process id."""
+    """Return the process id of the parent."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def text(reply: Reply) -> bytes:
-    """The response that must be there."""
+    """Return a response."""
     assert isinstance(reply, Answered), reply
     return reply.response
 
 
 def cause(reply: Reply) -> Cause:
-    """Why there is no response."""
+    """Return the cause of a failure."""
     assert isinstance(reply, Failed), reply
     return reply.cause
 
@@ -113,7 +113,7 @@ LATE = [
 
 
 @pytest.mark.parametrize(("command", "message"), LATE, ids=str)
-def test_what_takes_too_long_is_ended(command: bytes, message: str) -> None:
+def test_a_run_that_takes_too_long_is_ended(command: bytes, message: str) -> None:
     """The error comes in time and names the limit, and the next request is answered."""
 
     async def test(caller: Caller) -> None:
@@ -138,7 +138,7 @@ FAILURES = [
 
 @pytest.mark.parametrize(("command", "expected", "message"), FAILURES, ids=str)
 def test_failures_are_explained(command: bytes, expected: Cause, message: str) -> None:
-    """Whatever ends a run, the error names it, and the next request is answered."""
+    """The error names the cause, and the next request is answered."""
 
     async def test(caller: Caller) -> None:
         reply = await caller.start(command)
@@ -150,7 +150,7 @@ def test_failures_are_explained(command: bytes, expected: Cause, message: str) -
 
 
 def test_the_callers_deadline_wins() -> None:
-    """A call with less time left than the limit is cut at its deadline, and told so."""
+    """A run is ended at the deadline, and the error says so."""
 
     async def test(caller: Caller) -> None:
         failed = await caller.start(b"spin", 0.1)
@@ -161,21 +161,21 @@ def test_the_callers_deadline_wins() -> None:
 
 
 def test_waiting_ends_at_the_callers_deadline() -> None:
-    """When every place is taken, a request waits no longer than its caller does."""
+    """Without a free slot, a request waits no longer than its caller."""
 
     async def test(caller: Caller) -> None:
         hostile = caller.start(b"spin")
         assert cause(await caller.start(b"echo x", 0.1)) is Cause.WAITED
         assert not hostile.done()
 
-    run(test, ONE_PLACE)
+    run(test, ONE_SLOT)
 
 
-def test_long_runs_do_not_hold_up_short_ones() -> None:
-    """With the only quick worker looping, a short request gets another one soon."""
+def test_long_runs_do_not_delay_short_ones() -> None:
+    """While the only fast run loops, a short request soon gets another worker."""
 
     async def test(caller: Caller) -> None:
-        for _ in range(200):  # After which it is known how short runs are here.
+        for _ in range(200):  # The batch delay follows from them.
             await caller.start(b"echo x")
         hostile = [caller.start(b"spin") for _ in range(2)]
         assert text(await caller.start(b"echo x")) == b"x"
@@ -184,8 +184,8 @@ def test_long_runs_do_not_hold_up_short_ones() -> None:
     run(test)
 
 
-def test_places_of_suspects_become_free_again() -> None:
-    """When their workers have ended, which may be after their replies."""
+def test_penalty_slots_are_released() -> None:
+    """They are when their workers have exited, which may be after their replies."""
 
     async def test(caller: Caller) -> None:
         for _ in range(8):
@@ -196,8 +196,8 @@ def test_places_of_suspects_become_free_again() -> None:
     run(test, OPTIONS)
 
 
-def test_a_suspect_never_gets_the_worker_of_others() -> None:
-    """Not even when it is the only idle one."""
+def test_a_penalized_run_does_not_get_the_warm_worker() -> None:
+    """It does not even if that is the only idle one."""
 
     async def test(caller: Caller) -> None:
         await caller.start(b"segfault xr-1")
@@ -209,47 +209,47 @@ def test_a_suspect_never_gets_the_worker_of_others() -> None:
     run(test)
 
 
-def test_what_waits_can_be_cancelled() -> None:
-    """A request whose caller has gone is never begun; one that has begun is not told about."""
+def test_a_waiting_request_can_be_cancelled() -> None:
+    """It is never begun; the reply of a running one is dropped."""
 
     async def test(caller: Caller) -> None:
-        running, unheard = caller.begin(b"narrow 0.2 64 spin")
+        running, dropped = caller.begin(b"narrow 0.2 64 spin")
         waiting, never = caller.begin(b"remember never")
-        caller.switchboard.cancel(waiting)
-        caller.switchboard.cancel(running)
+        caller.dispatcher.cancel(waiting)
+        caller.dispatcher.cancel(running)
         assert text(await caller.start(b"remember later")) == b"later"
         assert not never.done()
-        assert not unheard.done()
+        assert not dropped.done()
 
-    run(test, ONE_PLACE)
+    run(test, ONE_SLOT)
 
 
 async def wait_for(holds: Callable[[], bool]) -> None:
-    """Return as soon as that is true."""
+    """Return as soon as ``holds`` is true."""
     end = time.monotonic() + PATIENCE_SECONDS
     while not holds():
         assert time.monotonic() < end
         await asyncio.sleep(0.01)
 
 
-def test_a_paused_run_that_nobody_waits_for_is_ended() -> None:
-    """It would hold a process until its turn came."""
+def test_a_paused_run_that_was_cancelled_is_ended() -> None:
+    """It would keep a process until it was resumed."""
 
     async def test(caller: Caller) -> None:
-        places = caller.switchboard._pool.means.places
+        scheduler = caller.dispatcher._pool.context.scheduler
         first = caller.start(b"work 2 xr-1")
-        job, unheard = caller.begin(b"work 2 xr-2")
-        await wait_for(lambda: places.slow == 2)
-        caller.switchboard.cancel(job)
+        request, dropped = caller.begin(b"work 2 xr-2")
+        await wait_for(lambda: scheduler.slow == 2)
+        caller.dispatcher.cancel(request)
         assert text(await first) == b"worked"
-        await wait_for(lambda: not places.slow)
-        assert not unheard.done()
+        await wait_for(lambda: not scheduler.slow)
+        assert not dropped.done()
 
     run(test, replace(PATIENT, workers=2, slow_workers=4, heavy_runs=1))
 
 
-def test_nothing_of_a_request_outlives_it() -> None:
-    """Requests are large: none may have to wait for the collector of cycles."""
+def test_a_request_is_freed_without_a_collection() -> None:
+    """Requests are large: a reference cycle would keep them until the next collection."""
 
     async def test(caller: Caller) -> None:
         with no_collection():
@@ -267,7 +267,7 @@ def test_nothing_of_a_request_outlives_it() -> None:
     run(test)
 
 
-def test_a_worker_killed_while_idle_is_not_noticed() -> None:
+def test_a_worker_killed_while_idle_costs_no_request() -> None:
     """The next request is answered by another worker, without an error."""
 
     async def test(caller: Caller) -> None:
@@ -278,8 +278,8 @@ def test_a_worker_killed_while_idle_is_not_noticed() -> None:
     run(test)
 
 
-def test_the_loop_goes_on_while_a_worker_is_forked() -> None:
-    """A zygote that does not answer holds up who needs a worker, and nobody else."""
+def test_forking_does_not_block_the_loop() -> None:
+    """A zygote that does not answer delays only requests that need a new worker."""
 
     async def test(caller: Caller) -> None:
         worker = int(text(await caller.start(b"pid")))
@@ -297,8 +297,8 @@ def test_the_loop_goes_on_while_a_worker_is_forked() -> None:
     run(test)
 
 
-def test_a_flood_of_one_key_leaves_turns_to_others() -> None:
-    """With forty requests of one key in line, another key's is the next to run."""
+def test_requests_are_served_round_robin_by_key() -> None:
+    """With forty queued requests of one key, that of another key runs next."""
 
     async def test(caller: Caller) -> None:
         flood = [caller.start(b"echo xr-flood") for _ in range(40)]

@@ -1,4 +1,4 @@
-"""What a worker does with memory between two runs."""
+"""The memory limit of a worker, and the memory that it keeps between two runs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from function_script.sandbox import Answered, Pool, PoolOptions
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="not the GNU C library")
-def test_freed_memory_is_kept_for_the_next_run() -> None:
-    """Taken ten times, it is brought by the kernel once or twice, and not at every turn."""
-    megabytes, turns = 4, 10
+def test_freed_memory_is_reused() -> None:
+    """The kernel provides it once or twice for ten allocations."""
+    megabytes, allocations = 4, 10
     with Pool(PoolOptions(module="support.sandbox_handlers", workers=1)) as pool:
         reply = pool.run(f"fill {megabytes}".encode(), 60.0)
     assert isinstance(reply, Answered)
-    assert int(reply.response) < turns / 2 * megabytes * MIB / mmap.PAGESIZE
+    assert int(reply.response) < allocations / 2 * megabytes * MIB / mmap.PAGESIZE

@@ -1,6 +1,6 @@
-"""What is wrong with a text that is not JSON, in the words of Go's encoding/json.
+"""The errors of texts that are not JSON, in the words of Go's encoding/json.
 
-Called by json_reader.py once a text is known to be bad; it goes byte by byte, as Go does.
+The scan goes byte by byte, as Go's does.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from function_script.engines.gotemplate.printing import quote
-from function_script.engines.gotemplate.sprig.characters import to_narrow
+from function_script.engines.gotemplate.values import to_narrow
 
 _SPACES: Final = " \t\r\n"
 _DIGITS: Final = frozenset("0123456789")
@@ -18,86 +18,86 @@ _LITERALS: Final = {"t": "true", "f": "false", "n": "null"}
 _VALUE: Final = "looking for beginning of value"
 
 
-class _Fault(Exception):  # noqa: N818 # ends the scan; its text is the result
-    """The first thing that is wrong."""
+class _JsonError(Exception):  # ends the scan; its text is the result
+    """The first error."""
 
 
-def find_fault(text: str) -> str:
-    """The first thing Go's scanner stumbles over; empty if there is nothing."""
+def find_error(text: str) -> str:
+    """Return the first error of Go's scanner; empty without one."""
     try:
         _Scanner(to_narrow(text)).scan()
-    except _Fault as fault:
+    except _JsonError as fault:
         return str(fault)
     return ""
 
 
 class _Scanner:
-    """Reads a text without making values of it."""
+    """Scans a text without making values of it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.index = 0
-        # The brackets that are open.
+        # The open brackets.
         self.open: list[str] = []
 
     def scan(self) -> None:
-        """Read one value and the end of the text."""
+        """Scan one value and the end of the text."""
         while True:
-            self.value()
-            while self.open and self.closes():
+            self.scan_value()
+            while self.open and self.close_or_separate():
                 pass
             if not self.open:
                 break
         if self.text[self.index :].strip(_SPACES):
             self.fail(self.peek(), "after top-level value")
 
-    def closes(self) -> bool:
-        """Behind a value: whether a bracket closes; if not, the next value follows."""
-        opened = self.open[-1]
+    def close_or_separate(self) -> bool:
+        """Report whether a bracket closes behind a value; if not, the next value follows."""
+        bracket = self.open[-1]
         character = self.peek()
-        if character == {"{": "}", "[": "]"}[opened]:
+        if character == {"{": "}", "[": "]"}[bracket]:
             self.index += 1
             self.open.pop()
             return True
         if character != ",":
-            context = "object key:value pair" if opened == "{" else "array element"
+            context = "object key:value pair" if bracket == "{" else "array element"
             self.fail(character, f"after {context}")
         self.index += 1
-        if opened == "{":
-            self.key()
+        if bracket == "{":
+            self.scan_key()
         return False
 
-    def value(self) -> None:
-        """A scalar, or the brackets that open and what stands at once behind them."""
+    def scan_value(self) -> None:
+        """Scan a scalar, or opening brackets and the text right behind them."""
         while (character := self.peek()) in "{[":
             self.index += 1
             self.open.append(character)
-            if self.peek() in "}]" and self.closes():
+            if self.peek() in "}]" and self.close_or_separate():
                 return
             if character == "{":
-                self.key()
+                self.scan_key()
         if character == '"':
-            self.string()
+            self.scan_string()
         elif character in _LITERALS:
-            self.literal(_LITERALS[character])
+            self.scan_literal(_LITERALS[character])
         elif character == "-" or character in _DIGITS:
-            self.number()
+            self.scan_number()
         else:
             self.fail(character, _VALUE)
 
-    def key(self) -> None:
-        """A key and its colon."""
+    def scan_key(self) -> None:
+        """Scan a key and its colon."""
         character = self.peek()
         if character != '"':
             self.fail(character, "looking for beginning of object key string")
-        self.string()
+        self.scan_string()
         character = self.peek()
         if character != ":":
             self.fail(character, "after object key")
         self.index += 1
 
-    def string(self) -> None:
-        """A text from its first quotes to its last."""
+    def scan_string(self) -> None:
+        """Scan a text from its first quotes to its last."""
         self.index += 1
         while (character := self.next()) != '"':
             if self.index > len(self.text):
@@ -105,10 +105,10 @@ class _Scanner:
             if character < " ":
                 self.fail(character, "in string literal")
             if character == "\\":
-                self.escape()
+                self.scan_escape()
 
-    def escape(self) -> None:
-        """What stands behind a backslash."""
+    def scan_escape(self) -> None:
+        """Scan an escape behind its backslash."""
         character = self.next()
         if character == "u":
             for _ in range(4):
@@ -118,38 +118,38 @@ class _Scanner:
         elif character not in _ESCAPES:
             self.fail(character, "in string escape code")
 
-    def literal(self, word: str) -> None:
-        """``true``, ``false`` or ``null``."""
+    def scan_literal(self, word: str) -> None:
+        """Scan ``true``, ``false`` or ``null``."""
         self.index += 1
-        for wanted in word[1:]:
+        for expected in word[1:]:
             character = self.next()
-            if character != wanted:
-                self.fail(character, f"in literal {word} (expecting '{wanted}')")
+            if character != expected:
+                self.fail(character, f"in literal {word} (expecting '{expected}')")
 
-    def number(self) -> None:
-        """A number; one that begins with 0 has no further digits."""
+    def scan_number(self) -> None:
+        """Scan a number; one that begins with 0 has no further digits."""
         if self.text[self.index] == "-":
             self.index += 1
-        if self.digit("in numeric literal") != "0":
-            self.digits()
+        if self.scan_digit("in numeric literal") != "0":
+            self.skip_digits()
         if self.here() == ".":
             self.index += 1
-            self.digit("after decimal point in numeric literal")
-            self.digits()
+            self.scan_digit("after decimal point in numeric literal")
+            self.skip_digits()
         if self.here() in {"e", "E"}:
             self.index += 1
             if self.here() in {"+", "-"}:
                 self.index += 1
-            self.digit("in exponent of numeric literal")
-            self.digits()
+            self.scan_digit("in exponent of numeric literal")
+            self.skip_digits()
 
-    def digit(self, context: str) -> str:
+    def scan_digit(self, context: str) -> str:
         character = self.next()
         if character not in _DIGITS:
             self.fail(character, context)
         return character
 
-    def digits(self) -> None:
+    def skip_digits(self) -> None:
         while self.here() in _DIGITS:
             self.index += 1
 
@@ -157,7 +157,7 @@ class _Scanner:
         return self.text[self.index : self.index + 1]
 
     def peek(self) -> str:
-        """The next character that is no space, not yet consumed."""
+        """Return the next character other than a space without consuming it."""
         while self.here() and self.here() in _SPACES:
             self.index += 1
         if not self.here():
@@ -165,14 +165,14 @@ class _Scanner:
         return self.here()
 
     def next(self) -> str:
-        """The next character, consumed; behind the last one Go sees a space."""
+        """Consume the next character; behind the last one Go reads a space."""
         character = self.here() or " "
         self.index += 1
         return character
 
     def end(self) -> NoReturn:
-        raise _Fault("unexpected end of JSON input")
+        raise _JsonError("unexpected end of JSON input")
 
     def fail(self, character: str, context: str) -> NoReturn:
-        shown = {"'": r"\'", '"': '"'}.get(character) or quote(character)[1:-1]
-        raise _Fault(f"invalid character '{shown}' {context}")
+        quoted = {"'": r"\'", '"': '"'}.get(character) or quote(character)[1:-1]
+        raise _JsonError(f"invalid character '{quoted}' {context}")

@@ -1,6 +1,6 @@
-"""System calls that the birth of a worker needs, and the error when the system refuses one.
+"""The errors of a worker or thread that cannot be started because the system refuses a call.
 
-The zygote and a worker send the call and its errno as numbers; the pool turns them into words.
+The zygote and a worker send the call and its errno as numbers; the pool makes an error of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Call(IntEnum):
-    """A system call, or the one of its family that names it best."""
+    """A system call, or the best known one of its family."""
 
     EXECVE = 1
     FORK = 2
@@ -41,29 +41,29 @@ class CallRefusedError(Exception):
 
 
 @contextmanager
-def named(call: Call) -> Iterator[None]:
-    """Raise an OSError of the block as a CallRefusedError of ``call``."""
+def system_call(call: Call) -> Iterator[None]:
+    """Convert an OSError of the block to a CallRefusedError of ``call``."""
     try:
         yield
     except OSError as error:
         raise CallRefusedError(call, error.errno or 0) from error
 
 
-def explain(call: Call, number: int) -> SandboxError:
-    """Build the error for a call that was refused with that errno."""
-    name, reason = call.name.lower(), os.strerror(number)
-    scarcity = _SCARCE.get(number)
-    if scarcity is None:
+def explain(refusal: CallRefusedError) -> SandboxError:
+    """Build the error of a worker that did not start because of a refused call."""
+    name, reason = refusal.call.name.lower(), os.strerror(refusal.errno)
+    shortage = _SHORTAGES.get(refusal.errno)
+    if shortage is None:
         hint = f"the container runtime must allow {name}: look at its seccomp profile"
-        is_forbidden = number in {errno.EPERM, errno.ENOSYS}
+        is_forbidden = refusal.errno in {errno.EPERM, errno.ENOSYS}
         return cannot_start(f"the system refused {name} ({reason})", hint if is_forbidden else None)
-    resource, remedy = scarcity
+    resource, remedy = shortage
     hint = f"{remedy}; it is tried again with the next request"
     return cannot_start(f"there are no more {resource} ({name}: {reason})", hint)
 
 
 def explain_threads() -> SandboxError:
-    """Build the error for a thread that was refused."""
+    """Build the error of a thread that did not start."""
     hint = "raise the container's pids limit, which counts threads, too"
     return SandboxError.of("cannot start: there are no more threads to be had", hint=hint)
 
@@ -73,7 +73,7 @@ def cannot_start(reason: str, hint: str | None = None) -> SandboxError:
     return SandboxError.of(f"cannot start a worker: {reason}", hint=hint)
 
 
-_SCARCE: Final = {
+_SHORTAGES: Final = {
     errno.EAGAIN: ("processes", "raise the container's pids limit"),
     errno.EMFILE: ("descriptors", "raise the process's limit of open files"),
     errno.ENFILE: ("descriptors", "the node has as many open files as it allows"),

@@ -1,6 +1,6 @@
-"""The measures that confine a worker, as the worker itself reports them at its birth.
+"""The measures that confine a worker, and the frame in which a new worker reports them.
 
-A worker packs one frame; the pool unpacks it and combines those of its workers.
+The worker packs one frame; the pool unpacks it and combines the reports of its workers.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from function_script.sandbox.refusals import Call, CallRefusedError
+from function_script.sandbox.spawn_errors import Call, CallRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# In place of an errno: the system answered "done", and the measure is not in force.
+# Instead of an errno: the call succeeded, and the measure is still not in force.
 NOT_IN_FORCE: Final = -1
 
 
 class Measure(Enum):
-    """One measure; the values appear in logs and metrics."""
+    """A measure; the values appear in logs and metrics."""
 
     SYSTEM_CALLS = "system_calls"
     PRIVILEGES = "privileges"
@@ -35,45 +35,45 @@ class Measure(Enum):
     INSPECTION = "inspection"
 
 
-# The call that was refused (0: none) with its errno, then an errno for each measure (0: in force).
+# The refused call (0: none) with its errno, then an errno for each measure (0: in force).
 _FRAME = struct.Struct(f"<Bi{len(Measure)}i")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confinement:
-    """``missing`` has the measures that are not in force, with the errno that says why."""
+    """The confinement of a worker; ``missing`` maps measures that are not in force to an errno."""
 
     missing: Mapping[Measure, int] = field(default_factory=dict)
 
     @property
     def is_full(self) -> bool:
-        """Whether every measure is in force."""
+        """Report whether every measure is in force."""
         return not self.missing
 
     def reason(self, measure: Measure) -> str:
-        """Say why ``measure`` is missing; an empty text when it is in force."""
+        """Return why ``measure`` is missing; empty when it is in force."""
         number = self.missing.get(measure, 0)
         if number == 0:
             return ""
         return "it has no effect" if number == NOT_IN_FORCE else os.strerror(number)
 
     def summary(self) -> str:
-        """Say it in one line: ``full``, or which measures are missing and why."""
+        """Return one line: ``full``, or the missing measures with their reasons."""
         if self.is_full:
             return "full"
-        return "partial: without " + self.gaps()
+        return "partial: without " + self.describe_missing()
 
-    def gaps(self) -> str:
-        """List the missing measures with their reasons."""
+    def describe_missing(self) -> str:
+        """Return the missing measures with their reasons, as a list in words."""
         return ", ".join(f"{each.value} ({self.reason(each)})" for each in self.missing)
 
 
 UNKNOWN: Final = Confinement(missing=dict.fromkeys(Measure, NOT_IN_FORCE))
-"""The confinement of a worker that does not exist yet: none."""
+"""The confinement before the first worker: no measure is in force."""
 
 
 def combine(confinements: Iterable[Confinement]) -> Confinement:
-    """Return what holds for all of them."""
+    """Return the confinement that all of them have."""
     missing: dict[Measure, int] = {}
     for confinement in confinements:
         missing |= confinement.missing
@@ -81,19 +81,19 @@ def combine(confinements: Iterable[Confinement]) -> Confinement:
 
 
 def pack(confinement: Confinement) -> bytes:
-    """Return the frame of a worker that was born."""
+    """Return the frame of a worker that is ready."""
     return _FRAME.pack(0, 0, *(confinement.missing.get(each, 0) for each in Measure))
 
 
 def pack_refusal(refusal: CallRefusedError) -> bytes:
-    """Return the frame of a worker that cannot be born."""
+    """Return the frame of a worker that cannot start."""
     return _FRAME.pack(refusal.call, refusal.errno, *([NOT_IN_FORCE] * len(Measure)))
 
 
 def unpack(frame: bytes) -> Confinement:
-    """Return the confinement in a frame.
+    """Parse the frame of a new worker.
 
-    Raises CallRefusedError when the frame says so, ValueError for any other bytes.
+    Raise CallRefusedError for a worker that cannot start, ValueError for any other bytes.
     """
     if len(frame) != _FRAME.size:
         raise ValueError(f"a frame of {len(frame)} bytes")

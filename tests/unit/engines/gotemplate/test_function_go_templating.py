@@ -42,7 +42,7 @@ REQUEST = {
 
 
 def rendered(template: str) -> str:
-    """What a template gives for REQUEST."""
+    """Render a template with REQUEST."""
     return render_text(template, REQUEST)  # type: ignore[arg-type] # a plain object
 
 
@@ -80,7 +80,7 @@ GETTERS = [
     ("template", "text"), [g[1:] for g in GETTERS], ids=[g[0] for g in GETTERS]
 )
 def test_getters_read_the_request(template: str, text: str) -> None:
-    """What is not there is a nil map or list, on which templates go on."""
+    """A missing entry is a nil map or list, which templates can use."""
     assert rendered(template) == text
 
 
@@ -113,12 +113,27 @@ CONDITIONS = [
 
 
 @pytest.mark.parametrize(("template", "text"), CONDITIONS)
-def test_a_condition_is_found_by_type(template: str, text: str) -> None:
-    """In an entry of the observed resources or in a resource; Unknown when it is not there."""
+def test_condition_is_read_by_type(template: str, text: str) -> None:
+    """In an entry of the observed resources or in a resource; Unknown if it is absent."""
     assert rendered(template) == text
 
 
-def test_a_condition_has_fields_and_no_others() -> None:
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("9999-12-31T23:59:59-05:00", "9999-12-31 23:59:59 +0000 UTC"),
+        ("0001-01-01T00:00:00+05:00", "0000-12-31 19:00:00 +0000 UTC"),
+    ],
+    ids=["last", "first"],
+)
+def test_transition_time_at_the_bounds_of_the_calendar(text: str, printed: str) -> None:
+    """A zone does not move it beyond the years that a time has."""
+    conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": text}]
+    template = '{{ (getResourceCondition "Ready" .).LastTransitionTime }}'
+    assert render_text(template, {"status": {"conditions": conditions}}) == printed
+
+
+def test_condition_has_gos_fields() -> None:
     """Field names are Go's, with a capital letter."""
     with pytest.raises(GoFailure, match=r"can't evaluate field status in type v2\.Condition"):
         rendered('{{ (getResourceCondition "Ready" nil).status }}')
@@ -137,22 +152,22 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "written"), NAMES)
-def test_a_name_annotation_is_quoted_where_yaml_needs_it(name: str, written: str) -> None:
-    """Names that are numbers, booleans or hold a colon stay names."""
+@pytest.mark.parametrize(("name", "annotation"), NAMES)
+def test_name_annotation_is_quoted_if_yaml_needs_it(name: str, annotation: str) -> None:
+    """Names that are numbers, booleans or have a colon stay names."""
     key = "gotemplating.fn.crossplane.io/composition-resource-name"
-    assert rendered(f"{{{{ setResourceNameAnnotation `{name}` }}}}") == f"{key}: {written}"
+    assert rendered(f"{{{{ setResourceNameAnnotation `{name}` }}}}") == f"{key}: {annotation}"
 
 
 def test_random_choice_takes_one_of_its_arguments() -> None:
-    """Without any there is nothing to take."""
+    """Without arguments it fails."""
     assert rendered('{{ randomChoice "a" "b" }}') == "a"
     with pytest.raises(GoFailure, match="error calling randomChoice"):
         rendered("{{ randomChoice }}")
 
 
-def test_getters_give_copies_to_templates_that_change_them() -> None:
-    """Changing what a getter gave does not change what it gives next time."""
+def test_getters_return_copies_to_mutating_templates() -> None:
+    """A change of one result does not change the next one."""
     template = (
         '{{ $_ := set (getCompositeResource .) "kind" "X" }}{{ (getCompositeResource .).kind }}'
     )

@@ -1,0 +1,319 @@
+"""sprig's JSON functions, and JSON as Go's encoding/json reads and writes it.
+
+Written: keys are sorted, ``<``, ``>`` and ``&`` are escaped unless the text is raw, whole floats
+have no point. Read: every number is a float64. Functions without "must" in their names give an
+empty text or nil where the others fail.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Final, NoReturn
+
+import orjson
+
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
+from function_script.engines.gotemplate.printing import exponent_form, shortest_digits, sorted_items
+from function_script.engines.gotemplate.sprig.characters import whole
+from function_script.engines.gotemplate.sprig.json_errors import find_error
+from function_script.engines.gotemplate.values import (
+    AnyMap,
+    Struct,
+    go_type,
+    is_broken,
+    is_nil,
+    to_bytes,
+    to_string,
+)
+from function_script.values import LONE_SURROGATE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+# Writing
+
+# Outside of these bounds a float is written with an exponent.
+_MIN_PLAIN: Final = 1e-6
+_MAX_PLAIN: Final = 1e21
+# Between these bounds repr writes floats without an exponent.
+_MIN_REPR: Final = 1e-4
+_MAX_REPR: Final = 1e16
+
+# The last characters stand for bytes that are not UTF-8.
+_ALWAYS: Final = r'"\\\x00-\x1f\u2028\u2029\ud800-\udfff'
+_RAW: Final = re.compile(f"[{_ALWAYS}]")
+_ESCAPED: Final = re.compile(f"[{_ALWAYS}<>&]")
+_SHORT: Final = {
+    '"': r"\"",
+    "\\": r"\\",
+    "\b": r"\b",
+    "\f": r"\f",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\t": r"\t",
+}
+_INDENT: Final = "  "
+
+
+class NotJsonError(ValueError):
+    """A value that JSON cannot express; the text is Go's."""
+
+
+def to_json(value: object, *, pretty: bool = False, raw: bool = False) -> str:
+    """Return the JSON text; ``pretty``: indented by two; ``raw``: without escapes for HTML.
+
+    Raises NotJsonError for NaN, infinities, complex numbers and maps whose keys are not text.
+    """
+    writer = _Writer(_RAW if raw else _ESCAPED, pretty=pretty)
+    writer.write(value, "\n")
+    return "".join(writer.parts)
+
+
+def to_plain_json(value: object, *, raw: bool = False) -> str:
+    """Return the JSON of a value that check_tree calls plain; orjson writes it as Go does."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError:
+        # Bytes that are not UTF-8, or an integer of more than 64 bits.
+        return to_json(value, raw=raw)
+    if not text.isascii():
+        text = text.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
+    if raw or not ("<" in text or ">" in text or "&" in text):
+        return text
+    return text.translate(_HTML)
+
+
+_HTML: Final = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
+
+
+class _Writer:
+    """Collects the parts of a text."""
+
+    def __init__(self, special: re.Pattern[str], *, pretty: bool) -> None:
+        self.special = special
+        self.pretty = pretty
+        self.colon = ": " if pretty else ":"
+        self.parts: list[str] = []
+
+    def write(self, value: object, line: str) -> None:
+        """Write a value; ``line`` is the line break in front of its siblings."""
+        if isinstance(value, str):
+            self.parts.append(self.text(value))
+        elif isinstance(value, bool):
+            self.parts.append("true" if value else "false")
+        elif isinstance(value, int):
+            self.parts.append(int.__repr__(value))
+        elif isinstance(value, float):
+            self.parts.append(float_text(value))
+        elif isinstance(value, dict) and not is_nil(value):
+            self.write_map(value, line)
+        elif isinstance(value, list) and not is_nil(value):
+            self.write_list(value, line)
+        elif isinstance(value, bytes):
+            self.parts.append(f'"{base64.b64encode(value).decode()}"')
+        elif isinstance(value, Struct):
+            self.write_struct(value, line)
+        elif isinstance(value, complex):
+            raise NotJsonError(f"json: unsupported type: {go_type(value)}")
+        else:
+            self.parts.append("null")
+
+    def text(self, text: str) -> str:
+        """Return a text in quotes."""
+        if self.special.search(text) is None:
+            return f'"{text}"'
+        joined = to_string(to_bytes(text)) if is_broken(text) else text
+        return f'"{self.special.sub(_escape, joined)}"'
+
+    def write_map(self, value: dict[object, object], line: str) -> None:
+        """Write an object, its keys sorted by bytes."""
+        if isinstance(value, AnyMap):
+            raise NotJsonError(f"json: unsupported type: {go_type(value)}")
+        self.write_object(sorted_items(value), line)
+
+    def write_struct(self, value: Struct, line: str) -> None:
+        """Write a struct's own JSON, its fields in Go's order."""
+        data = value.json()
+        if isinstance(data, dict):
+            self.write_object(data.items(), line)
+        else:
+            self.write(data, line)
+
+    def write_object(self, items: Collection[tuple[object, object]], line: str) -> None:
+        """Write an object, its keys in the order of ``items``."""
+        before, between, inner = self.open("{", line)
+        for key, item in items:
+            self.parts.append(f"{before}{self.text(str(key))}{self.colon}")
+            self.write(item, inner)
+            before = between
+        self.close("}", line, empty=not items)
+
+    def write_list(self, value: list[object], line: str) -> None:
+        """Write an array."""
+        before, between, inner = self.open("[", line)
+        for item in value:
+            self.parts.append(before)
+            self.write(item, inner)
+            before = between
+        self.close("]", line, empty=not value)
+
+    def open(self, bracket: str, line: str) -> tuple[str, str, str]:
+        """Write a bracket; return the texts before and between items, and the line break."""
+        self.parts.append(bracket)
+        inner = line + _INDENT
+        return (inner, f",{inner}", inner) if self.pretty else ("", ",", "")
+
+    def close(self, bracket: str, line: str, *, empty: bool) -> None:
+        """Write the closing bracket, below the opening one."""
+        self.parts.append(f"{line}{bracket}" if self.pretty and not empty else bracket)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if is_broken(character):
+        return r"\ufffd"
+    return _SHORT.get(character) or f"\\u{ord(character):04x}"
+
+
+def float_text(number: float) -> str:
+    """Format a float in JSON: ``1``, ``0.5``, ``1e+21``, ``1e-7``; raises NotJsonError."""
+    if not math.isfinite(number):
+        name = "NaN" if math.isnan(number) else f"{number:+}".replace("inf", "Inf")
+        raise NotJsonError(f"json: unsupported value: {name}")
+    size = abs(number)
+    if _MIN_REPR <= size < _MAX_REPR or not number:
+        return repr(number).removesuffix(".0")
+    sign = "-" if number < 0 else ""
+    digits, exponent = shortest_digits(size)
+    if size < _MIN_PLAIN:
+        return sign + exponent_form(digits, exponent).replace("e-0", "e-")
+    if size < 1:
+        return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
+    if size < _MAX_PLAIN:
+        return sign + digits.ljust(exponent + 1, "0")
+    return sign + exponent_form(digits, exponent)
+
+
+# Reading
+
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class BadJsonError(ValueError):
+    """A text that is not JSON, in Go's words; ``value`` is the part that Go has read."""
+
+    def __init__(self, text: str, value: object = None) -> None:
+        super().__init__(text)
+        self.value = value
+
+
+class _Reader:
+    """Reads one text; ``too_large`` is the first number beyond a float, which becomes nil."""
+
+    def __init__(self) -> None:
+        self.too_large = ""
+        self.decoder = json.JSONDecoder(
+            parse_int=self.number, parse_float=self.number, parse_constant=_reject_constant
+        )
+
+    def number(self, text: str) -> float | None:
+        number = float(text)
+        if math.isfinite(number):
+            return number
+        self.too_large = self.too_large or text
+        return None
+
+
+def from_json(allocator: Allocator, text: str) -> object:
+    """Return the value of a JSON text; raises BadJsonError."""
+    allocator.check_string(len(text))
+    allocator.check_list(text.count(","))
+    reader = _Reader()
+    characters = whole(text)
+    try:
+        value: object = reader.decoder.decode(characters)
+    except ValueError as error:
+        raise BadJsonError(find_error(characters)) from error
+    if _SURROGATE_ESCAPE.search(characters) is not None:
+        value = _replace_surrogates(value)
+    if reader.too_large:
+        cause = f"json: cannot unmarshal number {reader.too_large} into Go value of type float64"
+        raise BadJsonError(cause, value)
+    return value
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _replace_surrogates(value: object) -> object:
+    """Replace halves of surrogate pairs, which were escaped alone, with U+FFFD."""
+    if isinstance(value, str):
+        return LONE_SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return list(map(_replace_surrogates, value))
+    if isinstance(value, dict):
+        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
+    return value
+
+
+# Functions
+
+
+def _to_json(allocator: Allocator, value: object, *, pretty: bool = False) -> str:
+    if allocator.check_tree(value) and not pretty:
+        return to_plain_json(value)
+    try:
+        return to_json(value, pretty=pretty)
+    except NotJsonError:
+        return ""
+
+
+def _must_to_json(
+    allocator: Allocator, value: object, *, pretty: bool = False, raw: bool = False
+) -> str:
+    if allocator.check_tree(value) and not pretty:
+        return to_plain_json(value, raw=raw)
+    try:
+        return to_json(value, pretty=pretty, raw=raw)
+    except NotJsonError as error:
+        raise CallError(str(error)) from error
+
+
+def _from_json(allocator: Allocator, text: str) -> object:
+    try:
+        return from_json(allocator, text)
+    except BadJsonError as error:
+        return error.value
+
+
+def _must_from_json(allocator: Allocator, text: str) -> object:
+    try:
+        return from_json(allocator, text)
+    except BadJsonError as error:
+        raise CallError(str(error)) from error
+
+
+def _json_writer(name: str, call: object) -> Function:
+    return Function(
+        name=name, parameters="any", call=call, injects=Injects.ALLOCATOR, returns="string"
+    )
+
+
+FUNCTIONS: Final = (
+    _json_writer("toJson", _to_json),
+    _json_writer("toPrettyJson", partial(_to_json, pretty=True)),
+    _json_writer("toRawJson", partial(_must_to_json, raw=True)),
+    _json_writer("mustToJson", _must_to_json),
+    _json_writer("mustToPrettyJson", partial(_must_to_json, pretty=True)),
+    _json_writer("mustToRawJson", partial(_must_to_json, raw=True)),
+    Function(name="fromJson", parameters="string", call=_from_json, injects=Injects.ALLOCATOR),
+    Function(
+        name="mustFromJson", parameters="string", call=_must_from_json, injects=Injects.ALLOCATOR
+    ),
+)

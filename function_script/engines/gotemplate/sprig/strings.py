@@ -1,0 +1,581 @@
+"""sprig's functions on texts: trim, cut, test, build, split, change case, indent, wrap.
+
+Go's strings are bytes: functions that cut or count do so by bytes. Go maps upper and lower case
+character by character and never changes their number: ``ß`` has no upper case.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from function_script.engines.gotemplate import printing
+from function_script.engines.gotemplate.errors import CallError
+from function_script.engines.gotemplate.function import Allocator, Function, Injects
+from function_script.engines.gotemplate.sprig import characters
+from function_script.engines.gotemplate.sprig.characters import SPACES, is_space, whole
+from function_script.engines.gotemplate.sprig.conversions import to_text, to_texts
+from function_script.engines.gotemplate.values import (
+    StringMap,
+    Strings,
+    byte_length,
+    to_bytes,
+    to_narrow,
+    to_string,
+    to_wide,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Searching is quick: this many characters take about as long as a step.
+_CHARACTERS_PER_STEP: Final = 1024
+
+
+def _hello() -> str:
+    return "Hello!"
+
+
+# Trimming and cutting
+
+
+def _trim(text: str) -> str:
+    return text.strip(SPACES)
+
+
+def _without_spaces(text: str) -> str:
+    """Remove spaces; Go looks at bytes here, and takes each for a character once one is a space."""
+    characters = to_narrow(text)
+    remaining = "".join(character for character in characters if character not in SPACES)
+    return text if len(remaining) == len(characters) else remaining
+
+
+def _truncate(count: int, text: str) -> str:
+    length = byte_length(text)
+    if count < 0 < length + count:
+        return _slice(text, length + count, length)
+    return _slice(text, 0, count) if 0 <= count < length else text
+
+
+def _substring(start: int, end: int, text: str) -> str:
+    length = byte_length(text)
+    if start < 0:
+        if end < 0:
+            raise _out_of_range(f"[:{end}]")
+        if end > length:
+            raise _out_of_range(f"[:{end}] with length {length}")
+        return _slice(text, 0, end)
+    if end < 0 or end > length:
+        end = length
+    if start > end:
+        raise _out_of_range(f"[{start}:{end}]")
+    return _slice(text, start, end)
+
+
+def _out_of_range(what: str) -> CallError:
+    return CallError(f"runtime error: slice bounds out of range {what}")
+
+
+def _slice(text: str, start: int, end: int) -> str:
+    return text[start:end] if text.isascii() else to_string(to_bytes(text)[start:end])
+
+
+# Testing
+
+
+def _contains(allocator: Allocator, part: str, text: str) -> bool:
+    allocator.spend(len(text) // _CHARACTERS_PER_STEP)
+    return part in text
+
+
+def _plural(one: str, many: str, count: int) -> str:
+    return one if count == 1 else many
+
+
+# Building
+
+
+def _repeat(allocator: Allocator, count: int, text: str) -> str:
+    if count < 0:
+        raise CallError("strings: negative Repeat count")
+    allocator.check_string(len(text) * count)
+    return text * count
+
+
+def _replace(allocator: Allocator, old: str, new: str, text: str) -> str:
+    growth = len(new) - len(old)
+    if growth > 0:
+        allocator.check_string(len(text) + text.count(old) * growth)
+    return text.replace(old, new)
+
+
+def _cat(allocator: Allocator, *values: object) -> str:
+    return _joined(
+        allocator, " ", [_print_value(allocator, value) for value in values if value is not None]
+    )
+
+
+def _quote(allocator: Allocator, *values: object) -> str:
+    texts = [to_text(allocator, value) for value in values if value is not None]
+    return _joined(allocator, " ", list(map(printing.quote, texts)))
+
+
+def _single_quote(allocator: Allocator, *values: object) -> str:
+    texts = [_print_value(allocator, value) for value in values if value is not None]
+    return _joined(allocator, " ", [f"'{text}'" for text in texts])
+
+
+def _print_value(allocator: Allocator, value: object) -> str:
+    """Print with ``%v``: unlike in to_text, bytes are numbers."""
+    return printing.to_text(value) if isinstance(value, bytes) else to_text(allocator, value)
+
+
+def _joined(allocator: Allocator, separator: str, texts: list[str]) -> str:
+    if len(texts) == 1:
+        return texts[0]
+    allocator.check_string(sum(map(len, texts)) + len(separator) * len(texts))
+    return separator.join(texts)
+
+
+# Lists of texts
+
+
+def _join(allocator: Allocator, separator: str, value: object) -> str:
+    return _joined(allocator, separator, list(map(str, to_texts(allocator, value))))
+
+
+def _split_list(allocator: Allocator, separator: str, text: str) -> Strings:
+    return Strings(_pieces(allocator, separator, text, -1))
+
+
+def _split(allocator: Allocator, separator: str, text: str) -> StringMap:
+    return _number_pieces(_pieces(allocator, separator, text, -1))
+
+
+def _split_some(allocator: Allocator, separator: str, count: int, text: str) -> StringMap:
+    return _number_pieces(_pieces(allocator, separator, text, count))
+
+
+def _number_pieces(pieces: list[str]) -> StringMap:
+    return StringMap({f"_{index}": piece for index, piece in enumerate(pieces)})
+
+
+def _pieces(allocator: Allocator, separator: str, text: str, count: int) -> list[str]:
+    """Split into at most ``count`` pieces, the last one unsplit; into all if it is negative."""
+    if count == 0:
+        return []
+    if separator:
+        allocator.check_list(text.count(separator) + 1)
+        return text.split(separator, count - 1 if count > 0 else -1)
+    allocator.check_list(len(text))
+    if count < 0 or count >= len(text):
+        return list(text)
+    return [*text[: count - 1], text[count - 1 :]]
+
+
+def _sort_alpha(allocator: Allocator, value: object) -> Strings:
+    if not isinstance(value, (list, bytes)):
+        return Strings([to_text(allocator, value)])
+    texts = sorted(map(str, to_texts(allocator, value)), key=to_bytes)
+    return Strings(texts)
+
+
+# Upper and lower case
+
+# Words are split character by character.
+_STEPS_PER_CHARACTER: Final = 10
+
+
+def _upper(text: str) -> str:
+    return text.upper() if text.isascii() else "".join(map(characters.upper, whole(text)))
+
+
+def _lower(text: str) -> str:
+    return text.lower() if text.isascii() else "".join(map(characters.lower, whole(text)))
+
+
+def _title(text: str) -> str:
+    return _first_letters(text, characters.title, _is_separator)
+
+
+def _untitle(text: str) -> str:
+    return _first_letters(text, characters.lower, is_space)
+
+
+def _first_letters(
+    text: str, change: Callable[[str], str], separates: Callable[[str], bool]
+) -> str:
+    """Return the text with the first character of each word changed."""
+    result: list[str] = []
+    starts = True
+    for character in whole(text):
+        separator = separates(character)
+        result.append(change(character) if starts and not separator else character)
+        starts = separator
+    return "".join(result)
+
+
+def _is_separator(character: str) -> bool:
+    """Report whether a word may end here: at ASCII other than digits, letters and underscores."""
+    if character.isascii():
+        return not (character.isalnum() or character == "_")
+    return unicodedata.category(character)[0] != "L" and is_space(character)
+
+
+def _swap_case(text: str) -> str:
+    """Swap upper and lower case; a lower-case letter at the start of a word gets title case."""
+    swapped: list[str] = []
+    starts = True
+    for character in whole(text):
+        category = unicodedata.category(character)
+        if category in {"Lu", "Lt"}:
+            swapped.append(characters.lower(character))
+        elif category == "Ll":
+            swapped.append((characters.title if starts else characters.upper)(character))
+        else:
+            swapped.append(character)
+            starts = is_space(character)
+            continue
+        starts = False
+    return "".join(swapped)
+
+
+def _initials(text: str) -> str:
+    """Return the first byte of each word; Go takes each for a character."""
+    initials: list[str] = []
+    starts = True
+    for character in to_narrow(text):
+        space = is_space(character)
+        if starts and not space:
+            initials.append(character)
+        starts = space
+    return "".join(initials)
+
+
+def _snake_case(allocator: Allocator, text: str) -> str:
+    allocator.spend(len(text) * _STEPS_PER_CHARACTER)
+    return to_words(whole(text), "_")
+
+
+def _kebab_case(allocator: Allocator, text: str) -> str:
+    allocator.spend(len(text) * _STEPS_PER_CHARACTER)
+    return to_words(whole(text), "-")
+
+
+def _camel_case(allocator: Allocator, text: str) -> str:
+    allocator.spend(len(text) * _STEPS_PER_CHARACTER)
+    return to_pascal(whole(text))
+
+
+# Words in names: ``HTTPServer`` as ``http_server``, by the rules of Go's package xstrings
+
+# The kind of a character: Connector, Dash (a connector, but behind Punctuation part of it), Upper
+# case, other Alphabet, Number, Other. Of capitals before a small letter the last begins the next
+# word.
+_WORDS: Final = re.compile("[CD]+|P[PD]*|U+(?=UA)|UA+|U+|A+|N+|O+")
+# Chinese characters do not belong to the alphabet.
+_IDEOGRAPHS: Final = re.compile("[\u3400-\u4d85\u4e00-\u9fcc\U00020000-\U0002b81d]")
+
+
+class _Word(NamedTuple):
+    """Characters that belong together; ``kind`` is that of the first, empty for no word."""
+
+    kind: str = ""
+    text: str = ""
+
+
+def to_words(text: str, connector: str) -> str:
+    """Join the lower-case words with a connector, which also replaces blanks, ``-`` and ``_``."""
+    return _Joiner(text, connector).join()
+
+
+class _Joiner:
+    """Walks the words of a text and writes them in lower case."""
+
+    def __init__(self, text: str, connector: str) -> None:
+        kinds = "".join(map(_kind, text))
+        self.words = [
+            _Word(match[0][0].replace("D", "C"), text[match.start() : match.end()])
+            for match in _WORDS.finditer(kinds)
+        ]
+        self.index = 0
+        self.connector = connector
+        self.parts: list[str] = []
+
+    def join(self) -> str:
+        word = self.next()
+        while self.index < len(self.words):
+            if word.kind != "C":
+                self.write(word)
+            word = self.write_between(word)
+        self.write(word)
+        return "".join(self.parts)
+
+    def next(self) -> _Word:
+        word = self.words[self.index] if self.index < len(self.words) else _Word()
+        self.index += 1
+        return word
+
+    def write_between(self, word: _Word) -> _Word:
+        """Write the text between ``word`` and the next one, which is returned unwritten."""
+        following = self.next()
+        if word.kind == "C":
+            self.write(word)
+        elif word.kind == "N":
+            following = self.write_unconnected(following)
+        elif word.kind != "P" and following.kind == "N":
+            if self.index < len(self.words):
+                following = self.write_number(following)
+        elif word.kind != "P":
+            self.write_connector(following)
+        return following
+
+    def write_number(self, number: _Word) -> _Word:
+        """Write a number behind a word: part of it, unless small letters follow."""
+        following = self.next()
+        if following.kind == "A":
+            self.parts.append(self.connector)
+            self.write(number)
+            return self.write_unconnected(following)
+        self.write(number)
+        self.write_connector(following)
+        return following
+
+    def write_unconnected(self, word: _Word) -> _Word:
+        """Write the small letters and numbers that follow a number without a connector."""
+        while word.kind in {"A", "N"}:
+            self.write(word)
+            word = self.next()
+        self.write_connector(word)
+        return word
+
+    def write_connector(self, following: _Word) -> None:
+        if following.kind not in {"", "C", "P"}:
+            self.parts.append(self.connector)
+
+    def write(self, word: _Word) -> None:
+        if word.kind == "C":
+            self.parts.append(self.connector * len(word.text))
+        elif word.kind == "U":
+            self.parts.extend(map(characters.lower, word.text))
+        else:
+            self.parts.append(word.text)
+
+
+def _kind(character: str) -> str:
+    if _is_connector(character):
+        return "D" if character in "-_" else "C"
+    category = unicodedata.category(character)
+    if category == "Lu":
+        return "U"
+    if category[0] == "L":
+        return "O" if _IDEOGRAPHS.match(character) else "A"
+    return category[0] if category[0] in "PN" else "O"
+
+
+def _is_connector(character: str) -> bool:
+    return character in "-_" or characters.is_space(character)
+
+
+def to_pascal(text: str) -> str:
+    """Join the words with capitals and nothing between them; leading connectors stay."""
+    words = text.lstrip("-_" + characters.SPACES)
+    leading = text[: len(text) - len(words)]
+    if not words:
+        # Go writes the last one twice.
+        return leading + leading[-1:]
+    return leading + _capitalize(words)
+
+
+def _capitalize(text: str) -> str:
+    """Capitalize each word; capitals that follow its first become small letters."""
+    parts: list[str] = []
+    previous = characters.upper(text[0])
+    is_capital_run = _is_upper(text[0])
+    for character in text[1:]:
+        current = character
+        if _is_connector(previous):
+            if _is_connector(current):
+                parts.append(previous)
+                previous = current
+                continue
+            is_capital_run = _is_upper(current)
+            current = characters.upper(current)
+        else:
+            if is_capital_run and _is_upper(current):
+                current = characters.lower(current)
+            else:
+                is_capital_run = False
+            parts.append(previous)
+        previous = current
+    return "".join([*parts, previous])
+
+
+def _is_upper(character: str) -> bool:
+    return unicodedata.category(character) == "Lu"
+
+
+# Layout: widths count bytes
+
+_ELLIPSIS: Final = "..."
+# An abbreviation has at least one character of the text, with an offset four of them.
+_MIN_WIDTH: Final = 4
+_MIN_WIDTH_BOTH: Final = 7
+# A smaller offset is not worth an ellipsis.
+_SMALL_OFFSET: Final = 4
+
+
+def _indent(allocator: Allocator, spaces: int, text: str) -> str:
+    if spaces < 0:
+        raise CallError("strings: negative Repeat count")
+    allocator.check_width(spaces)
+    allocator.check_string(len(text) + spaces * (text.count("\n") + 1))
+    padding = " " * spaces
+    return padding + text.replace("\n", f"\n{padding}")
+
+
+def _indent_below(allocator: Allocator, spaces: int, text: str) -> str:
+    return f"\n{_indent(allocator, spaces, text)}"
+
+
+# Wrapping
+
+
+def _wrap(allocator: Allocator, width: int, text: str) -> str:
+    pieces = _lines(to_narrow(text), max(width, 1), cuts_words=False)
+    return _join_narrow(allocator, "\n", list(pieces))
+
+
+def _wrap_with(allocator: Allocator, width: int, separator: str, text: str) -> str:
+    pieces = _lines(to_narrow(text), max(width, 1), cuts_words=True)
+    return _join_narrow(allocator, to_narrow(separator) or "\n", list(pieces))
+
+
+def _join_narrow(allocator: Allocator, separator: str, pieces: list[str]) -> str:
+    allocator.check_string(sum(map(len, pieces)) + len(separator) * len(pieces))
+    return to_wide(separator.join(pieces))
+
+
+def _lines(text: str, width: int, *, cuts_words: bool) -> Iterator[str]:
+    """Yield lines of at most ``width``: a longer word is cut, or else exceeds it."""
+    start = 0
+    while len(text) - start > width:
+        if text[start] == " ":
+            start += 1
+            continue
+        end = text.rfind(" ", start, start + width + 1)
+        following = end + 1
+        if end < 0 and cuts_words:
+            end = following = start + width
+        elif end < 0:
+            end = text.find(" ", start + width)
+            following = end + 1
+            if end < 0:
+                yield text[start:]
+                return
+        yield text[start:end]
+        start = following
+    yield text[start:]
+
+
+# Abbreviating
+
+
+def _abbreviate(width: int, text: str) -> str:
+    if width < _MIN_WIDTH:
+        return text
+    return to_wide(_cut(to_narrow(text), 0, width))
+
+
+def _abbreviate_both(offset: int, width: int, text: str) -> str:
+    if width < _MIN_WIDTH or (offset > 0 and width < _MIN_WIDTH_BOTH):
+        return text
+    return to_wide(_cut(to_narrow(text), offset, width))
+
+
+def _cut(text: str, offset: int, width: int) -> str:
+    if len(text) <= width:
+        return text
+    room = width - len(_ELLIPSIS)
+    offset = min(offset, len(text) - room)
+    if offset <= _SMALL_OFFSET:
+        return text[:room] + _ELLIPSIS
+    if offset + room < len(text):
+        return _ELLIPSIS + _cut(text[offset:], 0, room)
+    return _ELLIPSIS + text[-room:]
+
+
+_ALLOCATOR: Final = Injects.ALLOCATOR
+
+
+def _text(name: str, parameters: str, call: object) -> Function:
+    return Function(name=name, parameters=parameters, call=call, returns="string")
+
+
+def _builder(name: str, parameters: str, call: object) -> Function:
+    return Function(
+        name=name, parameters=parameters, call=call, injects=_ALLOCATOR, returns="string"
+    )
+
+
+def _trimming(name: str, call: Callable[[str, str], str]) -> Function:
+    return _text(name, "string string", call)
+
+
+def _test(name: str, call: Callable[[str, str], bool]) -> Function:
+    return Function(name=name, parameters="string string", call=call, returns="bool")
+
+
+def _list(name: str, parameters: str, call: object) -> Function:
+    return Function(name=name, parameters=parameters, call=call, injects=_ALLOCATOR)
+
+
+FUNCTIONS: Final = (
+    _text("hello", "", _hello),
+    _text("trim", "string", _trim),
+    _trimming("trimAll", lambda characters, text: text.strip(characters)),
+    _trimming("trimall", lambda characters, text: text.strip(characters)),
+    _trimming("trimSuffix", lambda suffix, text: text.removesuffix(suffix)),
+    _trimming("trimPrefix", lambda prefix, text: text.removeprefix(prefix)),
+    _text("nospace", "string", _without_spaces),
+    _text("trunc", "int string", _truncate),
+    _text("substr", "int int string", _substring),
+    Function(
+        name="contains",
+        parameters="string string",
+        call=_contains,
+        injects=_ALLOCATOR,
+        returns="bool",
+    ),
+    _test("hasPrefix", lambda prefix, text: text.startswith(prefix)),
+    _test("hasSuffix", lambda suffix, text: text.endswith(suffix)),
+    _text("plural", "string string int", _plural),
+    _builder("repeat", "int string", _repeat),
+    _builder("replace", "string string string", _replace),
+    _builder("cat", "any...", _cat),
+    _builder("quote", "any...", _quote),
+    _builder("squote", "any...", _single_quote),
+    _builder("toString", "any", to_text),
+    _builder("join", "string any", _join),
+    _list("toStrings", "any", to_texts),
+    _list("splitList", "string string", _split_list),
+    _list("split", "string string", _split),
+    _list("splitn", "string int string", _split_some),
+    _list("sortAlpha", "any", _sort_alpha),
+    _text("upper", "string", _upper),
+    _text("lower", "string", _lower),
+    _text("title", "string", _title),
+    _text("untitle", "string", _untitle),
+    _text("swapcase", "string", _swap_case),
+    _text("initials", "string", _initials),
+    _builder("snakecase", "string", _snake_case),
+    _builder("kebabcase", "string", _kebab_case),
+    _builder("camelcase", "string", _camel_case),
+    _builder("indent", "int string", _indent),
+    _builder("nindent", "int string", _indent_below),
+    _builder("wrap", "int string", _wrap),
+    _builder("wrapWith", "int string string", _wrap_with),
+    _text("abbrev", "int string", _abbreviate),
+    _text("abbrevboth", "int int string", _abbreviate_both),
+)

@@ -1,0 +1,80 @@
+"""The outcomes: the causes of an exit, their errors, and what workers print."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from function_script.limits import MIB
+from function_script.sandbox import outcome
+from function_script.sandbox.outcome import AppliedLimits, Cause, ExitStatus
+
+LIMITS = AppliedLimits(timeout_seconds=2.0, memory_bytes=256 * MIB)
+EXITS = [
+    # signal, peak MiB, cause
+    pytest.param(signal.SIGPROF, 0, Cause.TIMEOUT, id="the worker's own timer"),
+    pytest.param(signal.SIGALRM, 0, Cause.TIMEOUT, id="a plain worker's own timer"),
+    pytest.param(signal.SIGXCPU, 0, Cause.TIMEOUT, id="the kernel's CPU limit"),
+    pytest.param(signal.SIGABRT, 0, Cause.MEMORY, id="Rust aborts when memory is out"),
+    pytest.param(signal.SIGSEGV, 250, Cause.MEMORY, id="full when it failed to allocate"),
+    pytest.param(signal.SIGSEGV, 100, Cause.CRASH, id="a stack overflow stays small"),
+    pytest.param(signal.SIGBUS, 100, Cause.CRASH, id="same, other name"),
+    pytest.param(signal.SIGSYS, 0, Cause.FORBIDDEN, id="seccomp"),
+    pytest.param(signal.SIGKILL, 0, Cause.KILLED, id="the kernel's memory killer, or a person"),
+    pytest.param(signal.SIGILL, 0, Cause.CRASH, id="anything else"),
+]
+
+
+@pytest.mark.parametrize(("number", "peak", "expected"), EXITS)
+def test_the_cause_follows_from_signal_and_size(number: int, peak: int, expected: Cause) -> None:
+    """A full worker that gets SIGSEGV has exceeded its memory."""
+    assert outcome.find_cause(ExitStatus(status=number, peak_bytes=peak * MIB), LIMITS) is expected
+
+
+def test_an_exit_is_a_crash_and_an_unknown_end_a_kill() -> None:
+    """Workers do not exit during a request; without a status the zygote was killed, too."""
+    assert outcome.find_cause(ExitStatus(status=256), LIMITS) is Cause.CRASH
+    assert outcome.find_cause(ExitStatus(status=None), LIMITS) is Cause.KILLED
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_every_cause_is_explained(cause: Cause) -> None:
+    """Each has a message of the common form and a hint."""
+    (problem,) = outcome.explain(cause, LIMITS).diagnostics
+    assert problem.message.startswith("cannot run the program: ")
+    assert problem.hint
+
+
+def test_long_details_are_cut() -> None:
+    """A panic's text may be as long as the program."""
+    assert len(str(outcome.explain(Cause.CRASH, LIMITS, "x" * 10_000))) < 500
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [
+        (signal.SIGSEGV.value, "wait status 11 (SIGSEGV)"),
+        (256, "wait status 256 (exit code 1)"),
+        (0, "wait status 0 (exit code 0)"),
+        (None, "unknown wait status: the process that forked it is gone"),
+    ],
+)
+def test_an_exit_status_is_described(status: int | None, text: str) -> None:
+    """For the operator's log."""
+    assert ExitStatus(status=status).describe() == text
+
+
+PANIC = b"\nthread '<unnamed>' panicked at src/eval.rs:1:2:\nout of memory\nnote: run with `X=1`\n"
+PRINTS = [
+    pytest.param(b"plain\n", "plain\n", id="text stays"),
+    pytest.param(b"\x1b[2J\xff\x00\r", "\N{REPLACEMENT CHARACTER}[2J" + 3 * "�", id="controls"),
+    pytest.param(b"before\n" + PANIC + b"after\n", "before\nafter\n", id="panic notices"),
+    pytest.param("\u2028é\tü\n".encode(), "�é\tü\n", id="separators go, tabs and letters stay"),
+]
+
+
+@pytest.mark.parametrize(("printed", "expected"), PRINTS)
+def test_stderr_is_sanitized(printed: bytes, expected: str) -> None:
+    """Terminal codes and notices of Rust panics do not reach the log."""
+    assert outcome.sanitize_stderr(printed) == expected

@@ -1,0 +1,123 @@
+"""The report of a worker: written as JSON, parsed as untrusted input."""
+
+from __future__ import annotations
+
+import pytest
+from support.sandbox_handlers import PROBLEM
+
+from function_script.diagnostics import Diagnostic, Note
+from function_script.sandbox import report
+from function_script.sandbox.outcome import Cause
+from function_script.sandbox.report import WorkerReport
+from function_script.source import Excerpt, Span
+from function_script.telemetry import RequestInfo
+
+MENTIONING = Diagnostic(
+    message='resource name "a" is used twice; first at script:2',
+    notes=("plain", Note("called from main at", Span(name="script", line=3, column=1))),
+    field="input.script",
+    mention=Span(name="script", line=2),
+)
+
+
+def test_a_report_is_read_as_it_was_written() -> None:
+    """All members survive JSON."""
+    original = WorkerReport(
+        diagnostics=(PROBLEM, type(PROBLEM)(message="bare"), MENTIONING),
+        info=RequestInfo(name="\N{SNOWMAN}", documents=0),
+        log="a\nb",
+        cause=Cause.CRASH,
+        detail="d",
+        trace="t",
+    )
+    assert report.from_json(report.to_json(original)) == original
+
+
+def test_lone_surrogates_are_replaced() -> None:
+    """JSON has no encoding for them."""
+    data = report.to_json(WorkerReport(info=RequestInfo(name="a\ud800b")))
+    assert report.from_json(data).info == RequestInfo(name="a?b")
+
+
+def test_long_texts_of_the_info_are_cut() -> None:
+    """They go to the log."""
+    info = RequestInfo(name="x" * 1_000, limit="y" * 1_000)
+    data = report.to_json(WorkerReport(info=info))
+    assert report.from_json(data).info == RequestInfo(name="x" * 256, limit="y" * 256)
+
+
+def test_empty_members_are_left_out() -> None:
+    """Most reports have a RequestInfo only; absent members are read as empty."""
+    info = RequestInfo(name="b", documents=0)
+    assert report.to_json(WorkerReport(info=info)) == b'{"info":{"name":"b","documents":0}}'
+    alone = {"diagnostics": (PROBLEM,), "log": "l", "cause": Cause.BUG, "detail": "d", "trace": "t"}
+    for name, value in alone.items():
+        original = WorkerReport(**{name: value})  # type: ignore[arg-type] # each has its own type
+        assert report.from_json(report.to_json(original)) == original
+
+
+FULL = WorkerReport(
+    diagnostics=(PROBLEM,),
+    info=RequestInfo(name="b", documents=7),
+    log="l",
+    cause=Cause.BUG,
+    detail="d",
+    trace="t",
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(b'"name":"b"', b'"name":1', id="a text is a number"),
+        pytest.param(b'"name":"b"', b'"evil":"b"', id="an unknown field"),
+        pytest.param(b'"documents":7', b'"documents":"7"', id="a number is a text"),
+        pytest.param(b'"documents":7', b'"documents":true', id="a number is a boolean"),
+        pytest.param(b'"documents":7', b'"documents":-1', id="a negative number"),
+        pytest.param(b'"documents":7', b'"documents":1000000000000', id="a huge number"),
+        pytest.param(b'{"name":"b","documents":7}', b'[["name","b"]]', id="info is a list"),
+        pytest.param(b'"info"', b'"inf"', id="no info"),
+        pytest.param(b'"log":"l"', b'"log":1', id="the log is a number"),
+        pytest.param(b'"cause":"bug"', b'"cause":"none"', id="an unknown cause"),
+        pytest.param(b'"cause":"bug"', b'"cause":["bug"]', id="a list of causes"),
+        pytest.param(b'"detail":"d"', b'"detail":null', id="no detail"),
+        pytest.param(b'"trace":"t"', b'"trace":{}', id="an odd trace"),
+        pytest.param(b'"diagnostics":[', b'"diagnostics":[{},', id="an empty problem"),
+        pytest.param(b'"diagnostics":[', b'"diagnostics":1,"x":[', id="problems are a number"),
+        pytest.param(b'"excerpt":[1,"a","b"]', b'"excerpt":[]', id="an empty excerpt"),
+        pytest.param(b'"main.star",2', b'"main.star"', id="a span of three"),
+    ],
+)
+def test_a_member_of_another_type_is_refused(old: bytes, new: bytes) -> None:
+    """Reports are untrusted."""
+    data = report.to_json(FULL)
+    assert data.count(old) == 1
+    with pytest.raises(ValueError, match="unreadable report"):
+        report.from_json(data.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"", b"null", b"1", b'"a"', b"[1]", b"{}", b"\xff", b"[" * 100_000),
+        *(b'{"info":{"name":1}}', b'{"info":["name"]}', b'{"info":null}', b'{"log":"l"}'),
+    ],
+    ids=lambda data: str(data[:30]),
+)
+def test_any_other_input_is_a_value_error(data: bytes) -> None:
+    """No other exception is raised for bytes that no sound worker sends."""
+    with pytest.raises(ValueError, match="unreadable report"):
+        report.from_json(data)
+
+
+def test_long_members_are_cut() -> None:
+    """Every report that is sent is short enough to be accepted."""
+    long = "\x01" * 30_000
+    excerpt = Excerpt(first_line=1, lines=(long,))
+    problem = Diagnostic(message=long, hint=long, notes=(long,), excerpt=excerpt)
+    original = WorkerReport(
+        diagnostics=(problem,) * 60, info=RequestInfo(name=long), log=long, trace=long
+    )
+    text = report.to_bounded_json(original)
+    assert len(text) <= 1 << 20
+    assert report.from_json(text).diagnostics[0].message.endswith("…")

@@ -1,0 +1,422 @@
+"""The scheduler: slots and queues, and the estimates that it uses."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from function_script.sandbox.outcome import Cause, Failed
+from function_script.sandbox.scheduler import (
+    UNKNOWN_RUN,
+    CostEstimates,
+    FairQueue,
+    PenaltyBox,
+    RunProfile,
+    RuntimeEstimate,
+    Scheduler,
+    Slot,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+
+def batching(batch_delay: Callable[[], float]) -> Scheduler:
+    """Return a scheduler with two slots that delays runs."""
+    return Scheduler(
+        fast_slots=2, heavy_slots=1, slow_slots=0, queue_size=5, batch_delay=batch_delay
+    )
+
+
+def enter(scheduler: Scheduler, key: str | None = None, profile: RunProfile = UNKNOWN_RUN) -> Slot:
+    """Request a slot that is not refused."""
+    slot = scheduler.request_slot(lambda: key, lambda _: None, profile)
+    assert isinstance(slot, Slot)
+    return slot
+
+
+def test_fast_slots_bound_the_runs() -> None:
+    """The next run waits until a slot is released."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=1, queue_size=5)
+    first, second = enter(scheduler), enter(scheduler)
+    assert (first.is_waiting, second.is_waiting) == (False, True)
+    first.release()
+    assert not second.is_waiting
+
+
+def test_a_short_run_waits_for_a_running_worker() -> None:
+    """During the batch delay a run waits for the slot of another although one is free."""
+    scheduler = Scheduler(
+        fast_slots=2, heavy_slots=1, slow_slots=0, queue_size=5, batch_delay=lambda: 60.0
+    )
+    first, second = enter(scheduler), enter(scheduler)
+    assert (first.is_waiting, second.is_waiting) == (False, True)
+    first.release()
+    assert not second.is_waiting
+    assert not scheduler.release_batched()
+
+
+def test_the_batch_delay_ends_when_the_running_ones_stall() -> None:
+    """When the running one takes long, the next gets the free slot."""
+    scheduler = Scheduler(
+        fast_slots=2, heavy_slots=1, slow_slots=0, queue_size=5, batch_delay=lambda: 60.0
+    )
+    _, second = enter(scheduler), enter(scheduler)
+    time.sleep(0.005)
+    assert not scheduler.release_batched()
+    assert not second.is_waiting
+
+
+def test_a_run_gets_the_free_slot_after_the_batch_delay() -> None:
+    """A second worker is woken; a third run waits, for there are two slots."""
+    seconds = [60.0]
+    scheduler = Scheduler(
+        fast_slots=2, heavy_slots=1, slow_slots=0, queue_size=5, batch_delay=lambda: seconds[0]
+    )
+    _, second, third = enter(scheduler), enter(scheduler), enter(scheduler)
+    seconds[0] = 1e-9
+    assert not scheduler.release_batched()
+    assert (second.is_waiting, third.is_waiting) == (False, True)
+
+
+def test_a_slot_is_released_when_a_run_raises() -> None:
+    """The ``with`` block releases it."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=1, queue_size=5)
+    with pytest.raises(KeyError), enter(scheduler):
+        raise KeyError
+    assert not enter(scheduler).is_waiting
+
+
+def test_an_abandoned_slot_is_not_granted() -> None:
+    """A slot that was granted meanwhile cannot be abandoned."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=0, queue_size=5)
+    first, second, third = enter(scheduler), enter(scheduler), enter(scheduler)
+    assert second.abandon()
+    first.release()
+    assert not third.is_waiting
+    assert not third.abandon()
+    assert scheduler.waiting == 0
+
+
+def heavy(seconds: float = 1.0, remaining: float = 60.0) -> RunProfile:
+    """Return the profile of a heavy run."""
+    return RunProfile(lambda: seconds, remaining)
+
+
+def test_demoted_runs_are_paused_but_one_per_heavy_slot() -> None:
+    """A released heavy slot goes to the next paused run."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=4, queue_size=5)
+    first = enter(scheduler, "a")
+    first.demote()
+    first.demote()
+    assert (first.is_slow, first.is_paused) == (True, False)
+    second = enter(scheduler, "b")
+    second.demote()
+    third = enter(scheduler, "c")
+    third.demote()
+    assert (second.is_paused, third.is_paused) == (True, True)
+    assert (scheduler.busy, scheduler.slow, scheduler.waiting) == (0, 3, 0)
+    first.release()
+    assert (second.is_paused, third.is_paused) == (False, True)
+    third.release()
+    second.release()
+    assert (scheduler.busy, scheduler.slow, scheduler.waiting) == (0, 0, 0)
+
+
+def test_a_pause_counts_as_waiting() -> None:
+    """It is added to the seconds that a request has waited."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=4, queue_size=5)
+    for _ in range(2):
+        slot = enter(scheduler)
+        slot.demote()
+    time.sleep(0.02)
+    slot.release()
+    assert slot.waited_seconds >= 0.02
+
+
+def test_a_run_is_not_demoted_when_all_slow_slots_are_used() -> None:
+    """Each paused run holds a process."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=4, queue_size=5)
+    for _ in range(3):
+        enter(scheduler).demote()
+    stays = enter(scheduler)
+    stays.demote()
+    assert not stays.is_slow
+    assert enter(scheduler).is_waiting
+
+
+def test_a_run_known_to_be_heavy_begins_in_the_heavy_lane() -> None:
+    """It waits there, and fast runs do not wait for it."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=4, queue_size=5)
+    first, second = enter(scheduler, "a", heavy()), enter(scheduler, "b", heavy())
+    quick = enter(scheduler, "c")
+    assert (first.is_waiting, second.is_waiting, quick.is_waiting) == (False, True, False)
+    first.release()
+    assert (second.is_waiting, second.is_slow) == (False, True)
+
+
+def test_heavy_runs_are_served_round_robin_by_key() -> None:
+    """Of one key, a begun run goes on before others begin."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=8, queue_size=9)
+    first = enter(scheduler, "a", heavy())
+    waiting = enter(scheduler, "b", heavy())
+    own = enter(scheduler, "b", heavy())
+    paused = enter(scheduler, "b")
+    paused.demote()
+    other = enter(scheduler, "c", heavy())
+    first.release()
+    assert (paused.is_paused, other.is_waiting) == (False, True)
+    paused.release()
+    assert (waiting.is_waiting, other.is_waiting) == (True, False)
+    other.release()
+    assert (waiting.is_waiting, own.is_waiting) == (False, True)
+
+
+def test_a_queued_run_that_is_found_to_be_heavy_changes_its_lane() -> None:
+    """A flood of one program moves to the heavy lane as soon as its first run does."""
+    costs: list[float] = []
+    profile = RunProfile(lambda: sum(costs), 60.0)
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=8, queue_size=9)
+    first = enter(scheduler, "a", profile)
+    second = enter(scheduler, "b", profile)
+    third = enter(scheduler, "c")
+    costs.append(1.0)
+    first.demote()
+    assert (second.is_waiting, second.is_slow) == (True, True)
+    assert not third.is_waiting
+    first.release()
+    assert not second.is_waiting
+
+
+def test_penalized_runs_have_slots_of_their_own() -> None:
+    """They have a quarter of the slow slots, and no other run waits for them."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=4, queue_size=9)
+    penalized = RunProfile(is_penalized=True)
+    first, second = enter(scheduler, "a", penalized), enter(scheduler, "b", penalized)
+    assert (first.is_slow, first.is_waiting, second.is_waiting) == (True, False, True)
+    assert not enter(scheduler, "c").is_waiting
+    assert not enter(scheduler, "d", heavy()).is_waiting
+    first.release()
+    assert not second.is_waiting
+
+
+def test_a_key_may_have_begun_half_of_the_heavy_runs() -> None:
+    """Beyond that its next run waits, although a fast slot is free for others."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=5, queue_size=20)
+    first = enter(scheduler, "flood")
+    first.demote()
+    enter(scheduler, "flood").demote()
+    third = enter(scheduler, "flood")
+    other = enter(scheduler, "other")
+    assert (third.is_waiting, other.is_waiting) == (True, False)
+    other.release()
+    assert third.is_waiting
+    first.release()
+    assert not third.is_waiting
+
+
+def refusal(scheduler: Scheduler, profile: RunProfile) -> str:
+    """Return the error of a run that is refused."""
+    refused = scheduler.request_slot(lambda: None, lambda _: None, profile)
+    assert isinstance(refused, Failed)
+    assert refused.cause is Cause.REFUSED
+    return str(refused.error)
+
+
+def test_a_run_that_cannot_end_in_time_is_refused() -> None:
+    """Its own cost, or that of the runs before it, is more than the deadline leaves."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=2, slow_slots=8, queue_size=100)
+    text = "needed 1.5 s of CPU time before, and the call's deadline leaves 1 s"
+    assert text in refusal(scheduler, heavy(1.5, 1.0))
+    for number in range(2 + 10):
+        enter(scheduler, str(number), heavy(1.5, 60.0))
+    text = "before it need the CPUs for 7.5 s, and the call's deadline leaves 8 s"
+    assert text in refusal(scheduler, heavy(1.5, 8.0))
+    assert enter(scheduler, "late", heavy(1.5, 10.0)).is_waiting
+
+
+def test_the_queue_is_bounded_in_total_and_by_key() -> None:
+    """A key may have a quarter of the queue; beyond either bound a run is refused."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=0, queue_size=8)
+    enter(scheduler, "flood")
+    for _ in range(2):
+        enter(scheduler, "flood")
+    refused = scheduler.request_slot(lambda: "flood", lambda _: None)
+    assert isinstance(refused, Failed)
+    assert refused.cause is Cause.REFUSED
+    assert "2 requests are waiting, 2 of them of this composite resource" in str(refused.error)
+    for number in range(6):
+        enter(scheduler, str(number))
+    assert isinstance(scheduler.request_slot(lambda: "x", lambda _: None), Failed)
+
+
+def test_a_granted_slot_is_notified() -> None:
+    """The callback is called once, and the slot knows how long it has waited."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=0, queue_size=9)
+    calls: list[Slot] = []
+    first = enter(scheduler)
+    second = scheduler.request_slot(lambda: "", calls.append)
+    first.release()
+    assert calls == [second]
+    assert isinstance(second, Slot)
+    assert second.waited_seconds > 0
+
+
+def test_keys_are_not_computed_without_a_queue() -> None:
+    """Reading a request's identity takes time."""
+    scheduler = Scheduler(fast_slots=1, heavy_slots=1, slow_slots=0, queue_size=9)
+
+    def key() -> Hashable:
+        raise AssertionError
+
+    slot = scheduler.request_slot(key, lambda _: None)
+    assert isinstance(slot, Slot)
+    slot.release()
+
+
+@given(st.lists(st.integers(0, 5), max_size=60), st.sets(st.integers(0, 5)))
+def test_a_fair_queue_is_fair(keys: list[int], blocked: set[int]) -> None:
+    """Items of a key keep their order; no other key is served twice between two of them."""
+    queue: FairQueue[tuple[int, int]] = FairQueue()
+    for number, key in enumerate(keys):
+        queue.add(key, (key, number))
+    served = []
+    while (item := queue.next(lambda item: item[0] not in blocked)) is not None:
+        served.append(item)
+    assert sorted(served) == sorted(
+        (key, number) for number, key in enumerate(keys) if key not in blocked
+    )
+    for key in set(keys) - blocked:
+        own = [number for served_key, number in served if served_key == key]
+        assert own == sorted(own)
+        at = [index for index, (served_key, _) in enumerate(served) if served_key == key]
+        between = [served[a + 1 : b] for a, b in zip([-1, *at], at, strict=False)]
+        assert all(len({other for other, _ in gap}) == len(gap) for gap in between)
+    assert len(queue) == sum(key in blocked for key in keys)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["add", "next", "remove"]), st.integers(0, 3)), max_size=80)
+)
+def test_a_fair_queue_agrees_with_a_list(steps: list[tuple[str, int]]) -> None:
+    """Length and ``ahead`` are right after any sequence of calls."""
+    queue: FairQueue[int] = FairQueue()
+    model: list[tuple[int, int]] = []
+    for number, (step, key) in enumerate(steps):
+        if step == "add":
+            ahead = sorted(queue.ahead(key))
+            rounds = sum(k == key for k, _ in model) + 1
+            rows = [[item for k, item in model if k == other] for other in range(4)]
+            assert ahead == sorted(item for row in rows for item in row[:rounds])
+            queue.add(key, number)
+            model.append((key, number))
+        elif step == "next":
+            item = queue.next(lambda _: True)
+            assert (item is None) is (not model)
+            model = [entry for entry in model if entry[1] != item]
+        else:
+            first = next((item for k, item in model if k == key), -1)
+            assert queue.remove(key, first) is (first != -1)
+            model = [entry for entry in model if entry[1] != first]
+        assert len(queue) == len(model)
+
+
+def test_the_batch_delay_is_for_short_programs() -> None:
+    """A longer one counts for a hundred runs or so."""
+    runtimes = RuntimeEstimate()
+    assert runtimes.batch_delay() == 0.0
+    for _ in range(400):
+        runtimes.observe(0.001)
+    assert runtimes.batch_delay() > 0.0
+    runtimes.observe(0.01)
+    assert runtimes.batch_delay() == 0.0
+
+
+def observe(costs: CostEstimates, program: str | None, xr: str, seconds: float) -> None:
+    """Record the cost of a run of a program for an XR."""
+    costs.observe(lambda: program, lambda: (program, xr), seconds)
+
+
+def estimate(costs: CostEstimates, program: str | None, xr: str) -> float:
+    """Return the expected cost of a run."""
+    return costs.estimate(lambda: program, lambda: (program, xr))
+
+
+def test_costs_are_estimated_by_program_and_xr() -> None:
+    """A new XR is expected to cost what its program costs for others."""
+    costs = CostEstimates()
+    observe(costs, "heavy", "large", 1.5)
+    assert estimate(costs, "heavy", "large") == estimate(costs, "heavy", "new") == 1.5
+    observe(costs, "heavy", "small", 0.001)
+    assert estimate(costs, "heavy", "small") == 0.0
+    assert estimate(costs, "heavy", "new") == (1.5 + 0.001) / 2
+    assert estimate(costs, "other", "large") == 0.0
+
+
+def test_a_program_that_alternates_is_heavy() -> None:
+    """Cheap runs only halve the estimate; a run that goes on counts before its end."""
+    costs = CostEstimates()
+    for _ in range(5):
+        observe(costs, "sly", "xr", 1.5)
+        observe(costs, "sly", "xr", 0.0)
+        assert estimate(costs, "sly", "xr") > 0.3
+    costs.raise_to(lambda: "begun", 0.06)
+    assert estimate(costs, "begun", "any") == 0.06
+
+
+def test_a_program_that_is_cheap_again_is_forgotten() -> None:
+    """Programs that were always cheap, or have no key, are never remembered."""
+    costs = CostEstimates()
+    costs.observe(pytest.fail, pytest.fail, 0.001)
+    observe(costs, None, "xr", 1.5)
+    observe(costs, "cold", "xr", 0.3)
+    for _ in range(10):
+        observe(costs, "cold", "xr", 0.001)
+    assert costs.estimate(pytest.fail, pytest.fail) == 0.0
+
+
+def test_cost_estimates_expire(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that is refused for its cost would never show that it became cheaper."""
+    costs = CostEstimates()
+    observe(costs, "heavy", "xr", 1.5)
+    now = time.monotonic()
+    monkeypatch.setattr("time.monotonic", lambda: now + 59)
+    assert estimate(costs, "heavy", "xr") == 1.5
+    monkeypatch.setattr("time.monotonic", lambda: now + 61)
+    assert estimate(costs, "heavy", "xr") == 0.0
+
+
+def test_penalties_are_cleared_and_bounded() -> None:
+    """A penalty ends with a completed run; only the latest thousand keys are kept."""
+    penalties = PenaltyBox()
+    penalties.add(lambda: None)
+    for number in range(1_200):
+        penalties.add(lambda number=number: number)
+    penalties.clear(lambda: 1_000)
+    penalized = [
+        number for number in range(1_200) if penalties.contains(lambda number=number: number)
+    ]
+    assert penalized == [*range(200, 1_000), *range(1_001, 1_200)]
+    assert not penalties.contains(lambda: None)
+
+
+def test_penalties_expire(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key whose runs get no CPU can never complete one."""
+    penalties = PenaltyBox()
+    penalties.add(lambda: "key")
+    now = time.monotonic()
+    monkeypatch.setattr("time.monotonic", lambda: now + 59)
+    assert penalties.contains(lambda: "key")
+    monkeypatch.setattr("time.monotonic", lambda: now + 61)
+    assert not penalties.contains(lambda: "key")
+
+
+def test_keys_are_not_computed_without_penalties() -> None:
+    """Computing a key takes more time than most requests can spare."""
+    penalties = PenaltyBox()
+    penalties.clear(pytest.fail)
+    assert not penalties.contains(pytest.fail)
