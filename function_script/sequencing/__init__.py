@@ -47,7 +47,11 @@ def apply(request: wire.Request, contribution: Contribution, step: Step) -> Cont
     graph = dependencies.read(contribution, _desired_names(contribution, cluster))
     _check_operation(graph, request)
     unmet = dependencies.blocked_by(graph, cluster)
-    blocked = [_blocked_by_missing_value(each) for each in contribution.deferred]
+    blocked = []
+    for deferred in contribution.deferred:
+        position = f" ({deferred.span})" if deferred.span is not None else ""
+        reason = f"because {deferred.missing}{position}"
+        blocked.append(status.Blocked(deferred.subject, reason))
     for name, waiting_for in unmet.items():
         blocked.append(status.Blocked(name, f"for {', '.join(each.text for each in waiting_for)}"))
 
@@ -98,11 +102,6 @@ def _check_operation(graph: dependencies.Graph, request: wire.Request) -> None:
             f'cannot order resource "{next(iter(graph))}": an Operation observes no resources',
             hint="require the resources it depends on, and look at those",
         )
-
-
-def _blocked_by_missing_value(deferred: DeferredDocument) -> status.Blocked:
-    position = f" ({deferred.span})" if deferred.span is not None else ""
-    return status.Blocked(deferred.subject, f"because {deferred.missing}{position}")
 
 
 def _keep_existing(

@@ -61,8 +61,10 @@ class ClusterState:
         entry = self.composed.get(name)
         if entry is not None and entry.ready is not None:
             return entry.ready
-        if entry is not None and (_has_rule(entry) or entry.replace):
-            return None
+        if entry is not None:
+            has_rule = entry.policy is not None and entry.policy.ready_when is not None
+            if has_rule or entry.replace:
+                return None
         earlier = self.earlier.get(name)
         is_in_scope = self._options.auto_ready == "All" or name in self.composed
         if earlier is None or (self._options.overwrite_stated and is_in_scope):
@@ -84,10 +86,6 @@ class ClusterState:
             return self.judge(name)
         verdict = self.judge(name)
         return not_ready(verdict.why or "is not ready by the program's own word")
-
-
-def _has_rule(entry: DesiredResource) -> bool:
-    return entry.policy is not None and entry.policy.ready_when is not None
 
 
 def _decode_lazily(resource: wire.Resource) -> Mapping[str, Readable]:

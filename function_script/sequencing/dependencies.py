@@ -93,27 +93,24 @@ def _cycle_problem(cycle: tuple[str, ...], contribution: Contribution) -> Diagno
 
 
 def _cycles(graph: Graph) -> Iterator[tuple[str, ...]]:
-    """Yield every cycle of a depth-first search over all resources, each once."""
+    """Yield every cycle of a depth-first search over all resources, each once.
+
+    The search has no recursion, since a chain may have any length.
+    """
     visited: set[str] = set()
     for start in sorted(graph):
-        if start not in visited:
-            yield from _cycles_from(start, graph, visited)
-
-
-def _cycles_from(start: str, graph: Graph, visited: set[str]) -> Iterator[tuple[str, ...]]:
-    """Search without recursion, since a chain may have any length."""
-    trail: dict[str, Iterator[str]] = {start: _dependency_names(graph, start)}
-    while trail:
-        name = next(reversed(trail))
-        following = next(trail[name], None)
-        if following is None:
-            visited.add(name)
-            del trail[name]
-        elif following in trail:
-            names = list(trail)
-            yield tuple(names[names.index(following) :])
-        elif following not in visited:
-            trail[following] = _dependency_names(graph, following)
+        trail = {} if start in visited else {start: _dependency_names(graph, start)}
+        while trail:
+            name = next(reversed(trail))
+            following = next(trail[name], None)
+            if following is None:
+                visited.add(name)
+                del trail[name]
+            elif following in trail:
+                names = list(trail)
+                yield tuple(names[names.index(following) :])
+            elif following not in visited:
+                trail[following] = _dependency_names(graph, following)
 
 
 def _dependency_names(graph: Mapping[str, tuple[Dependency, ...]], name: str) -> Iterator[str]:

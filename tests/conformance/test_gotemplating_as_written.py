@@ -1,4 +1,4 @@
-"""Documents in the apiVersion of function-go-templating are read as that function reads them."""
+"""Resources in the apiVersion of function-go-templating are sent as that function sends them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def composed_object(text: str) -> Object:
     """Return the desired resource ``a`` of a template."""
     resource = respond(request(text)).desired.resources["a"].resource
-    actual: Object = json_format.MessageToDict(resource)
-    return actual
+    plain: Object = json_format.MessageToDict(resource)
+    return plain
 
 
 WRITTEN = [
@@ -47,9 +47,9 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("rest", "fields"), WRITTEN)
 def test_fields_of_resource_are_sent_verbatim(rest: str, fields: Object) -> None:
-    """Nulls and status are sent; the last of duplicate keys counts."""
-    actual = composed_object(composed("a", rest))
-    assert {key: actual[key] for key in fields} == fields
+    """Nulls and status are sent; of duplicate keys the last one counts."""
+    resource = composed_object(composed("a", rest))
+    assert {key: resource[key] for key in fields} == fields
 
 
 METADATA = [
@@ -62,50 +62,45 @@ METADATA = [
 
 @pytest.mark.parametrize(("line", "fields"), METADATA)
 def test_metadata_of_resource_is_sent_verbatim(line: str, fields: Object) -> None:
-    """Crossplane validates it, as it does for that function."""
-    actual = composed_object(composed("a", f"  {line}\n"))["metadata"]
-    assert actual == {"annotations": {}, **fields}
+    """Crossplane checks it, as it does for function-go-templating."""
+    metadata = composed_object(composed("a", f"  {line}\n"))["metadata"]
+    assert metadata == {"annotations": {}, **fields}
 
 
 def test_annotations_other_than_name_and_readiness_are_sent() -> None:
-    """Only the name and the readiness are for the function."""
-    ours = f"    {PREFIX}/ready: 'True'\n    {PREFIX}/other: x\n    {PREFIX}/b: z\n"
-    annotations = composed_object(composed("a", ours))["metadata"]
+    extra_annotations = f"    {PREFIX}/ready: 'True'\n    {PREFIX}/other: x\n    {PREFIX}/b: z\n"
+    annotations = composed_object(composed("a", extra_annotations))["metadata"]
     assert annotations == {"annotations": {f"{PREFIX}/other": "x", f"{PREFIX}/b": "z"}}
 
 
 def test_resource_name_used_twice_takes_last_document() -> None:
-    """Also with other documents between them."""
     text = composed("a", "spec: {size: 1}\n") + composed("b") + composed("a", "spec: {size: 2}\n")
     assert composed_object(text)["spec"] == {"size": 2}
 
 
 def test_warnings_of_cached_text_are_sent_each_time() -> None:
-    """Also for a text in the cache."""
     text = composed("a", "spec: {x: 1, x: 2}\n") + composed("a", "  labels: {a: on}\n")
-    told = [warnings(text) for _ in range(3)]
-    assert len(told[0]) == 3
-    assert told[1:] == told[:1] * 2
+    messages = [warnings(text) for _ in range(3)]
+    assert len(messages[0]) == 3
+    assert messages[1:] == messages[:1] * 2
 
 
 def test_warnings_beyond_three_are_counted_only() -> None:
-    """Each position costs another run of the template, in every reconcile."""
-    told = warnings(composed("a", "spec: {x: 1, x: 2}\n") * 40)
-    assert len(told) == 4
-    assert told[-1] == "76 more warnings like these"
+    """The template runs again for each position, in every reconcile."""
+    messages = warnings(composed("a", "spec: {x: 1, x: 2}\n") * 40)
+    assert len(messages) == 4
+    assert messages[-1] == "76 more warnings like these"
 
 
 def test_warnings_of_large_map_with_duplicate_keys_take_no_time() -> None:
-    """Each key of a large map is a duplicate."""
     keys = "{{ range until 15000 }}  k{{ . }}: 1\n{{ end }}"
     assert len(warnings(composed("a", f"data:\n{keys}{keys}"))) == 4
 
 
 def test_status_of_xr_keeps_nulls() -> None:
-    """Those of the XR."""
     text = f"---\n{XR_HEAD}status: {{a: null, b: {{c: null}}}}\n"
-    actual = json_format.MessageToDict(run(text).desired.composite.resource)
-    assert actual["status"] == {"a": None, "b": {"c": None}}
+    resource = json_format.MessageToDict(run(text).desired.composite.resource)
+    assert resource["status"] == {"a": None, "b": {"c": None}}
 
 
 SEEN_LATER = [
@@ -114,23 +109,22 @@ SEEN_LATER = [
 ]
 
 
-@pytest.mark.parametrize(("first", "value"), SEEN_LATER)
-def test_desired_xr_is_sent_even_without_changes(first: str, value: str) -> None:
-    """Independent of the step before: later steps need not check for it."""
+@pytest.mark.parametrize(("first", "seen"), SEEN_LATER)
+def test_desired_xr_is_sent_even_without_changes(first: str, seen: str) -> None:
+    """Templates of later steps read it without a check."""
     desired = json_format.MessageToDict(respond(request(first)).desired)
     second = composed("a", "data: {seen: {{ .desired.composite.resource | toJson | quote }}}\n")
     resource = run(second, desired=desired).desired.resources["a"].resource
-    assert resource["data"]["seen"] == value
+    assert resource["data"]["seen"] == seen
 
 
 def test_desired_xr_of_operation_is_absent() -> None:
-    """An operation observes no XR."""
     response = respond(request(composed("a"), observed={}))
     assert not response.desired.HasField("composite")
 
 
 def test_readiness_in_other_spellings_is_rejected() -> None:
-    """That function refuses other values, too."""
+    """function-go-templating rejects them, too."""
     for text in ("true", "READY_TRUE", ""):
         assert "must be one of" in refusal(composed("a", f'    {PREFIX}/ready: "{text}"\n'))
 
@@ -144,7 +138,6 @@ STATUSES = [
 
 @pytest.mark.parametrize(("text", "status"), STATUSES)
 def test_condition_with_invalid_status_is_unknown(text: str, status: int) -> None:
-    """Similar words included."""
     response = respond(
         request(meta("ClaimConditions", f"conditions: [{{type: A, status: {text}}}]"))
     )
@@ -153,7 +146,6 @@ def test_condition_with_invalid_status_is_unknown(text: str, status: int) -> Non
 
 
 def test_condition_with_boolean_status_is_rejected() -> None:
-    """That function refuses it, too."""
     text = meta("ClaimConditions", "conditions: [{type: A, status: true}]")
     assert "conditions[0].status: must be a string" in refusal(text)
 
@@ -181,7 +173,6 @@ def test_connection_detail_with_invalid_base64_takes_valid_beginning(
 
 
 def test_connection_detail_that_is_no_string_drops_all_with_warning() -> None:
-    """A warning says so."""
     text = meta("CompositeConnectionDetails", "data: {a: null, b: aGVsbG8=}")
     assert not respond(request(text)).desired.composite.connection_details
     assert [message.rpartition(": ")[2] for message in warnings(text)] == [
@@ -191,13 +182,12 @@ def test_connection_detail_that_is_no_string_drops_all_with_warning() -> None:
 
 
 def test_selector_with_null_label_has_empty_string() -> None:
-    """Go decodes null into an empty text."""
-    requirements = run(extra("apiVersion: v1, kind: K, matchLabels: {a: null}")).requirements
-    assert dict(requirements.resources["things"].match_labels.labels) == {"a": ""}
+    """Go decodes null into an empty string."""
+    asked = run(extra("apiVersion: v1, kind: K, matchLabels: {a: null}")).requirements
+    assert dict(asked.resources["things"].match_labels.labels) == {"a": ""}
 
 
 def test_context_has_empty_object_for_requirement_without_items() -> None:
-    """The items of resources that exist are copied."""
     required = {"none": {}, "some": {"items": [{"resource": XR}]}}
-    actual = json_format.MessageToDict(run("# nothing", requiredResources=required).context)
-    assert actual == {EXTRA: {"none": {}, "some": {"items": [{"resource": XR}]}}}
+    context = json_format.MessageToDict(run("# nothing", requiredResources=required).context)
+    assert context == {EXTRA: {"none": {}, "some": {"items": [{"resource": XR}]}}}
