@@ -109,13 +109,13 @@ SEEN_LATER = [
 ]
 
 
-@pytest.mark.parametrize(("first", "seen"), SEEN_LATER)
-def test_desired_xr_is_sent_even_without_changes(first: str, seen: str) -> None:
+@pytest.mark.parametrize(("first", "expected"), SEEN_LATER)
+def test_desired_xr_is_sent_even_without_changes(first: str, expected: str) -> None:
     """Templates of later steps read it without a check."""
     desired = json_format.MessageToDict(respond(request(first)).desired)
     second = composed("a", "data: {seen: {{ .desired.composite.resource | toJson | quote }}}\n")
     resource = run(second, desired=desired).desired.resources["a"].resource
-    assert resource["data"]["seen"] == seen
+    assert resource["data"]["seen"] == expected
 
 
 def test_desired_xr_of_operation_is_absent() -> None:
@@ -183,8 +183,8 @@ def test_connection_detail_that_is_no_string_drops_all_with_warning() -> None:
 
 def test_selector_with_null_label_has_empty_string() -> None:
     """Go decodes null into an empty string."""
-    asked = run(extra("apiVersion: v1, kind: K, matchLabels: {a: null}")).requirements
-    assert dict(asked.resources["things"].match_labels.labels) == {"a": ""}
+    requirements = run(extra("apiVersion: v1, kind: K, matchLabels: {a: null}")).requirements
+    assert dict(requirements.resources["things"].match_labels.labels) == {"a": ""}
 
 
 def test_context_has_empty_object_for_requirement_without_items() -> None:

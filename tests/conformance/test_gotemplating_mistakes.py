@@ -64,11 +64,11 @@ def test_03_resource_name_used_twice_is_a_warning() -> None:
 
 def test_04_selector_has_labels_and_namespace() -> None:
     """A requirement with a namespace is a use of its name, too."""
-    asked = extra("apiVersion: v1, kind: K, matchLabels: {a: b}, namespace: ns")
-    selector = run(asked).requirements.resources["things"]
+    document = extra("apiVersion: v1, kind: K, matchLabels: {a: b}, namespace: ns")
+    selector = run(document).requirements.resources["things"]
     assert (dict(selector.match_labels.labels), selector.namespace) == ({"a": "b"}, "ns")
     again = extra("apiVersion: v1, kind: K, matchName: x")
-    assert 'requirement "things" is used twice' in refusal(asked + again)
+    assert 'requirement "things" is used twice' in refusal(document + again)
 
 
 SELECTORS = [
@@ -101,10 +101,10 @@ def test_05_selector_with_empty_labels_has_no_warning() -> None:
 
 def test_06_requirement_is_sent_once() -> None:
     """A caller without capabilities gets the older field as well."""
-    asked = extra("apiVersion: v1, kind: K, matchName: a")
-    assert sorted(run(asked).requirements.extra_resources) == ["things"]
-    known = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES"]
-    requirements = run(asked, meta={"capabilities": known}).requirements
+    document = extra("apiVersion: v1, kind: K, matchName: a")
+    assert sorted(run(document).requirements.extra_resources) == ["things"]
+    capabilities = ["CAPABILITY_CAPABILITIES", "CAPABILITY_REQUIRED_RESOURCES"]
+    requirements = run(document, meta={"capabilities": capabilities}).requirements
     assert sorted(requirements.resources) == ["things"]
     assert not requirements.extra_resources
 

@@ -76,8 +76,8 @@ def test_meta_document_with_resource_name_is_meta(kind: str, annotations: str) -
     """The apiVersion decides: it is not composed, and nothing of it is lost."""
     body, added = META_KINDS[kind]
     head = f"apiVersion: {META}\nkind: {kind}\n"
-    named = f"{head}metadata:\n  annotations:\n    {annotations}\n{body}\n"
-    response = to_object(run(named, desired={"composite": {}}))
+    document = f"{head}metadata:\n  annotations:\n    {annotations}\n{body}\n"
+    response = to_object(run(document, desired={"composite": {}}))
     assert not response.get("desired", {}).get("resources")
     assert response == to_object(run(f"{head}{body}\n", desired={"composite": {}}))
     response.pop("meta")
@@ -127,12 +127,12 @@ METAS = [
 ]
 
 
-@pytest.mark.parametrize(("meta", "seen"), METAS)
-def test_request_meta_omits_empty_parts(meta: Object, seen: Object | None) -> None:
+@pytest.mark.parametrize(("meta", "expected"), METAS)
+def test_request_meta_omits_empty_parts(meta: Object, expected: Object | None) -> None:
     """As in protobuf JSON; in the own apiVersion both are always there."""
     text = composed("a", "seen: {{ toJson .meta | quote }}\n")
     response = run(text, meta=meta)
-    assert json.loads(response.desired.resources["a"].resource["seen"]) == seen
+    assert json.loads(response.desired.resources["a"].resource["seen"]) == expected
 
 
 def test_context_with_null_data_changes_nothing() -> None:
@@ -142,20 +142,28 @@ def test_context_with_null_data_changes_nothing() -> None:
     assert "data: is required" in refusal(head)
 
 
-def named(name: str, metadata: Object | None = None, **fields: object) -> str:
+def json_resource(name: str, metadata: Object | None = None, **fields: object) -> str:
     """Return a composed resource as JSON."""
     whole = {"annotations": {NAME: name}, **(metadata or {})}
     return json.dumps({"apiVersion": "v1", "kind": "CD", "metadata": whole, **fields})
 
 
-TWICE = named("b", x=1)[:-1] + ', "x": 2}'
+TWICE = json_resource("b", x=1)[:-1] + ', "x": 2}'
 STREAMS = [
-    pytest.param(named("a", metadata={"labels": {"n": 1}}) + named("b"), ["labels"], id="label"),
-    pytest.param(named("a") + named("b", metadata={"labels": {"n": True}}), ["labels"], id="last"),
-    pytest.param(named("a") + TWICE, ["duplicate key 'x'"], id="twice"),
-    pytest.param(TWICE + named("a"), ["duplicate key 'x'"], id="twice-first"),
-    pytest.param(f"{named('a')}\n---\n{TWICE}", ["duplicate key 'x'"], id="separated"),
-    pytest.param(named("a") + named("b"), [], id="nothing"),
+    pytest.param(
+        json_resource("a", metadata={"labels": {"n": 1}}) + json_resource("b"),
+        ["labels"],
+        id="label",
+    ),
+    pytest.param(
+        json_resource("a") + json_resource("b", metadata={"labels": {"n": True}}),
+        ["labels"],
+        id="last",
+    ),
+    pytest.param(json_resource("a") + TWICE, ["duplicate key 'x'"], id="twice"),
+    pytest.param(TWICE + json_resource("a"), ["duplicate key 'x'"], id="twice-first"),
+    pytest.param(f"{json_resource('a')}\n---\n{TWICE}", ["duplicate key 'x'"], id="separated"),
+    pytest.param(json_resource("a") + json_resource("b"), [], id="nothing"),
 ]
 
 
@@ -174,7 +182,11 @@ def test_json_with_duplicate_keys_or_labels_is_a_warning(text: str, messages: li
 
 def test_json_with_invalid_annotation_is_rejected_with_position() -> None:
     """It is not read as YAML instead, where two objects on a line are another mistake."""
-    text = named("a") + "\n" + named("b", metadata={"annotations": {NAME: "b", "n": 1}})
+    text = (
+        json_resource("a")
+        + "\n"
+        + json_resource("b", metadata={"annotations": {NAME: "b", "n": 1}})
+    )
     message = refusal(text)
     assert message.startswith("inline.template:2:")
     assert 'metadata.annotations["n"] must be a string, not an integer' in message
@@ -200,10 +212,10 @@ KEYS = [("1.5", "1.5"), ("0.123456789", "0.12345679"), ("1e30", "1e+30"), ("1e30
         ("-1e300", "-Inf"), ("100000000000000000000", "1e+20")]  # fmt: skip
 
 
-@pytest.mark.parametrize(("written", "key"), KEYS)
-def test_fraction_as_key_has_digits_of_32_bits(written: str, key: str) -> None:
+@pytest.mark.parametrize(("fraction", "key"), KEYS)
+def test_fraction_as_key_has_digits_of_32_bits(fraction: str, key: str) -> None:
     """As the YAML library of Kubernetes writes it."""
-    response = run(composed("a", f"value: {{{written}: x}}\n"))
+    response = run(composed("a", f"value: {{{fraction}: x}}\n"))
     assert [*response.desired.resources["a"].resource["value"]] == [key]
 
 
