@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 from function_script import objects
 from function_script.errors import InputError
 from function_script.tools.render import messages
-from function_script.tools.render.builtin import selection
+from function_script.tools.render.builtin import field_path, selection
 
 if TYPE_CHECKING:
     from function_script.proto.v1 import run_function_pb2 as fnv1
-    from function_script.values import Object, Value
+    from function_script.values import Object
 
 _CONTEXT_KEY: Final = "apiextensions.crossplane.io/environment"
 _KIND: Final = ("apiextensions.crossplane.io/v1beta1", "EnvironmentConfig")
@@ -87,12 +87,7 @@ def _data(config: Object, path: str) -> Object:
             name = objects.find_path(config, "metadata.name")
             raise InputError.of(f'cannot get data from environment config "{name}"')
         return data
-    value: Value = data
-    for part in reversed(objects.parse_path(path)):
-        value = [None] * part + [value] if isinstance(part, int) else {part: value}
-    if not isinstance(value, dict):
-        raise InputError.of(f'cannot put data at "{path}": it is not a field')
-    return value
+    return field_path.nest(path, data)
 
 
 def _merge(target: Object, source: Object) -> Object:

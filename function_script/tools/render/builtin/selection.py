@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final, cast
 from function_script import objects
 from function_script.errors import InputError
 from function_script.tools.render import messages
+from function_script.tools.render.builtin import field_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from function_script.proto.v1 import run_function_pb2 as fnv1
-    from function_script.values import Object, Readable
+    from function_script.values import Object, Readable, Value
 
 REFERENCE: Final = "Reference"
 SELECTOR: Final = "Selector"
@@ -74,12 +73,20 @@ def _labels(source: Object, xr: Object) -> dict[str, str]:
         path = _text(matcher, "valueFromFieldPath")
         if path is None:
             raise InputError.of(f'cannot match the label "{key}": it has no valueFromFieldPath')
-        value = _text(xr, path)
+        value = _find_text(xr, path)
         if value is not None:
             labels[key] = value
         elif objects.find_path(matcher, "fromFieldPathPolicy") != "Optional":
             raise InputError.of(f'cannot get value from field path "{path}"')
     return labels
+
+
+def _find_text(xr: Object, path: str) -> str | None:
+    try:
+        text = field_path.find(xr, path)
+    except InputError:
+        return None
+    return text if isinstance(text, str) else None
 
 
 def _text(value: Readable, path: str) -> str | None:
@@ -118,18 +125,21 @@ def limit_matches(name: str, source: Object, matches: list[Object]) -> list[Obje
 
 def _sort(matches: list[Object], path: str) -> list[Object]:
     """Sort by a string or number; an absent value counts as the type's zero."""
-    values = [objects.find_path(match, path) for match in matches]
-    types = {type(value) for value in values if value is not None}
-    if not types:
+    values = [field_path.find(match, path) for match in matches]
+    types = {_sort_type(value) for value in values if value is not None}
+    if not types or len(matches) == 1:
         return matches
     if len(types) > 1:
         names = " and ".join(sorted(kind.__name__ for kind in types))
         raise InputError.of(f'cannot sort by "{path}": the values have the types {names}')
     (kind,) = types
-    if kind not in {str, int, float}:
+    if kind not in {str, float}:
         raise InputError.of(f'cannot sort by "{path}": the values are neither strings nor numbers')
-    keys: Mapping[int, object] = {
-        index: kind() if value is None else value for index, value in enumerate(values)
-    }
+    keys = [kind() if value is None else value for value in values]
     order = sorted(range(len(matches)), key=keys.__getitem__)  # type: ignore[arg-type] # one type
     return [matches[index] for index in order]
+
+
+def _sort_type(value: Value) -> type:
+    """Return the type of a value in protobuf, where every number is a float."""
+    return float if type(value) is int else type(value)
