@@ -51,9 +51,10 @@ class Builtin:
     def note(self) -> str:
         """Say which version runs, and which one the Function names."""
         text = f"{self.function.name} {self.function.version} is built in"
-        other = self.package.rpartition("/")[2].rpartition(":")[2]
-        is_other = ":" in self.package and other != self.function.version
-        return f"{text}; the Function names {other}" if is_other else text
+        tag = self.package.partition("@")[0].rpartition("/")[2].partition(":")[2]
+        return (
+            f"{text}; the Function names {tag}" if tag not in {"", self.function.version} else text
+        )
 
 
 # "local": the sandbox here. "skip": the step is left out and desired state passes unchanged.
