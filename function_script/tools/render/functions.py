@@ -1,4 +1,4 @@
-"""Find where each step's function runs: in the sandbox, at an address, or not at all.
+"""Find where each step's function runs: in the sandbox, built in, at an address, or not at all.
 
 This is done before the pipeline runs, so that an unknown function is an error at once.
 """
@@ -13,6 +13,7 @@ from function_script.diagnostics import Diagnostic
 from function_script.errors import InputError
 from function_script.problems import nearest, suggest
 from function_script.tools import manifests
+from function_script.tools.render import builtin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,8 +41,24 @@ class Remote:
         return cls(address=target.removeprefix("passthrough:///"))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Builtin:
+    """A function that this package contains; ``package`` is the reference that the Function has."""
+
+    function: builtin.BuiltinFunction
+    package: str = ""
+
+    def note(self) -> str:
+        """Say which version runs, and which one the Function names."""
+        text = f"{self.function.name} {self.function.version} is built in"
+        tag = self.package.partition("@")[0].rpartition("/")[2].partition(":")[2]
+        return (
+            f"{text}; the Function names {tag}" if tag not in {"", self.function.version} else text
+        )
+
+
 # "local": the sandbox here. "skip": the step is left out and desired state passes unchanged.
-Runtime: TypeAlias = Literal["local", "skip"] | Remote
+Runtime: TypeAlias = Literal["local", "skip"] | Remote | Builtin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,11 +102,13 @@ def find_runtimes(steps: Iterable[Step], index: FunctionIndex) -> dict[str, Runt
 def _find_runtime(step: Step, index: FunctionIndex) -> Runtime | Diagnostic:
     for name in (step.revision, step.function):
         if name and name in index.runtimes:
-            return index.runtimes[name]
+            return _local_or(index.runtimes[name], step.function)
     if index.manifests is None:
         has_own_input = step.input is not None and inputs.is_meant_for_us(step.input)
         if has_own_input or _is_own(step.function, step.function):
             return "local"
+        if function := builtin.find((step.function,)):
+            return Builtin(function=function)
         return _unknown(step, "no FUNCTIONS file was given")
     # Of two Functions with one name the last counts, as when they are applied.
     for manifest in reversed(index.manifests):
@@ -100,9 +119,17 @@ def _find_runtime(step: Step, index: FunctionIndex) -> Runtime | Diagnostic:
             return _described_runtime(step, manifest, index)
     if _is_own(step.function, step.function):
         return "local"
+    if function := builtin.find((step.function,)):
+        return Builtin(function=function)
     near = nearest(step.function, tuple(manifests.name(item) for item in index.manifests))
     cause = f'FUNCTIONS has none named "{step.function}"'
     return _unknown(step, f'{cause}, did you mean "{near}"?' if near else cause)
+
+
+def _local_or(runtime: Runtime, name: str) -> Runtime:
+    """Return the built-in function for "local" if ``name`` is one."""
+    function = builtin.find((name,)) if runtime == "local" else None
+    return Builtin(function=function) if function else runtime
 
 
 def _described_runtime(step: Step, manifest: Object, index: FunctionIndex) -> Runtime | Diagnostic:
@@ -112,6 +139,9 @@ def _described_runtime(step: Step, manifest: Object, index: FunctionIndex) -> Ru
     annotations = {**own, **index.annotations}
     if annotations.get(_RUNTIME) == "Development" or _ADDRESS in annotations:
         return Remote.at(annotations.get(_ADDRESS, _DEFAULT_ADDRESS))
+    package = manifests.text_at(manifest, "spec", "package")
+    if function := builtin.find((package, manifests.name(manifest))):
+        return Builtin(function=function, package=package)
     return _unknown(step, "it is not ours, and nothing says where it is served")
 
 

@@ -1,4 +1,4 @@
-"""Call a step's function where it runs: in the sandbox, at an address, or not at all.
+"""Call a step's function where it runs: in the sandbox, built in, at an address, or not at all.
 
 Steps of this function take the same path as in production.
 """
@@ -13,7 +13,8 @@ from function_script.errors import InputError, LimitError
 from function_script.proto.v1 import run_function_pb2 as fnv1
 from function_script.sandbox import Answered
 from function_script.tools import step_inputs
-from function_script.tools.render.functions import Remote
+from function_script.tools.render import builtin
+from function_script.tools.render.functions import Builtin, Remote
 from function_script.tools.render.pipeline import PipelineError
 from function_script.tools.render.requirements import StepResponse
 
@@ -49,6 +50,7 @@ def build_for(
 ) -> Runner:
     """`build` with a function that returns a step's runtime, or raises."""
     deadline = time.monotonic() + timeout_seconds
+    notes: set[str] = set()
 
     def run(step: Step, request: fnv1.RunFunctionRequest) -> StepResponse:
         remaining_seconds = deadline - time.monotonic()
@@ -60,6 +62,11 @@ def build_for(
         runtime = find(step)
         if runtime == "skip":
             return _skip(request)
+        if isinstance(runtime, Builtin):
+            if runtime.note() not in notes:
+                notes.add(runtime.note())
+                caller.print(f"note: {runtime.note()}")
+            return StepResponse(response=builtin.call(runtime.function, request))
         if not isinstance(runtime, Remote):
             return _run_local(step, request, caller, remaining_seconds)
         from function_script.tools.render import remote  # noqa: PLC0415 - grpc is slow to import

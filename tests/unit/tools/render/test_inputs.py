@@ -11,7 +11,7 @@ from function_script.errors import InputError
 from function_script.objects import find_path
 from function_script.tools import render
 from function_script.tools.render import functions, steps, xrds
-from function_script.tools.render.functions import FunctionIndex, Remote
+from function_script.tools.render.functions import Builtin, FunctionIndex, Remote
 from function_script.tools.render.schemas import Schemas
 
 if TYPE_CHECKING:
@@ -354,3 +354,57 @@ def test_places_are_parsed() -> None:
         "r.io/f@sha256:0",
         Remote(address="h:1"),
     )
+
+
+REGISTRY = "xpkg.example.org/team"
+READY = "function-auto-ready"
+
+
+@pytest.mark.parametrize(
+    ("manifests", "step"),
+    [
+        pytest.param(None, {"functionRef": {"name": READY}}, id="no-functions"),
+        pytest.param([], {"functionRef": {"name": READY}}, id="not-in-functions"),
+        pytest.param([function(READY)], {"functionRef": {"name": READY}}, id="name"),
+        pytest.param([function("function-other", f"{REGISTRY}/{READY}:v0.7.0")], {}, id="package"),
+        pytest.param([function("function-other", f"{REGISTRY}/{READY}@sha256:0")], {}, id="digest"),
+    ],
+)
+def test_builtin_function_runs_here(manifests: list[Object] | None, step: Object) -> None:
+    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    (runtime,) = functions.find_runtimes(steps.parse(composition(step)), index).values()
+    assert isinstance(runtime, Builtin)
+    assert runtime.function.name == READY
+    assert runtime.note() == "function-auto-ready v0.7.0 is built in"
+
+
+def test_builtin_function_notes_another_version() -> None:
+    manifests = [function(READY, f"{REGISTRY}/{READY}:v0.2.1")]
+    todo = steps.parse(composition({"functionRef": {"name": READY}}))
+    index = FunctionIndex(manifests=manifests, runtimes={}, annotations={})
+    (runtime,) = functions.find_runtimes(todo, index).values()
+    assert isinstance(runtime, Builtin)
+    assert runtime.note().endswith("is built in; the Function names v0.2.1")
+
+
+@pytest.mark.parametrize(
+    ("manifests", "runtimes", "is_builtin"),
+    [
+        pytest.param([function(READY, runtime_development_target=ADDRESS)], {}, False, id="served"),
+        pytest.param([function(READY)], {READY: Remote(address=ADDRESS)}, False, id="address"),
+        pytest.param([function(READY)], {READY: "skip"}, False, id="skip"),
+        pytest.param(
+            [function(READY, runtime_development_target=ADDRESS)],
+            {READY: "local"},
+            True,
+            id="local",
+        ),
+    ],
+)
+def test_builtin_function_yields_to_an_explicit_runtime(
+    manifests: list[Object], runtimes: dict[str, Runtime], is_builtin: bool
+) -> None:
+    index = FunctionIndex(manifests=manifests, runtimes=runtimes, annotations={})
+    todo = steps.parse(composition({"functionRef": {"name": READY}}))
+    (runtime,) = functions.find_runtimes(todo, index).values()
+    assert isinstance(runtime, Builtin) is is_builtin

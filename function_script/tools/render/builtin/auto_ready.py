@@ -1,0 +1,186 @@
+"""function-auto-ready: a resource is ready when its kind's status says so."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from function_script import objects, quantities
+from function_script.errors import InputError
+from function_script.proto.v1 import run_function_pb2 as fnv1
+from function_script.tools.render import messages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from function_script.values import Object, Readable
+
+_HPA_FAILURES: Final = (
+    "FailedGetScale",
+    "FailedUpdateScale",
+    "FailedGetResourceMetric",
+    "InvalidSelector",
+)
+
+
+def run(
+    value: Object, request: fnv1.RunFunctionRequest, response: fnv1.RunFunctionResponse
+) -> None:
+    """Set readiness of every observed resource that has none yet."""
+    ttl = value.get("ttl")
+    if isinstance(ttl, str) and ttl:
+        try:
+            response.meta.ttl.FromMilliseconds(round(quantities.parse_duration(ttl) * 1000))
+        except ValueError as error:
+            raise InputError.of(f"cannot set ttl: {error}") from error
+    for name, desired in response.desired.resources.items():
+        if desired.ready == fnv1.READY_UNSPECIFIED and name in request.observed.resources:
+            observed = messages.read_struct(request.observed.resources[name].resource)
+            check = _CHECKS.get(objects.api_version_and_kind(observed))
+            if (check is not None and check(observed)) or _has_condition(observed, "Ready"):
+                desired.ready = fnv1.READY_TRUE
+
+
+def _conditions(observed: Object) -> list[Readable]:
+    conditions = objects.find_path(observed, "status.conditions")
+    return list(conditions) if isinstance(conditions, list) else []
+
+
+def _has_condition(observed: Object, kind: str) -> bool:
+    """Report whether the first condition of this type is True."""
+    for condition in _conditions(observed):
+        if objects.find_path(condition, "type") == kind:
+            return objects.find_path(condition, "status") == "True"
+    return False
+
+
+def _first_true(observed: Object, kinds: tuple[str, ...]) -> str | None:
+    """Return the type of the first condition among ``kinds`` that is True."""
+    for condition in _conditions(observed):
+        kind = objects.find_path(condition, "type")
+        if kind in kinds and objects.find_path(condition, "status") == "True":
+            return str(kind)
+    return None
+
+
+def _number(observed: Object, path: str) -> int | None:
+    number = objects.find_path(observed, path)
+    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+    return int(number) if is_number else None  # type: ignore[arg-type] # a number
+
+
+def _replicas(observed: Object) -> int:
+    """Return the wanted replicas, which Kubernetes defaults to one."""
+    replicas = _number(observed, "spec.replicas")
+    return 1 if replicas is None else replicas
+
+
+def _deployment(observed: Object) -> bool:
+    counts = {
+        _number(observed, f"status.{key}") for key in ("updatedReplicas", "availableReplicas")
+    }
+    return counts == {_replicas(observed)} and any(
+        objects.find_path(condition, "type") == "Available"
+        and objects.find_path(condition, "status") == "True"
+        for condition in _conditions(observed)
+    )
+
+
+def _stateful_set(observed: Object) -> bool:
+    counts = {_number(observed, f"status.{key}") for key in ("readyReplicas", "currentReplicas")}
+    revision = objects.find_path(observed, "status.currentRevision")
+    return (
+        counts == {_replicas(observed)}
+        and isinstance(revision, str)
+        and revision == objects.find_path(observed, "status.updateRevision")
+    )
+
+
+def _daemon_set(observed: Object) -> bool:
+    keys = ("desiredNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable")
+    counts = {_number(observed, f"status.{key}") for key in keys}
+    return len(counts) == 1 and None not in counts
+
+
+def _replica_set(observed: Object) -> bool:
+    generation = _number(observed, "metadata.generation") or 0
+    if (_number(observed, "status.observedGeneration") or 0) < generation:
+        return False
+    if _first_true(observed, ("ReplicaFailure",)):
+        return False
+    return (_number(observed, "status.availableReplicas") or 0) >= _replicas(observed)
+
+
+def _job(observed: Object) -> bool:
+    return _first_true(observed, ("Failed", "Suspended", "Complete")) == "Complete"
+
+
+def _cron_job(observed: Object) -> bool:
+    if objects.find_path(observed, "spec.suspend") is True:
+        return True
+    scheduled = _time(observed, "status.lastScheduleTime")
+    if scheduled is None:
+        return False
+    if objects.find_path(observed, "status.active"):
+        return True
+    succeeded = _time(observed, "status.lastSuccessfulTime")
+    return succeeded is not None and succeeded >= scheduled
+
+
+def _time(observed: Object, path: str) -> datetime | None:
+    text = objects.find_path(observed, path)
+    try:
+        return datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _autoscaler(observed: Object) -> bool:
+    kinds = (*_HPA_FAILURES, "ScalingActive", "ScalingLimited")
+    return _first_true(observed, kinds) in {"ScalingActive", "ScalingLimited"}
+
+
+def _has_address(observed: Object) -> bool:
+    return bool(objects.find_path(observed, "status.loadBalancer.ingress"))
+
+
+def _service(observed: Object) -> bool:
+    return objects.find_path(observed, "spec.type") != "LoadBalancer" or _has_address(observed)
+
+
+def _claim(observed: Object) -> bool:
+    return objects.find_path(observed, "status.phase") == "Bound"
+
+
+def _pod(observed: Object) -> bool:
+    phase = objects.find_path(observed, "status.phase")
+    is_service = objects.find_path(observed, "spec.restartPolicy") == "Always"
+    is_ready = any(
+        objects.find_path(condition, "type") == "Ready"
+        and objects.find_path(condition, "status") == "True"
+        for condition in _conditions(observed)
+    )
+    return phase == "Succeeded" or (phase == "Running" and is_service and is_ready)
+
+
+def _exists(_observed: Object) -> bool:
+    return True
+
+
+_CHECKS: Final[dict[tuple[str, str], Callable[[Object], bool]]] = {
+    ("v1", "ConfigMap"): _exists,
+    ("v1", "Namespace"): _exists,
+    ("v1", "PersistentVolumeClaim"): _claim,
+    ("v1", "Pod"): _pod,
+    ("v1", "Secret"): _exists,
+    ("v1", "Service"): _service,
+    ("v1", "ServiceAccount"): _exists,
+    ("apps/v1", "DaemonSet"): _daemon_set,
+    ("apps/v1", "Deployment"): _deployment,
+    ("apps/v1", "ReplicaSet"): _replica_set,
+    ("apps/v1", "StatefulSet"): _stateful_set,
+    ("autoscaling/v2", "HorizontalPodAutoscaler"): _autoscaler,
+    ("batch/v1", "CronJob"): _cron_job,
+    ("batch/v1", "Job"): _job,
+    ("networking.k8s.io/v1", "Ingress"): _has_address,
+}

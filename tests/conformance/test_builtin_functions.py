@@ -1,0 +1,55 @@
+"""Built-in functions answer as the real ones: recorded pairs of requests and responses.
+
+The requests are random ones of our own making. In a FATAL response only severity, desired state
+and context are compared.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from google.protobuf import json_format
+
+from function_script.proto.v1 import run_function_pb2 as pb
+from function_script.tools.render import builtin
+
+if TYPE_CHECKING:
+    from function_script.values import Object
+
+PAIRS = [
+    pytest.param(path.stem, *json.loads(line).values(), id=f"{path.stem}-{number}")
+    for path in sorted((Path(__file__).parent / "builtin_functions").glob("*.jsonl"))
+    for number, line in enumerate(path.read_text().splitlines(), 1)
+]
+
+
+def _comparable(response: pb.RunFunctionResponse) -> Object:
+    value: Object = json_format.MessageToDict(response, preserving_proto_field_name=True)
+    if any(result.severity == pb.SEVERITY_FATAL for result in response.results):
+        value = {key: value[key] for key in ("meta", "desired", "context") if key in value}
+        value["meta"] = {"tag": response.meta.tag}
+        value["results"] = [{"severity": "SEVERITY_FATAL"}]
+    return {key: part for key, part in value.items() if part != {}}
+
+
+@pytest.mark.parametrize(("name", "request_value", "response_value"), PAIRS)
+def test_builtin_function_answers_as_the_real_one(
+    name: str, request_value: Object, response_value: Object
+) -> None:
+    function = builtin.find([name])
+    assert function is not None
+    request = json_format.ParseDict(request_value, pb.RunFunctionRequest())
+    assert _comparable(builtin.call(function, request)) == response_value
+
+
+def test_every_builtin_function_has_pairs() -> None:
+    names = {str(pair.values[0]) for pair in PAIRS}
+    assert names == {
+        "function-auto-ready",
+        "function-environment-configs",
+        "function-extra-resources",
+    }
+    assert len(PAIRS) == 240
